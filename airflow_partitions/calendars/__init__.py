@@ -1,0 +1,7 @@
+"""How time is cut into intervals. Everything inside counts microseconds since the epoch, in integers."""
+
+from airflow_partitions.calendars.calendar import Calendar, CronCalendar, ElapsedCalendar
+from airflow_partitions.calendars.clock import Clock
+from airflow_partitions.calendars.cron import Cron
+
+__all__ = ["Calendar", "Clock", "Cron", "CronCalendar", "ElapsedCalendar"]

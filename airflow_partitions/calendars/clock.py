@@ -1,0 +1,64 @@
+"""How a zone shows instants."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from airflow_partitions.calendars.instants import DAY, SECOND, utc
+from airflow_partitions.calendars.timeline import timeline
+
+_DAY_ZERO = date(1970, 1, 1).toordinal()
+_UTC_NAMES = frozenset({"UTC", "Etc/UTC", "Zulu", "Etc/Zulu", "UCT", "Etc/UCT", "Universal", "Etc/Universal"})
+
+
+class Clock:
+    """The wall clock of a zone. One object per definition, shared by its keys.
+
+    :param zone: an IANA zone; another kind of tzinfo works too, more slowly.
+    :param dates: write plain dates (``2013-01-01``) instead of minutes and offset.
+    """
+
+    __slots__ = ("_dates", "_stretch", "_timeline", "_utc", "zone")
+
+    def __init__(self, zone: tzinfo, *, dates: bool = False) -> None:
+        self.zone = zone
+        self._dates = dates
+        self._utc = zone is UTC or (isinstance(zone, ZoneInfo) and zone.key in _UTC_NAMES)
+        self._timeline = timeline(zone)
+        self._stretch = self._timeline.stretch(0)
+
+    @property
+    def dates(self) -> bool:
+        """Whether texts are plain dates."""
+        return self._dates
+
+    def datetime(self, at: int) -> datetime:
+        """The aware datetime in the zone of the instant *at*."""
+        return utc(at).astimezone(self.zone)
+
+    def text(self, at: int) -> str:
+        """Canonical text of the instant *at*: a date, or minutes and offset; seconds only where they matter."""
+        stretch = self._stretch
+        if not stretch.start <= at < stretch.end:
+            stretch = self._stretch = self._timeline.stretch(at)
+        day, time = divmod(at + stretch.offset, DAY)
+        return _date_text(day) if self._dates else _date_text(day) + _time_text(time, None if self._utc else stretch.offset)
+
+
+@lru_cache(maxsize=4096)
+def _date_text(day: int) -> str:
+    return date.fromordinal(day + _DAY_ZERO).isoformat()
+
+
+@lru_cache(maxsize=4096)
+def _time_text(time: int, offset: int | None) -> str:
+    moment = utc(time).replace(tzinfo=None)
+    timespec = "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes"
+    text = moment.isoformat(timespec=timespec).removeprefix("1970-01-01")
+    if offset is None:
+        return text + "Z"
+    hours_minutes = str(timedelta(microseconds=abs(offset)))
+    sign, padded = "-" if offset < 0 else "+", hours_minutes.zfill(8)
+    return f"{text}{sign}{padded if offset % (60 * SECOND) else padded[:5]}"

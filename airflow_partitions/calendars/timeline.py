@@ -1,0 +1,108 @@
+"""The stretches of constant UTC offset of a zone."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from datetime import tzinfo
+from functools import lru_cache
+from typing import NamedTuple
+
+from airflow_partitions.calendars.instants import DAY, SECOND, utc, wall_of
+
+_BLOCK = 4096 * DAY  # about eleven years: one block serves most questions, and costs a few milliseconds once
+# Python's datetime covers years 1 to 9999; staying a little inside keeps local times representable everywhere.
+FIRST = -62_135_596_800 * SECOND + 3 * DAY
+LAST = 253_402_300_800 * SECOND - 3 * DAY
+
+
+class Stretch(NamedTuple):
+    """Instants ``[start, end)`` in which local time is UTC plus *offset* microseconds.
+
+    *before* is the offset in force just before *start*.
+    """
+
+    start: int
+    end: int
+    offset: int
+    before: int
+
+
+class Timeline:
+    """All stretches of a zone, found once per block of years and kept.
+
+    ``zoneinfo`` does not publish its transitions, so they are found by comparing the offsets of successive days and
+    halving the day in which they differ.
+    """
+
+    def __init__(self, zone: tzinfo) -> None:
+        self._zone = zone
+        self._block = lru_cache(maxsize=None)(self._changes)
+
+    def offset(self, at: int) -> int:
+        """UTC offset in microseconds at the instant *at*."""
+        return wall_of(utc(at).astimezone(self._zone)) - at
+
+    def stretch(self, at: int) -> Stretch:
+        """The stretch in which the instant *at* lies, cut at the borders of its block."""
+        number = at // _BLOCK
+        starts, offsets = self._block(number)
+        i = bisect_right(starts, at) - 1
+        end = starts[i + 1] if i + 1 < len(starts) else (number + 1) * _BLOCK
+        return Stretch(starts[i], end, offsets[i + 1], offsets[i])
+
+    def forward(self, at: int) -> Iterator[Stretch]:
+        """Stretches from the one holding *at*, onwards."""
+        while at < LAST:
+            found = self.stretch(at)
+            yield found
+            at = found.end
+
+    def backward(self, at: int) -> Iterator[Stretch]:
+        """Stretches from the one holding *at*, back in time."""
+        while at >= FIRST:
+            found = self.stretch(at)
+            yield found
+            at = found.start - 1
+
+    def instants(self, wall: int) -> tuple[int, ...]:
+        """The instants at which the local clock shows *wall*, in order: none in a gap, two where it repeats."""
+        found = []
+        for at in sorted({wall - self.offset(wall - DAY), wall - self.offset(wall + DAY)}):
+            if at + self.offset(at) == wall:
+                found.append(at)
+        return tuple(found)
+
+    def after_gap(self, wall: int) -> int:
+        """The first instant after the jump that passes over *wall*."""
+        early, late = wall - self.offset(wall + DAY), wall - self.offset(wall - DAY)
+        return self.stretch(max(early, late)).start
+
+    def _changes(self, number: int) -> tuple[list[int], list[int]]:
+        """Starts of a block's stretches, and their offsets after the one in force just before the block."""
+        start, end = number * _BLOCK, min((number + 1) * _BLOCK, LAST)
+        low = max(start, FIRST)
+        starts, offsets = [start], [self.offset(max(start - SECOND, FIRST)), self.offset(low)]
+        while low < end:
+            high = min(low + DAY, end)
+            if self.offset(high) == offsets[-1]:
+                low = high
+                continue
+            while high - low > SECOND:
+                middle = (low + high) // 2 // SECOND * SECOND
+                if self.offset(middle) == offsets[-1]:
+                    low = middle
+                else:
+                    high = middle
+            if high >= end:
+                break
+            starts.append(high)
+            offsets.append(self.offset(high))
+            low = high
+        return starts, offsets
+
+
+@lru_cache(maxsize=None)
+def timeline(zone: tzinfo) -> Timeline:
+    """The one timeline of *zone*."""
+    return Timeline(zone)

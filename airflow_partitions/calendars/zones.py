@@ -1,0 +1,27 @@
+"""Time zones by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from airflow_partitions.errors import InvalidDefinitionError
+
+
+@lru_cache(maxsize=None)
+def zone(name: str) -> ZoneInfo:
+    """The zone called *name*.
+
+    :raises InvalidDefinitionError: if there is none; names close to it are offered.
+    """
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError, TypeError):  # ZoneInfo raises any of these, depending on what it is given
+        from difflib import get_close_matches
+        from zoneinfo import available_timezones
+
+        near = get_close_matches(str(name), available_timezones(), n=3)
+        hint = f"; nearest: {', '.join(near)}" if near else ""
+        raise InvalidDefinitionError(
+            f"unknown timezone {name!r}; expected an IANA name like 'Europe/Berlin'{hint}"
+        ) from None

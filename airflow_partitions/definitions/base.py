@@ -1,0 +1,119 @@
+"""What all partition definitions have in common."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.keys import Interval, Key, Segment
+
+if TYPE_CHECKING:
+    from airflow_partitions.definitions.interval import PartitionByInterval
+
+#: Airflow stores a run's partition key in 250 characters.
+MAX_KEY_LENGTH = 250
+
+Moment: TypeAlias = "datetime | date | str"
+
+
+class PartitionDefinition(ABC):
+    """The set of partitions of an asset. Immutable; two definitions with the same JSON form are equal.
+
+    Questions about single keys never build the list of all keys. Keys may be given wrapped or as plain values.
+    """
+
+    #: Name of the kind in the JSON form.
+    kind: str
+    #: Name of the dimension.
+    name: str
+
+    @abstractmethod
+    def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[Key]:
+        """The keys in order, lazily; with time, those whose interval starts in ``[start, end)``."""
+
+    @abstractmethod
+    def count(self, start: Moment | None = None, end: Moment | None = None) -> int:
+        """How many keys :meth:`keys` would give, without listing them."""
+
+    @abstractmethod
+    def parse(self, text: str) -> Key:
+        """The key whose text is *text*; for times, any ISO text that names the same instant.
+
+        :raises InvalidKeyError: if there is none; the nearest valid texts are in the message.
+        """
+
+    @abstractmethod
+    def key(self, value: Any) -> Key:
+        """Wrap a plain *value* (an :class:`Interval`, a segment's value, a mapping of a product's dimensions).
+
+        :raises InvalidKeyError: if the definition has no such key.
+        """
+
+    @abstractmethod
+    def previous(self, key: Any) -> Key | None:
+        """The key one step back: along time with the same segments, or along the declared order without time."""
+
+    @abstractmethod
+    def next(self, key: Any) -> Key | None:
+        """The key one step on; the inverse of :meth:`previous`."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :func:`airflow_partitions.definitions.from_json`."""
+
+    @property
+    def dimensions(self) -> Mapping[str, PartitionDefinition]:
+        """The dimensions by name, in order; a definition that is no product is its own only dimension."""
+        return {self.name: self}
+
+    @property
+    def time(self) -> PartitionByInterval | None:
+        """The time dimension, if there is one."""
+        return None
+
+    def dimensions_of(self, key: Key) -> Mapping[str, Interval | Segment]:
+        """The parts of *key* by dimension name."""
+        if isinstance(key, Interval | Segment):
+            return {self.name: key}
+        return key
+
+    def interval_of(self, key: Key) -> Interval | None:
+        """The interval of *key*, if the definition has a time dimension."""
+        if self.time is None:
+            return None
+        part = self.dimensions_of(key)[self.time.name]
+        return part if isinstance(part, Interval) else None
+
+    def contains(self, key: Any) -> bool:
+        """Whether *key*, wrapped or plain, is one of the definition's keys."""
+        try:
+            self.key(key)
+        except InvalidKeyError:
+            return False
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, PartitionDefinition) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_json(), sort_keys=True))
+
+
+def check_name(name: str) -> str:
+    """A dimension's *name*, if it is usable as an identifier, a column and a template attribute."""
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
+        raise InvalidDefinitionError(f"dimension name {name!r} is not usable; expected an identifier such as 'region'")
+    return name
+
+
+def check_length(text: str, where: str) -> None:
+    """Refuse a key *text* that Airflow could not store."""
+    if len(text) > MAX_KEY_LENGTH:
+        raise InvalidDefinitionError(
+            f"{where}: key {text[:40]!r}… has {len(text)} characters; expected at most {MAX_KEY_LENGTH},"
+            " the length Airflow stores"
+        )

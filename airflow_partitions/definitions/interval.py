@@ -1,0 +1,269 @@
+"""Partitions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from airflow_partitions.calendars import Calendar, Clock, Cron, CronCalendar, ElapsedCalendar
+from airflow_partitions.calendars.instants import SECOND, instant, wall_of
+from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
+from airflow_partitions.calendars.zones import zone
+from airflow_partitions.definitions.base import Moment, PartitionDefinition, check_name
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.keys import Interval
+
+
+class PartitionByInterval(PartitionDefinition):
+    """One partition per interval of a calendar.
+
+    :param schedule: where intervals begin and end: a preset (``"@hourly"``, ``"@daily"``, …), a cron expression, or a
+        timedelta of real elapsed time, counted from *start*, else from 1970-01-01 midnight in the zone.
+    :param timezone: IANA name of the zone in which presets, crons and plain dates are read.
+    :param start: only intervals wholly at or after it exist; without it the calendar is open to the past. An aware
+        datetime, a date (midnight in the zone) or ISO text of either.
+    :param end: only intervals wholly before or at it exist.
+    :param name: name of the dimension, in products, templates and storage columns.
+    :raises InvalidDefinitionError: for an unknown schedule or zone, a naive bound, or *end* not after *start*.
+    """
+
+    kind = "interval"
+
+    def __init__(
+        self,
+        schedule: str | timedelta,
+        *,
+        timezone: str = "UTC",
+        start: Moment | None = None,
+        end: Moment | None = None,
+        name: str = "time",
+    ) -> None:
+        self.schedule = schedule
+        self.timezone = timezone
+        self.name = check_name(name)
+        self._zone = zone(timezone)
+        self._start = None if start is None else self.moment(start, "start")
+        self._end = None if end is None else self.moment(end, "end")
+        if self._start is not None and self._end is not None and self._end <= self._start:
+            raise InvalidDefinitionError(f"end {end!r} is not after start {start!r}")
+        self.calendar: Calendar
+        if isinstance(schedule, timedelta):
+            step = schedule // timedelta(microseconds=1)
+            if step <= 0:
+                raise InvalidDefinitionError(f"an interval of {schedule!r} has no length; expected a positive timedelta")
+            anchor = self._start if self._start is not None else self.moment(date(1970, 1, 1), "anchor")
+            self.calendar, self.clock = ElapsedCalendar(step, anchor), Clock(self._zone)
+        elif isinstance(schedule, str):
+            cron = Cron(schedule)
+            self.calendar, self.clock = CronCalendar(cron, self._zone), Clock(self._zone, dates=cron.midnight)
+        else:
+            raise InvalidDefinitionError(f"schedule {schedule!r} is not a preset, a cron expression or a timedelta")
+
+    @property
+    def time(self) -> PartitionByInterval:
+        return self
+
+    @property
+    def start(self) -> datetime | None:
+        """The definition's own lower bound, aware, in its zone."""
+        return None if self._start is None else self.clock.datetime(self._start)
+
+    @property
+    def end(self) -> datetime | None:
+        """The definition's own upper bound, aware, in its zone."""
+        return None if self._end is None else self.clock.datetime(self._end)
+
+    def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[Interval]:
+        low, high = self._starts(start, end)
+        between, clock = Interval.between, self.clock
+        for begin, finish in pairwise(self.calendar.boundaries(low, self._through(low, high))):
+            yield between(begin, finish, clock)
+
+    def count(self, start: Moment | None = None, end: Moment | None = None) -> int:
+        low, high = self._starts(start, end)
+        return self.calendar.count(low, high)
+
+    def first(self) -> Interval | None:
+        """The first interval, ``None`` if the calendar is open to the past."""
+        return None if self._start is None else self._from(self._start)
+
+    def last(self, closed_by: datetime | None = None) -> Interval | None:
+        """The last interval that is over at *closed_by*; ``None`` if there is none, or no bound at all."""
+        bounds = [b for b in (self._end, None if closed_by is None else instant(closed_by)) if b is not None]
+        if not bounds or (end := self.calendar.floor(min(bounds))) is None:
+            return None
+        return self._made(self.calendar.floor(end - 1), end)
+
+    def key_at(self, moment: datetime) -> Interval:
+        """The interval that holds the aware *moment*.
+
+        :raises InvalidKeyError: if it is naive, or outside ``start`` and ``end``.
+        """
+        return self.interval_at(self.moment(moment, "moment"))
+
+    def interval_at(self, at: int) -> Interval:
+        """The interval that holds the instant *at*, in microseconds since the epoch."""
+        start = self.calendar.floor(at)
+        found = None if start is None else self._made(start, self.calendar.after(start))
+        if found is None:
+            raise self._no_key(self.clock.text(at), at)
+        return found
+
+    def key(self, value: Any) -> Interval:
+        if isinstance(value, str):
+            return self.parse(value)
+        if isinstance(value, Interval):
+            start, end = value.bounds
+            if self.calendar.floor(start) == start and self.calendar.after(start) == end:
+                found = self._made(start, end)
+                if found is not None:
+                    return found
+            raise self._no_key(repr(value), start)
+        raise InvalidKeyError(f"{value!r} is not an Interval; expected one such as {self._example()}", given=value)
+
+    def parse(self, text: str) -> Interval:
+        at = self._instant_of(text)
+        found = None
+        if self.calendar.floor(at) == at:
+            found = self._made(at, self.calendar.after(at))
+        if found is None:
+            raise self._no_key(repr(text), at)
+        return found
+
+    def previous(self, key: Any) -> Interval | None:
+        start, _ = self.key(key).bounds
+        return self._made(self.calendar.floor(start - 1), start)
+
+    def next(self, key: Any) -> Interval | None:
+        _, end = self.key(key).bounds
+        return self._made(end, self.calendar.after(end))
+
+    def span(self, low: int, high: int) -> tuple[int, int]:
+        """Starts of the first and after the last existing interval that overlap instants ``[low, high)``."""
+        first = self.calendar.floor(low)
+        low = FIRST if first is None else first
+        if self._start is not None and low < self._start:
+            low = self._bound_after(self._start)
+        if self._end is not None:
+            high = min(high, self._last_end(self._end))
+        return (low, high) if low < high else (low, low)
+
+    def moment(self, value: Moment, what: str = "bound") -> int:
+        """Instant of an aware datetime, a date (midnight in the zone) or ISO text of either.
+
+        :raises InvalidDefinitionError: for a naive time of day or a text that is no ISO date or time.
+        """
+        if isinstance(value, str):
+            try:
+                value = date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
+            except ValueError:
+                raise InvalidDefinitionError(
+                    f"{what}={value!r} is not a time; expected ISO text such as '2013-01-01'"
+                    " or '2013-01-01T05:00-05:00'"
+                ) from None
+        if isinstance(value, datetime):
+            if value.utcoffset() is None:
+                aware = value.replace(tzinfo=self._zone).isoformat()
+                raise InvalidDefinitionError(
+                    f"{what}={value.isoformat()!r} has no UTC offset; expected for example {aware!r}, or a plain date"
+                )
+            return instant(value)
+        if not isinstance(value, date):
+            raise InvalidDefinitionError(f"{what}={value!r} is not a date, an aware datetime or ISO text")
+        wall, line = wall_of(datetime(value.year, value.month, value.day)), timeline(self._zone)
+        return next(iter(line.instants(wall)), None) or line.after_gap(wall)
+
+    def to_json(self) -> dict[str, Any]:
+        seconds = self.schedule / timedelta(seconds=1) if isinstance(self.schedule, timedelta) else None
+        form = {
+            "kind": self.kind,
+            "schedule": self.schedule if seconds is None else {"seconds": seconds},
+            "timezone": self.timezone,
+            "start": None if self.start is None else self.start.isoformat(),
+            "end": None if self.end is None else self.end.isoformat(),
+            "name": self.name,
+        }
+        return {field: value for field, value in form.items() if value is not None}
+
+    def __repr__(self) -> str:
+        shown = [repr(self.schedule), f"timezone={self.timezone!r}"]
+        shown += [f"{n}={b.isoformat()!r}" for n, b in (("start", self.start), ("end", self.end)) if b is not None]
+        return f"PartitionByInterval({', '.join(shown)})"
+
+    def _made(self, start: int | None, end: int | None) -> Interval | None:
+        """The interval, if it lies wholly inside the definition's bounds."""
+        if start is None or end is None:
+            return None
+        if (self._start is not None and start < self._start) or (self._end is not None and end > self._end):
+            return None
+        return Interval.between(start, end, self.clock)
+
+    def _from(self, at: int) -> Interval | None:
+        start = self._bound_after(at)
+        return self._made(start, self.calendar.after(start))
+
+    def _bound_after(self, at: int) -> int:
+        """The first boundary at or after *at*."""
+        found = self.calendar.after(at - 1)
+        return LAST if found is None else found
+
+    def _last_end(self, at: int) -> int:
+        found = self.calendar.floor(at)
+        return FIRST if found is None else found
+
+    def _starts(self, start: Moment | None, end: Moment | None) -> tuple[int, int]:
+        """Range of instants in which the asked intervals start."""
+        low = self._start if start is None else self.moment(start, "start")
+        if low is None:
+            raise InvalidDefinitionError(f"{self!r} is open to the past; give start= to list its keys")
+        if self._start is not None:
+            low = max(low, self._start)
+        if self._end is None:
+            if end is None:
+                raise InvalidDefinitionError(f"{self!r} is open to the future; give end= to list its keys")
+            return low, self.moment(end, "end")
+        last = self._last_end(self._end)
+        return low, last if end is None else min(self.moment(end, "end"), last)
+
+    def _through(self, low: int, high: int) -> int:
+        """An instant just after the end of the last interval that starts in ``[low, high)``."""
+        last = None if low >= high else self.calendar.floor(high - 1)
+        end = None if last is None else self.calendar.after(last)
+        return low if end is None else end + 1
+
+    def _instant_of(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise InvalidKeyError(f"{text!r} is not text; expected a key such as {self._example()}", given=text)
+        try:
+            if len(text) == 10:
+                found = date.fromisoformat(text)
+                if self.clock.dates:
+                    return self.moment(found)
+                raise ValueError("a date alone does not say which interval of the day")
+            moment = datetime.fromisoformat(text)
+            if moment.utcoffset() is None:
+                raise ValueError("it has no UTC offset")
+            return instant(moment)
+        except (ValueError, OverflowError) as error:
+            raise InvalidKeyError(
+                f"{text!r} is not a partition of {self!r}: {error}; expected a key such as {self._example()}",
+                given=text,
+            ) from None
+
+    def _example(self) -> str:
+        found = self.first() or self._made(self.calendar.floor(1_700_000_000 * SECOND), LAST)
+        return repr(str(found)) if found else "'2013-01-01T05:00-05:00'"
+
+    def _no_key(self, given: str, at: int) -> InvalidKeyError:
+        before, after = self.calendar.floor(at), self.calendar.after(at)
+        candidates = [
+            self._made(before, None if before is None else self.calendar.after(before)),
+            self._made(after, None if after is None else self.calendar.after(after)),
+            self.first(),
+            self.last(),
+        ]
+        nearest = tuple(dict.fromkeys(str(c) for c in candidates if c is not None))[:2]
+        hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
+        return InvalidKeyError(f"{given} is not a partition of {self!r}{hint}", given=given, nearest=nearest)

@@ -1,0 +1,94 @@
+"""Partitions that become known while a task runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any, NoReturn
+
+from airflow_partitions.definitions.base import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.keys import Segment
+from airflow_partitions.keys.value import from_json, text_of, to_json
+
+_TYPES = ("str", "int", "float", "date", "datetime", "tuple", "key")
+
+
+class PartitionAtRuntime(PartitionDefinition):
+    """Partitions whose keys are added while a task runs, shared by all assets that use the same name.
+
+    Text keys are written as they are; other types carry their name (``int:1``), so that 1 is not ``"1"``.
+
+    :param name: what the keys name, for example ``"active_customers"``.
+    """
+
+    kind = "runtime"
+
+    def __init__(self, name: str) -> None:
+        self.name = check_name(name)
+
+    def keys(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
+        raise InvalidDefinitionError(f"the keys of {self!r} are known only from what tasks added, not from the definition")
+
+    def count(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
+        self.keys()
+
+    def key(self, value: Any) -> Segment:
+        if isinstance(value, Segment):
+            value = value.value
+        text = _text(value)
+        if len(text) > MAX_KEY_LENGTH:
+            raise InvalidKeyError(
+                f"key {text[:40]!r}… has {len(text)} characters; expected at most {MAX_KEY_LENGTH}", given=value
+            )
+        return Segment(value, text)
+
+    def parse(self, text: str) -> Segment:
+        kind, colon, rest = text.partition(":")
+        if not colon or kind not in _TYPES:
+            return self.key(text)
+        try:
+            return self.key(_value(kind, rest))
+        except (ValueError, TypeError) as error:
+            raise InvalidKeyError(f"{text!r} is not a key of {self!r}: {error}", given=text) from None
+
+    def previous(self, key: Any) -> Segment | None:
+        return None
+
+    def next(self, key: Any) -> Segment | None:
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name}
+
+    def __repr__(self) -> str:
+        return f"PartitionAtRuntime(name={self.name!r})"
+
+    def __iter__(self) -> Iterator[Segment]:
+        self.keys()
+
+
+def _text(value: Any) -> str:
+    plain = text_of(value)
+    if isinstance(value, str):
+        return f"str:{value}" if value.partition(":")[0] in _TYPES and ":" in value else value
+    if isinstance(value, int | float | date):
+        return f"{type(value).__name__}:{plain}"
+    form = to_json(value)
+    return f"{form[0]}:{json.dumps(form[1:], separators=(',', ':'), ensure_ascii=False)}"
+
+
+def _value(kind: str, rest: str) -> Any:
+    match kind:
+        case "str":
+            return rest
+        case "int":
+            return int(rest)
+        case "float":
+            return float(rest)
+        case "date":
+            return date.fromisoformat(rest)
+        case "datetime":
+            return datetime.fromisoformat(rest)
+    return from_json([kind, *json.loads(rest)])

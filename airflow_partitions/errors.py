@@ -1,0 +1,59 @@
+"""The errors of the package: one root, each child also the built-in error a caller would expect.
+
+Every message says what was given, what was expected and, where there is one, the nearest valid thing.
+"""
+
+from __future__ import annotations
+
+
+class PartitionError(Exception):
+    """Root of all errors of this package."""
+
+
+class InvalidDefinitionError(PartitionError, ValueError):
+    """A partition definition (or a schedule, rule or decorator using one) makes no sense."""
+
+
+class InvalidKeyError(PartitionError, ValueError):
+    """A text or value is not a key of the definition.
+
+    :ivar given: what was given.
+    :ivar nearest: texts of valid keys close to it, possibly none.
+    """
+
+    def __init__(self, message: str, *, given: object = None, nearest: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.given = given
+        self.nearest = nearest
+
+
+class LayoutError(InvalidDefinitionError):
+    """A storage layout can't hold the definition's keys (for example: two keys share one path)."""
+
+
+class ShippingError(InvalidDefinitionError):
+    """A decorated function can't be shipped to a Spark driver."""
+
+
+class StorageError(PartitionError, OSError):
+    """Storage could not be reached, read or written."""
+
+
+class ConflictError(StorageError):
+    """Another writer was there first; nothing was changed."""
+
+
+class ForeignRowsError(PartitionError, ValueError):
+    """A job wrote rows that belong to another partition than the one it was asked for."""
+
+
+class ResultError(PartitionError, RuntimeError):
+    """A job left no result, or one that does not fit what it was asked for."""
+
+
+class UnpromisedReadError(PartitionError, RuntimeError):
+    """A job read files outside the partitions it was promised (``strict=True``)."""
+
+
+class MissingPartitionError(PartitionError, LookupError):
+    """A run that needs a partition has none, for example because its key was cleared."""

@@ -1,0 +1,96 @@
+"""Half-open intervals of time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from airflow_partitions.calendars.clock import Clock
+from airflow_partitions.calendars.instants import instant
+from airflow_partitions.errors import InvalidDefinitionError
+
+
+class Interval:
+    """The time from *start* up to, not including, *end*; the key of a time partition.
+
+    Equality, order and hash follow the instants, so that the two 01:00 hours of a clock-change night differ and the
+    same span in another zone is the same interval. ``str()`` is the canonical text of the start.
+
+    :param start: aware datetime.
+    :param end: aware datetime after *start*.
+    :raises InvalidDefinitionError: if a bound is naive, or *end* is not after *start*.
+    """
+
+    __slots__ = ("_clock", "_end", "_start")
+
+    def __init__(self, start: datetime, end: datetime) -> None:
+        for name, bound in (("start", start), ("end", end)):
+            if not isinstance(bound, datetime) or bound.utcoffset() is None:
+                raise InvalidDefinitionError(
+                    f"Interval {name}={bound!r} has no UTC offset; expected an aware datetime,"
+                    " for example datetime(2013, 1, 1, tzinfo=ZoneInfo('America/New_York'))"
+                )
+        if end <= start:
+            raise InvalidDefinitionError(f"Interval end {end.isoformat()} is not after its start {start.isoformat()}")
+        self._start = instant(start)
+        self._end = instant(end)
+        self._clock = Clock(start.tzinfo or UTC)
+
+    @classmethod
+    def between(cls, start: int, end: int, clock: Clock) -> Interval:
+        """The interval between two instants in microseconds since the epoch, shown by *clock*."""
+        made = _new(cls)
+        made._start = start
+        made._end = end
+        made._clock = clock
+        return made
+
+    @property
+    def start(self) -> datetime:
+        """First instant, aware, in the definition's zone."""
+        return self._clock.datetime(self._start)
+
+    @property
+    def end(self) -> datetime:
+        """First instant after it, aware, in the definition's zone."""
+        return self._clock.datetime(self._end)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Start and end in microseconds since the epoch."""
+        return self._start, self._end
+
+    def overlaps(self, other: Interval) -> bool:
+        """Whether the two share an instant."""
+        return self._start < other._end and other._start < self._end
+
+    def __contains__(self, moment: datetime) -> bool:
+        return self._start <= instant(moment) < self._end
+
+    def __str__(self) -> str:
+        return self._clock.text(self._start)
+
+    def __repr__(self) -> str:
+        return f"Interval({self.start.isoformat()}, {self.end.isoformat()})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interval):
+            return NotImplemented
+        return self._start == other._start and self._end == other._end
+
+    def __hash__(self) -> int:
+        return hash((self._start, self._end))
+
+    def __lt__(self, other: Interval) -> bool:
+        return (self._start, self._end) < (other._start, other._end)
+
+    def __le__(self, other: Interval) -> bool:
+        return (self._start, self._end) <= (other._start, other._end)
+
+    def __gt__(self, other: Interval) -> bool:
+        return (self._start, self._end) > (other._start, other._end)
+
+    def __ge__(self, other: Interval) -> bool:
+        return (self._start, self._end) >= (other._start, other._end)
+
+
+_new = Interval.__new__

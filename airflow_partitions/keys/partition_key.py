@@ -1,0 +1,186 @@
+"""Keys made of several named, typed fields."""
+
+from __future__ import annotations
+
+import types
+from datetime import date, datetime
+from typing import Any, ClassVar, NoReturn, TypeGuard, Union, get_args, get_origin, get_type_hints
+
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+
+# What a key class may define beside its fields. Everything else with two underscores could run code when keys are
+# made, compared, hashed, copied or unpickled, in processes that must not run authors' code.
+_ALLOWED_NAMES = frozenset(
+    {
+        "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__conditional_annotations__",
+        "__classcell__", "__classdictcell__", "__doc__", "__firstlineno__", "__module__", "__qualname__",
+        "__static_attributes__", "__str__",
+    }
+)  # fmt: skip
+_FIELD_TYPES = (int, float, str, date, datetime, tuple)
+
+
+class PartitionKeyMeta(type):
+    """Lets a key class hold annotated immutable fields and plain methods, and refuses every hook that runs by itself."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> PartitionKeyMeta:
+        if not any(isinstance(base, PartitionKeyMeta) for base in bases):
+            return super().__new__(mcs, name, bases, {**namespace, "__slots__": ("_values",)})
+        if len(bases) != 1 or kwargs:
+            raise InvalidDefinitionError(f"{name}: a PartitionKey class has PartitionKey as its only base, no options")
+        for attribute, value in namespace.items():
+            _check_attribute(name, attribute, value)
+        made = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
+        made._fields = (*getattr(bases[0], "_fields", ()), *_checked_fields(made))
+        if not made._fields:
+            raise InvalidDefinitionError(f"{name} has no fields; expected at least one annotation such as 'x: float'")
+        return made
+
+    _fields: tuple[tuple[str, Any], ...] = ()
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        if name != "_fields" or cls.__dict__.get("_fields"):
+            raise InvalidDefinitionError(f"{cls.__name__} is frozen; {name!r} can't be set on it")
+        super().__setattr__(name, value)
+
+    def fields(cls) -> tuple[str, ...]:
+        """Names of the fields, in the declared order."""
+        return tuple(name for name, _ in cls._fields)
+
+
+class PartitionKey(metaclass=PartitionKeyMeta):
+    """Base class of keys with several fields.
+
+    .. code-block:: python
+
+        class Position(PartitionKey):
+            x: float
+            y: float
+
+        Position(x=1.0, y=2.0)      # canonical text: x=1.0,y=2.0
+
+    Fields are annotated with int, float, str, date, datetime, a tuple or another ``PartitionKey``. Keys are frozen,
+    ordered and hashable by their fields. A class may define ``__str__``, which is used for display where the class
+    itself is at hand and nowhere else; any other special method, and any default value, is refused when the class is
+    made, because it could run code in the scheduler or the API server.
+
+    :raises InvalidKeyError: when made with missing, unknown or wrongly typed fields.
+    """
+
+    _values: tuple[Any, ...]
+    _fields: ClassVar[tuple[tuple[str, Any], ...]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        names = type(self).fields()
+        given = dict(zip(names, args, strict=False)) | kwargs
+        if len(args) > len(names) or len(given) != len(args) + len(kwargs) or set(given) != set(names):
+            raise InvalidKeyError(
+                f"{type(self).__name__} got {[*args, *kwargs]}; expected exactly the fields {', '.join(names)}"
+            )
+        values = tuple(_converted(type(self).__name__, name, kind, given[name]) for name, kind in type(self)._fields)
+        object.__setattr__(self, "_values", values)
+
+    @classmethod
+    def make(cls, name: str, fields: dict[str, Any]) -> PartitionKey:
+        """A key of a class called *name* made on the spot from *fields*, for processes without the author's class."""
+        namespace = {"__annotations__": {field: type(value) for field, value in fields.items()}, "__module__": __name__}
+        made: PartitionKey = PartitionKeyMeta(name, (PartitionKey,), namespace)(**fields)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        names = type(self).fields()
+        if name in names:
+            return self._values[names.index(name)]
+        raise AttributeError(f"{type(self).__name__} has no field {name!r}; it has: {', '.join(names)}")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen; {name!r} can't be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen; {name!r} can't be removed")
+
+    def __repr__(self) -> str:
+        pairs = zip(type(self).fields(), self._values, strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in pairs)})"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._values
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PartitionKey) or type(self).__name__ != type(other).__name__:
+            return NotImplemented
+        return (type(self).fields(), self._values) == (type(other).fields(), other._values)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._values))
+
+    def __lt__(self, other: PartitionKey) -> bool:
+        return self._values < other._values
+
+    def __le__(self, other: PartitionKey) -> bool:
+        return self._values <= other._values
+
+    def __gt__(self, other: PartitionKey) -> bool:
+        return self._values > other._values
+
+    def __ge__(self, other: PartitionKey) -> bool:
+        return self._values >= other._values
+
+
+def is_partition_key(value: object) -> TypeGuard[PartitionKey]:
+    """Whether *value* is a key of a :class:`PartitionKey` class."""
+    return isinstance(type(value), PartitionKeyMeta)
+
+
+def _check_attribute(owner: str, attribute: str, value: object) -> None:
+    special = attribute.startswith("__") and attribute.endswith("__")
+    if special and attribute not in _ALLOWED_NAMES:
+        raise InvalidDefinitionError(
+            f"{owner}.{attribute} is not allowed: it could run code in the scheduler or the API server;"
+            " a PartitionKey class has annotated fields, plain methods and, for display, __str__"
+        )
+    if not special and not isinstance(value, types.FunctionType | property | staticmethod | classmethod):
+        raise InvalidDefinitionError(
+            f"{owner}.{attribute} = {value!r} is not a field; write '{attribute}: {type(value).__name__}'"
+            " and give the value when a key is made"
+        )
+    if not special and hasattr(PartitionKey, attribute):
+        raise InvalidDefinitionError(f"{owner}.{attribute} would replace a method of PartitionKey; rename it")
+
+
+def _checked_fields(made: PartitionKeyMeta) -> list[tuple[str, Any]]:
+    fields = []
+    hints = get_type_hints(made)
+    for name in made.__dict__.get("__annotations__", {}):
+        if name.startswith("_") or hasattr(PartitionKey, name) or name in made.__mro__[1].fields():  # type: ignore[attr-defined]
+            raise InvalidDefinitionError(f"{made.__name__}.{name}: expected a field name of its own, without underscore")
+        kind = hints[name]
+        if not all(_is_immutable(option) for option in _options(kind)):
+            raise InvalidDefinitionError(
+                f"{made.__name__}.{name} has type {kind!r}; expected int, float, str, date, datetime, tuple or a"
+                " PartitionKey class, none of which can change"
+            )
+        fields.append((name, kind))
+    return fields
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _is_immutable(kind: Any) -> bool:
+    if get_origin(kind) is tuple:
+        return all(item is ... or _is_immutable(item) for item in get_args(kind))
+    return isinstance(kind, PartitionKeyMeta) or kind in _FIELD_TYPES
+
+
+def _converted(owner: str, name: str, kind: Any, value: Any) -> Any:
+    classes = tuple(get_origin(option) or option for option in _options(kind))
+    if float in classes and isinstance(value, int) and not isinstance(value, bool) and int not in classes:
+        return float(value)  # 1 and 1.0 are one coordinate, and need one text
+    if isinstance(value, classes) and not isinstance(value, bool):
+        return value
+    expected = " or ".join(c.__name__ for c in classes)
+    raise InvalidKeyError(f"{owner}.{name} got {value!r} of type {type(value).__name__}; expected {expected}")

@@ -1,0 +1,68 @@
+"""Keys of a product: one part per dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from airflow_partitions.keys.interval import Interval
+from airflow_partitions.keys.segment import Segment
+
+
+class ProductKey(Mapping[str, Interval | Segment]):
+    """A mapping from dimension name to that dimension's key, in the declared order.
+
+    ``str()`` joins the parts by ``|``; ``|`` and ``\\`` inside a part are escaped by ``\\``.
+    """
+
+    __slots__ = ("_names", "_parts")
+
+    def __init__(self, names: tuple[str, ...], parts: tuple[Interval | Segment, ...]) -> None:
+        self._names = names
+        self._parts = parts
+
+    @property
+    def parts(self) -> tuple[Interval | Segment, ...]:
+        """The dimensions' keys, in the declared order."""
+        return self._parts
+
+    def __getitem__(self, name: str) -> Interval | Segment:
+        try:
+            return self._parts[self._names.index(name)]
+        except ValueError:
+            raise KeyError(f"no dimension {name!r}; there are: {', '.join(self._names)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __str__(self) -> str:
+        return "|".join([str(part).replace("\\", "\\\\").replace("|", "\\|") for part in self._parts])
+
+    def __repr__(self) -> str:
+        return f"ProductKey({', '.join(f'{n}={p!r}' for n, p in self.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ProductKey):
+            return NotImplemented
+        return self._parts == other._parts and self._names == other._names
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+
+def split_parts(text: str) -> list[str]:
+    """The parts of a product key's text, unescaped."""
+    parts, current, escaped = [], "", False
+    for char in text:
+        if escaped:
+            current, escaped = current + char, False
+        elif char == "\\":
+            escaped = True
+        elif char == "|":
+            parts.append(current)
+            current = ""
+        else:
+            current += char
+    return [*parts, current]

@@ -1,0 +1,95 @@
+"""The partition a run is about, as tasks, templates and Spark functions see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.keys import Interval, Key, ProductKey, Segment
+
+
+class Partition:
+    """One partition of an asset: its key together with its definition.
+
+    ``str(partition)`` is the key's text. ``partition["airport"]`` (``{{ partition.airport }}`` in templates) is the
+    value of a dimension.
+
+    :param definition: what partitions the asset has.
+    :param key: one of its keys, wrapped or plain, or the key's text.
+    :raises InvalidKeyError: if the definition has no such key.
+    """
+
+    __slots__ = ("_key", "definition")
+
+    def __init__(self, definition: PartitionDefinition, key: Any) -> None:
+        self.definition = definition
+        self._key: Key = definition.parse(key) if isinstance(key, str) else definition.key(key)
+
+    @property
+    def key(self) -> Any:
+        """The key, unwrapped: an :class:`Interval`, a segment's plain value, or a :class:`ProductKey`."""
+        return _plain(self._key)
+
+    @property
+    def text(self) -> str:
+        """Canonical text of the key."""
+        return str(self._key)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The time covered, ``None`` without a time dimension."""
+        return self.definition.interval_of(self._key)
+
+    @property
+    def start(self) -> datetime | None:
+        """First instant, aware, in the definition's zone; ``None`` without a time dimension."""
+        return None if self.interval is None else self.interval.start
+
+    @property
+    def end(self) -> datetime | None:
+        """First instant after it, aware, in the definition's zone; ``None`` without a time dimension."""
+        return None if self.interval is None else self.interval.end
+
+    @property
+    def dimensions(self) -> Mapping[str, Any]:
+        """The plain value of each dimension, in the declared order."""
+        return {name: _plain(part) for name, part in self.definition.dimensions_of(self._key).items()}
+
+    @property
+    def previous(self) -> Partition | None:
+        """The partition before this one: back in time with the same segments, or back in the declared order."""
+        before = self.definition.previous(self._key)
+        return None if before is None else Partition(self.definition, before)
+
+    def iter_past_partitions(self) -> Iterator[Partition]:
+        """The partitions before this one, nearest first; endless for a calendar without ``start``."""
+        before = self.previous
+        while before is not None:
+            yield before
+            before = before.previous
+
+    def __getitem__(self, dimension: str) -> Any:
+        try:
+            return self.dimensions[dimension]
+        except KeyError:
+            raise KeyError(f"no dimension {dimension!r}; there are: {', '.join(self.dimensions)}") from None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Partition({self.text!r} of {self.definition!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Partition):
+            return NotImplemented
+        return self._key == other._key and self.definition == other.definition
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def _plain(key: Key) -> Interval | ProductKey | Any:
+    return key.value if isinstance(key, Segment) else key
