@@ -10,13 +10,13 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NAIVE_EPOCH = datetime(1970, 1, 1)
-_MICROSECOND = timedelta(microseconds=1)
+_DAY_ZERO = EPOCH.toordinal()
 
 
 def instant(moment: datetime) -> int:
     """Microseconds since the epoch of an aware *moment*."""
-    return (moment - EPOCH) // _MICROSECOND
+    offset = moment.utcoffset()
+    return wall_of(moment) - (offset.days * DAY + offset.seconds * SECOND + offset.microseconds if offset else 0)
 
 
 def utc(at: int) -> datetime:
@@ -26,4 +26,6 @@ def utc(at: int) -> datetime:
 
 def wall_of(moment: datetime) -> int:
     """What the wall clock shows at *moment*; its zone is ignored."""
-    return (moment.replace(tzinfo=None) - _NAIVE_EPOCH) // _MICROSECOND
+    # By fields, because subclasses such as pendulum's subtract to something other than a timedelta.
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+    return (moment.toordinal() - _DAY_ZERO) * DAY + seconds * SECOND + moment.microsecond

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -81,25 +81,33 @@ class Timeline:
     def _changes(self, number: int) -> tuple[list[int], list[int]]:
         """Starts of a block's stretches, and their offsets after the one in force just before the block."""
         start, end = number * _BLOCK, min((number + 1) * _BLOCK, LAST)
-        low = max(start, FIRST)
-        starts, offsets = [start], [self.offset(max(start - SECOND, FIRST)), self.offset(low)]
-        while low < end:
-            high = min(low + DAY, end)
-            if self.offset(high) == offsets[-1]:
-                low = high
-                continue
-            while high - low > SECOND:
-                middle = (low + high) // 2 // SECOND * SECOND
-                if self.offset(middle) == offsets[-1]:
-                    low = middle
-                else:
-                    high = middle
-            if high >= end:
-                break
-            starts.append(high)
-            offsets.append(self.offset(high))
-            low = high
+        first = max(start, FIRST)
+        starts, offsets = [start], [self.offset(max(start - SECOND, FIRST)), self.offset(first)]
+        for low, high in self._days_of_change(first, end):
+            at = low
+            while self.offset(high) != offsets[-1] and (at := self._change(at, high)) < end:
+                starts.append(at)
+                offsets.append(self.offset(at))
         return starts, offsets
+
+    def _change(self, low: int, high: int) -> int:
+        """The instant between *low* and *high* from which the offset is no longer that of *low*."""
+        before = self.offset(low)
+        while high - low > SECOND:
+            middle = (low + high) // 2 // SECOND * SECOND
+            low, high = (middle, high) if self.offset(middle) == before else (low, middle)
+        return high
+
+    def _days_of_change(self, low: int, end: int) -> Iterator[tuple[int, int]]:
+        """The days in ``[low, end)`` whose ends differ in offset."""
+        zone, moment, day = self._zone, utc(low).replace(tzinfo=self._zone), timedelta(days=1)
+        before = zone.fromutc(moment).utcoffset()
+        for at in range(low, end, DAY):
+            moment += day
+            after = zone.fromutc(moment).utcoffset()
+            if after != before:
+                yield at, min(at + DAY, end)
+            before = after
 
 
 @lru_cache(maxsize=None)

@@ -86,6 +86,23 @@ class PartitionByProduct(PartitionDefinition):
         for parts in product(*choices):
             yield ProductKey(names, parts)
 
+    def segment_keys(self) -> Iterator[ProductKey]:
+        """The combinations of segments alone, as keys without the time dimension."""
+        names = tuple(d.name for d in self._segments)
+        for parts in product(*(d.segments for d in self._segments)):
+            yield ProductKey(names, parts)
+
+    def beside(self, key: ProductKey, step: int = 1) -> ProductKey | None:
+        """The key one *step* (1 or -1) further along the segments in the same interval, ``None`` at the end."""
+        parts: dict[str, Interval | Segment] = dict(key)
+        for dimension in reversed(self._segments):
+            here = parts[dimension.name]
+            other = dimension.next(here) if step > 0 else dimension.previous(here)
+            if other is not None:
+                return self.key(parts | {dimension.name: other})
+            parts[dimension.name] = dimension.segments[0 if step > 0 else -1]
+        return None
+
     def combinations(self) -> int:
         """How many keys one interval has."""
         return prod(len(d.segments) for d in self._segments)
@@ -146,18 +163,11 @@ class PartitionByProduct(PartitionDefinition):
         return self._wrap([d.segments[i] if isinstance(d, PartitionBySequence) else interval for d in dimensions])
 
     def _step(self, key: ProductKey, step: int) -> ProductKey | None:
-        if self._time is not None:
-            interval = key[self._time.name]
-            moved = self._time.next(interval) if step > 0 else self._time.previous(interval)
-            return None if moved is None else self.key({**key, self._time.name: moved})
-        parts: dict[str, Interval | Segment] = dict(key)
-        for dimension in reversed(self._segments):
-            here = parts[dimension.name]
-            other = dimension.next(here) if step > 0 else dimension.previous(here)
-            if other is not None:
-                return self.key(parts | {dimension.name: other})
-            parts[dimension.name] = dimension.segments[0 if step > 0 else -1]
-        return None
+        if self._time is None:
+            return self.beside(key, step)
+        interval = key[self._time.name]
+        moved = self._time.next(interval) if step > 0 else self._time.previous(interval)
+        return None if moved is None else self.key({**key, self._time.name: moved})
 
 
 def _escaped(text: str) -> str:

@@ -1,0 +1,98 @@
+"""The Dag behind a decorated asset."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from airflow.sdk import DAG
+
+from airflow_partitions.definitions import PartitionBySequence, PartitionDefinition
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.timetables import Partitioned
+
+if TYPE_CHECKING:
+    from airflow.sdk.definitions.param import ParamsDict
+
+_PASSED_ON = (
+    "access_control", "description", "end_date", "is_paused_upon_creation", "max_active_runs", "max_active_tasks",
+    "on_failure_callback", "on_success_callback", "owner_links", "params", "start_date", "tags",
+)  # fmt: skip
+_SECTION, _LIMIT = "asset_partitions", "max_sequence_length"
+
+
+@attrs.define(kw_only=True)
+class PartitionedDag:
+    """Arguments for the Dag behind an asset: Airflow's own for ``@asset``, and those of partitioned assets.
+
+    :ivar schedule: when to look for partitions to make: a preset or cron read in the partition's zone, a timedelta, a
+        timetable, or ``None``.
+    :ivar partition: what partitions the asset has; ``None``, written out, for an asset without partitions.
+    :ivar refresh: make this many intervals before the due ones again at every tick.
+    :ivar allow_open: accept manual runs for an interval that is not over.
+
+    The others mean what they mean for a Dag.
+    """
+
+    schedule: Any
+    partition: PartitionDefinition | None
+    refresh: int = 0
+    allow_open: bool = False
+    dag_id: str | None = None
+    dag_display_name: str | None = None
+    description: str | None = None
+    is_paused_upon_creation: bool | None = None
+    start_date: datetime | None = None
+    end_date: datetime | None = None
+    max_active_runs: int | None = None
+    max_active_tasks: int | None = None
+    default_args: dict[str, Any] = attrs.field(factory=dict)
+    pool: str | None = None
+    pool_slots: int | None = None
+    params: ParamsDict | dict[str, Any] | None = None
+    on_success_callback: Any = None
+    on_failure_callback: Any = None
+    access_control: dict[str, dict[str, Collection[str]]] | None = None
+    owner_links: dict[str, str] = attrs.field(factory=dict)
+    tags: Collection[str] = ()
+
+    def create_dag(self, *, default_dag_id: str) -> DAG:
+        """The Dag, with the timetable that makes one run per partition."""
+        dag_id = self.dag_id or default_dag_id
+        passed_on = {name: value for name in _PASSED_ON if (value := getattr(self, name)) is not None}
+        for_tasks = {name: getattr(self, name) for name in ("pool", "pool_slots") if getattr(self, name) is not None}
+        return DAG(
+            dag_id=dag_id,
+            dag_display_name=self.dag_display_name or dag_id,
+            schedule=self._timetable(default_dag_id),
+            catchup=False,
+            default_args=self.default_args | for_tasks,
+            auto_register=True,
+            **passed_on,
+        )
+
+    def _timetable(self, name: str) -> Any:
+        if self.partition is None:
+            if self.refresh or self.allow_open:
+                raise InvalidDefinitionError(f"{name}: refresh and allow_open need a partition; partition is None")
+            return self.schedule
+        check_length_limit(self.partition, name)
+        return Partitioned(self.schedule, self.partition, refresh=self.refresh, allow_open=self.allow_open)
+
+
+def check_length_limit(definition: PartitionDefinition, name: str) -> None:
+    """Refuse a sequence longer than the configured limit.
+
+    :raises InvalidDefinitionError: naming the option to raise.
+    """
+    from airflow.sdk.configuration import conf
+
+    limit = conf.getint(_SECTION, _LIMIT, fallback=1000)
+    for dimension in getattr(definition, "dimensions", {}).values():
+        if isinstance(dimension, PartitionBySequence) and len(dimension.segments) > limit:
+            raise InvalidDefinitionError(
+                f"{name}: {dimension!r} has {len(dimension.segments):,} values, each a Dag run per tick; expected at most"
+                f" {limit:,}. Raise [{_SECTION}] {_LIMIT} if you mean it"
+            )

@@ -1,0 +1,88 @@
+"""The task that runs a decorated Python function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.standard.operators.python import PythonOperator
+from airflow.sdk import Asset
+
+from airflow_partitions.errors import InvalidDefinitionError
+
+if TYPE_CHECKING:
+    from airflow.sdk.definitions.asset import BaseAsset
+
+#: Parameter names that mean something other than an upstream asset.
+RESERVED = frozenset({"self", "context", "outlet_events", "partition", "spark"})
+
+
+def check_parameters(function: Callable[..., Any]) -> None:
+    """Refuse parameters that can't be filled in.
+
+    :raises InvalidDefinitionError: for ``*args``, ``**kwargs`` and positional-only parameters.
+    """
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise InvalidDefinitionError(
+                f"{function.__name__}: parameter {parameter} can't be filled in; name each parameter: self, context,"
+                f" partition, outlet_events, or an upstream asset. Given: {name!r}"
+            )
+
+
+def upstream_names(function: Callable[..., Any]) -> list[str]:
+    """Parameters without a default that name upstream assets."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.default is p.empty and p.name not in RESERVED]
+
+
+class AssetFunctionOperator(PythonOperator):
+    """Calls the function of a decorated asset with what its parameters name.
+
+    ``self`` and names of upstream assets are filled with the assets, ``partition`` with the run's
+    :class:`~airflow_partitions.partition.Partition`, ``context`` and ``outlet_events`` as in Airflow.
+    """
+
+    def __init__(self, *, asset_name: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._asset_name = asset_name
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], asset_name: str, outlets: Collection[BaseAsset]) -> AssetFunctionOperator:
+        """The task of *function*, which writes *outlets*."""
+        check_parameters(function)
+        return cls(
+            task_id=function.__name__,
+            asset_name=asset_name,
+            inlets=[Asset.ref(name=name) for name in upstream_names(function)],
+            outlets=list(outlets),
+            python_callable=function,
+        )
+
+    def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What each parameter of the function gets."""
+        return dict(self._arguments(context))
+
+    def _arguments(self, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for name, parameter in inspect.signature(self.python_callable).parameters.items():
+            if parameter.default is not parameter.empty:
+                continue
+            if name == "context":
+                yield name, context
+            elif name in ("partition", "outlet_events"):
+                yield name, context[name]
+            else:
+                yield name, _asset(self._asset_name if name == "self" else name)
+
+
+def _asset(name: str) -> Asset:
+    """The active asset called *name*, as the API server knows it."""
+    from airflow.sdk.exceptions import AirflowRuntimeError
+    from airflow.sdk.execution_time.comms import ErrorResponse, GetAssetByName
+    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS
+
+    answer = SUPERVISOR_COMMS.send(GetAssetByName(name=name))
+    if answer is None or isinstance(answer, ErrorResponse):
+        raise AirflowRuntimeError(answer or ErrorResponse())
+    return Asset(**answer.model_dump(exclude={"type"}))

@@ -1,0 +1,16 @@
+"""What Airflow loads as a plugin."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from airflow.plugins_manager import AirflowPlugin
+
+from airflow_partitions.timetables import Partitioned
+
+
+class AssetPartitionsPlugin(AirflowPlugin):
+    """Registers the timetables with scheduler, Dag processor and API server."""
+
+    name = "asset_partitions"
+    timetables: ClassVar[list[Any]] = [Partitioned]

@@ -1,0 +1,32 @@
+"""What Airflow reads about the package as a provider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def get_provider_info() -> dict[str, Any]:
+    """The provider's metadata, in the form Airflow's provider schema asks for."""
+    from airflow_partitions import __version__
+
+    return {
+        "package-name": "airflow-partitions",
+        "name": "Asset partitions",
+        "description": "Partition-aware assets: one Dag run, one Spark job and one stored partition per key.",
+        "versions": [__version__],
+        "cli": ["airflow_partitions.cli.commands.get_commands"],
+        "config": {
+            "asset_partitions": {
+                "description": "Settings of partition-aware assets.",
+                "options": {
+                    "max_sequence_length": {
+                        "description": "The most values a PartitionBySequence may have; each one is a Dag run per tick.",
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "1000",
+                    },
+                },
+            },
+        },
+    }

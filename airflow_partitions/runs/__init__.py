@@ -1,0 +1,1 @@
+"""One run: which partition it is about, and whether it may work on it now."""

@@ -1,0 +1,105 @@
+"""The partitions that one tick makes due, in order, without listing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from airflow_partitions.calendars.instants import utc
+from airflow_partitions.definitions import PartitionByInterval, PartitionByProduct, PartitionDefinition
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.keys import Key, ProductKey
+
+
+class Batch(Protocol):
+    """Keys in the order in which their runs are made."""
+
+    def __iter__(self) -> Iterator[Key]: ...
+
+    def first(self) -> Key | None:
+        """The first key, ``None`` if nothing is due."""
+
+    def after(self, text: str, at: int | None) -> Key | None:
+        """The key after the one called *text*; if there is none any more, the first whose time is later than *at*."""
+
+
+class ListedBatch:
+    """Keys that a plug-in chose."""
+
+    def __init__(self, definition: PartitionDefinition, keys: Iterable[Key]) -> None:
+        self._definition = definition
+        self._keys = [definition.key(key) for key in keys]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._keys)
+
+    def first(self) -> Key | None:
+        return self._keys[0] if self._keys else None
+
+    def after(self, text: str, at: int | None) -> Key | None:
+        texts = [str(key) for key in self._keys]
+        if text in texts:
+            i = texts.index(text) + 1
+            return self._keys[i] if i < len(self._keys) else None
+        for key in self._keys:
+            interval = self._definition.interval_of(key)
+            if at is not None and interval is not None and interval.bounds[0] > at:
+                return key
+        return None
+
+
+class SegmentBatch:
+    """All keys of a definition without time."""
+
+    def __init__(self, definition: PartitionDefinition) -> None:
+        self._definition = definition
+
+    def __iter__(self) -> Iterator[Key]:
+        return self._definition.keys()
+
+    def first(self) -> Key | None:
+        return next(self._definition.keys(), None)
+
+    def after(self, text: str, at: int | None) -> Key | None:
+        try:
+            return self._definition.next(self._definition.parse(text))
+        except InvalidKeyError:  # the definition changed under the run: the rest of the tick is unknowable, let it go
+            return None
+
+
+class SpanBatch:
+    """All keys whose interval starts in a span of time.
+
+    :param span: half-open, in microseconds since the epoch, cut at boundaries of the definition.
+    """
+
+    def __init__(self, definition: PartitionDefinition, time: PartitionByInterval, span: tuple[int, int]) -> None:
+        self._definition = definition
+        self._time = time
+        self._span = span
+
+    def __iter__(self) -> Iterator[Key]:
+        return self._definition.keys(utc(self._span[0]), utc(self._span[1]))
+
+    def first(self) -> Key | None:
+        return next(iter(self), None)
+
+    def after(self, text: str, at: int | None) -> Key | None:
+        try:
+            key = self._definition.parse(text)
+        except InvalidKeyError:  # the definition changed under the run: go on after its date
+            return None if at is None else self._from(at + 1)
+        interval = self._definition.interval_of(key)
+        if interval is None:
+            return None
+        if isinstance(self._definition, PartitionByProduct) and isinstance(key, ProductKey):
+            beside = self._definition.beside(key)
+            if beside is not None:
+                return beside if interval.bounds[0] < self._span[1] else None
+        following = self._time.next(interval)
+        return None if following is None else self._from(following.bounds[0])
+
+    def _from(self, at: int) -> Key | None:
+        """The first key whose interval starts at or after *at*."""
+        low = max(at, self._span[0])
+        return next(self._definition.keys(utc(low), utc(self._span[1])), None)

@@ -1,0 +1,327 @@
+"""The timetable of partitioned Dags with a time schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from airflow.exceptions import InvalidPartitionKeyError
+from airflow.timetables.base import DagRunInfo, Timetable
+from airflow.utils.strings import get_random_string
+from pendulum import DateTime, instance
+
+from airflow_partitions.calendars.instants import instant, utc
+from airflow_partitions.calendars.zones import zone
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.keys import Key
+from airflow_partitions.timetables.batch import Batch, ListedBatch, SegmentBatch, SpanBatch
+from airflow_partitions.timetables.partition_date import PartitionDates
+from airflow_partitions.timetables.position import last_scheduled
+from airflow_partitions.timetables.run_id import run_id_text
+from airflow_partitions.timetables.ticks import ticks_of
+
+if TYPE_CHECKING:
+    from airflow.models.dagrun import DagRun
+    from airflow.sdk.types import DagRunType
+    from airflow.timetables.base import DataInterval, TimeRestriction
+
+_MICROSECOND = 1
+_NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
+_MAX_EMPTY_TICKS = 10_000
+
+
+class Partitioned(Timetable):
+    """One Dag run per partition that a tick of *schedule* makes due.
+
+    .. code-block:: python
+
+        with DAG("flights", schedule=Partitioned("@daily", PartitionByInterval("@hourly"), asset=flights)):
+            ...
+
+    At tick T, after the previous tick P, every interval with ``P < end <= T`` is due, with all segments; without a time
+    dimension every segment is. Runs of one tick follow each other; an unfinished tick is finished before the next.
+    After a pause only the newest tick that makes something due counts; older ones are a backfill.
+
+    Where a run stands in this order is its ``run_after``: the tick plus one microsecond for each run before it.
+
+    :param schedule: a preset or cron, read in the partition's zone; a timedelta; another timetable, which keeps its
+        zone; or ``None`` for manual runs and backfills only.
+    :param partition: what partitions the Dag makes.
+    :param asset: the asset they are partitions of; the definition is published in its ``extra``.
+    :param refresh: make this many intervals before the due ones again.
+    :param allow_open: accept manual runs for an interval that is not over.
+
+    Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
+    tick in another way.
+    """
+
+    partitioned = True
+    run_ordering = ("partition_date", "run_after")
+
+    def __init__(
+        self,
+        schedule: Any,
+        partition: PartitionDefinition,
+        *,
+        asset: Any = None,
+        refresh: int = 0,
+        allow_open: bool = False,
+    ) -> None:
+        if not isinstance(partition, PartitionDefinition):
+            raise InvalidDefinitionError(
+                f"partition={partition!r} is not a partition definition; expected for example"
+                " PartitionByInterval('@daily')"
+            )
+        if isinstance(partition, PartitionAtRuntime):
+            raise InvalidDefinitionError(
+                f"{partition!r} has no keys before a task runs, so no tick can make one run per key;"
+                " expected PartitionByInterval, PartitionBySequence or PartitionByProduct"
+            )
+        if not isinstance(refresh, int) or refresh < 0 or (refresh and partition.time is None):
+            raise InvalidDefinitionError(
+                f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
+            )
+        self.partition = partition
+        self.refresh = refresh
+        self.allow_open = allow_open
+        self._time = partition.time
+        self._ticks = ticks_of(schedule, zone("UTC" if self._time is None else self._time.timezone))
+        self._dates = PartitionDates(partition)
+        self.can_be_scheduled = schedule is not None
+        self.description = f"{partition!r}, at {self._ticks.summary}"
+        if asset is not None:
+            from airflow_partitions.assets.hint import publish
+
+            publish(asset, partition)
+
+    @property
+    def summary(self) -> str:
+        return f"{self._ticks.summary} × {self.partition.kind}"
+
+    def due(self, previous_tick: datetime | None, tick: datetime) -> Iterable[Key]:
+        """The keys that *tick* makes due, in the order of their runs.
+
+        :param previous_tick: the tick before it, aware; ``None`` if there was none.
+        :param tick: aware.
+        """
+        return self._due(None if previous_tick is None else instant(previous_tick), instant(tick))
+
+    def next_dagrun_info_v2(
+        self, *, last_dagrun_info: DagRunInfo | None, restriction: TimeRestriction
+    ) -> DagRunInfo | None:
+        now = instant(_now())
+        if last_dagrun_info is None or last_dagrun_info.run_after == _NEVER:
+            # The first run: the newest tick if the Dag has started by then, else the first one to come.
+            earliest = restriction.earliest and instant(restriction.earliest)
+            tick = None if earliest is None else self._newest_due(now)
+            if tick is None or earliest is None or tick < earliest:
+                tick = self._next_due(max(now, earliest - 1) if earliest else now)
+            elif restriction.catchup:
+                tick = self._next_due(earliest - 1)
+            return self._info(tick, restriction)
+        last = instant(last_dagrun_info.run_after)
+        current = self._ticks.floor(last)
+        if current is not None:
+            key = self._unfinished(current, last_dagrun_info)
+            if key is not None:
+                return self._run(key, max(current, last + _MICROSECOND))
+        tick = self._next_due(last)
+        if not restriction.catchup:
+            newest = self._newest_due(now)
+            if newest is not None and (current is None or newest > current):
+                tick = newest
+        return self._info(tick, restriction)
+
+    def iter_partition_dagrun_infos(self, *, earliest: datetime, latest: datetime) -> Iterator[DagRunInfo]:
+        """The closed partitions whose interval starts in ``[earliest, latest]``, read as wall clock in their zone."""
+        if self._time is None:
+            from airflow.models.backfill import DagNonPeriodicScheduleException
+
+            raise DagNonPeriodicScheduleException(
+                f"{self.partition!r} has no time dimension, so there is no range of dates to backfill;"
+                " trigger a run for each partition instead, with its key as partition_key"
+            )
+        closed = self._time.last(_now())
+        if closed is None:
+            return
+        low = self.localize_partition_datetime(earliest)
+        high = min(instant(self.localize_partition_datetime(latest)) + 1, closed.bounds[0] + 1)
+        first = self._time.first()
+        if first is not None and instant(low) < first.bounds[0]:
+            low = instance(first.start)
+        if instant(low) < high:
+            for key in self.partition.keys(low, utc(high)):
+                interval = self.partition.interval_of(key)
+                yield self._run(key, interval.bounds[1] if interval else high)
+
+    def localize_partition_datetime(self, dt: datetime) -> DateTime:
+        if self._time is None:
+            return super().localize_partition_datetime(dt)
+        # As Airflow does for its own cron timetables: what the clock shows counts, in the partition's zone.
+        return instance(dt.replace(tzinfo=zone(self._time.timezone)))
+
+    def resolve_partition_date(self, partition_key: str | None) -> datetime | None:
+        """Date of a manual run's key.
+
+        :raises InvalidPartitionKeyError: without a key, or with one that is not canonical, unknown or still open.
+        """
+        if partition_key is None:
+            raise InvalidPartitionKeyError(
+                f"this Dag is partitioned by {self.partition!r}: a run needs a partition_key, {self._advice()}"
+            )
+        return self._decode_partition_date(partition_key)
+
+    def _decode_partition_date(self, partition_key: str) -> datetime | None:
+        try:
+            key = self.partition.parse(partition_key)
+        except InvalidKeyError as error:
+            raise InvalidPartitionKeyError(str(error)) from None
+        if str(key) != partition_key:
+            raise InvalidPartitionKeyError(f"partition_key {partition_key!r} is written {str(key)!r}; expected that text")
+        interval = self.partition.interval_of(key)
+        if interval is not None and not self.allow_open and interval.end > _now():
+            raise InvalidPartitionKeyError(
+                f"partition {partition_key!r} is open until {interval.end.isoformat()}; {self._advice()},"
+                " or a Dag with allow_open=True"
+            )
+        date = self._dates.of(key)
+        return None if date is None else utc(date)
+
+    def generate_run_id(
+        self, *, run_type: DagRunType, run_after: DateTime, data_interval: DataInterval | None, **extra: Any
+    ) -> str:
+        key: str | None = extra.get("partition_key")
+        told = run_after.isoformat() if key is None else run_id_text(key)
+        return run_type.generate_run_id(suffix=f"{told}__{get_random_string()}")
+
+    def run_info_from_dag_run(self, *, dag_run: DagRun) -> DagRunInfo:
+        # Airflow hands over the run with the greatest partition date, which a backfill or a refresh can be; the place
+        # in the schedule is that of the newest scheduled run.
+        run = last_scheduled(dag_run)
+        if run is None:
+            return DagRunInfo(run_after=_NEVER, data_interval=None)
+        return DagRunInfo(
+            run_after=instance(run.run_after),
+            data_interval=None,
+            partition_date=None if run.partition_date is None else instance(run.partition_date),
+            partition_key=run.partition_key,
+        )
+
+    def serialize(self) -> dict[str, Any]:
+        return {
+            "schedule": self._ticks.to_json(),
+            "partition": self.partition.to_json(),
+            "refresh": self.refresh,
+            "allow_open": self.allow_open,
+        }
+
+    @classmethod
+    def deserialize(cls, data: dict[str, Any]) -> Timetable:
+        return cls(
+            data["schedule"],
+            from_json(data["partition"]),
+            refresh=data["refresh"],
+            allow_open=data["allow_open"],
+        )
+
+    def _due(self, previous: int | None, tick: int) -> Batch:
+        """The default rule for what a tick makes due."""
+        if self._time is None:
+            return SegmentBatch(self.partition)
+        closed = self._time.last(utc(tick))
+        if closed is None or (previous is not None and closed.bounds[1] <= previous):
+            return ListedBatch(self.partition, ())
+        low, high = closed.bounds[0], closed.bounds[1]
+        if previous is not None:
+            # Intervals that end after the previous tick: from the one that holds it.
+            low = min(low, self._time.span(previous, previous + 1)[0])
+        first = self._time.interval_at(low)
+        for _ in range(self.refresh):
+            first = self._time.previous(first) or first
+        return SpanBatch(self.partition, self._time, (first.bounds[0], high))
+
+    def _batch(self, tick: int) -> Batch:
+        previous = self._ticks.floor(tick - 1)
+        if type(self).due is Partitioned.due:
+            return self._due(previous, tick)
+        return ListedBatch(self.partition, self.due(None if previous is None else utc(previous), utc(tick)))
+
+    def _unfinished(self, tick: int, last: DagRunInfo) -> Key | None:
+        """The key after the *last* run's in the batch of *tick*."""
+        batch = self._batch(tick)
+        if last.partition_key is None:  # cleared by hand: its place in the batch is left in run_after
+            place = (instant(last.run_after) - tick) // _MICROSECOND
+            return next(islice(batch, place + 1, None), None)
+        return batch.after(last.partition_key, None if last.partition_date is None else instant(last.partition_date))
+
+    def _next_due(self, at: int) -> int | None:
+        """The first tick after *at* that makes something due."""
+        tick = self._ticks.after(at)
+        if type(self).due is Partitioned.due:
+            if self._time is None or tick is None or self._batch(tick).first() is not None:
+                return tick
+            return self._tick_of_next_end(tick)
+        for _ in range(_MAX_EMPTY_TICKS):
+            if tick is None or self._batch(tick).first() is not None:
+                return tick
+            tick = self._ticks.after(tick)
+        return None
+
+    def _newest_due(self, now: int) -> int | None:
+        """The last tick up to *now* that makes something due."""
+        tick = self._ticks.floor(now)
+        if type(self).due is Partitioned.due:
+            if self._time is None or tick is None:
+                return tick
+            closed = self._time.last(utc(tick))
+            return None if closed is None else self._ticks.after(closed.bounds[1] - 1)
+        for _ in range(_MAX_EMPTY_TICKS):
+            if tick is None or self._batch(tick).first() is not None:
+                return tick
+            tick = self._ticks.floor(tick - 1)
+        return None
+
+    def _tick_of_next_end(self, tick: int) -> int | None:
+        """The tick that makes the first interval due that ends after *tick*."""
+        if self._time is None:
+            return tick
+        try:
+            interval = self._time.interval_at(tick)
+        except InvalidKeyError:  # before the definition's start, or after its end
+            first = self._time.first()
+            if first is None or first.bounds[0] < tick:
+                return None
+            interval = first
+        return self._ticks.after(interval.bounds[1] - 1)
+
+    def _info(self, tick: int | None, restriction: TimeRestriction) -> DagRunInfo | None:
+        if tick is None or (restriction.latest is not None and tick > instant(restriction.latest)):
+            return None
+        key = self._batch(tick).first()
+        return None if key is None else self._run(key, tick)
+
+    def _run(self, key: Key, run_after: int) -> DagRunInfo:
+        date = self._dates.of(key)
+        return DagRunInfo(
+            run_after=instance(utc(run_after)),
+            data_interval=None,
+            partition_date=None if date is None else instance(utc(date)),
+            partition_key=str(key),
+        )
+
+    def _advice(self) -> str:
+        """A valid key, for messages."""
+        if self._time is None:
+            return f"for example {str(next(self.partition.keys()))!r}"
+        closed = self._time.last(_now())
+        if closed is None:
+            return "once its first interval is over"
+        example = next(self.partition.keys(closed.start, closed.end))
+        return f"for example {str(example)!r}, the last closed one"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

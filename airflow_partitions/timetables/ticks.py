@@ -1,0 +1,147 @@
+"""The ticks of a time schedule: the instants at which it looks for partitions to make."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+from zoneinfo import ZoneInfo
+
+from airflow.timetables.base import TimeRestriction
+
+from airflow_partitions.calendars import Calendar, Cron, CronCalendar, ElapsedCalendar
+from airflow_partitions.calendars.instants import DAY, HOUR, instant, utc
+from airflow_partitions.definitions import PartitionByInterval
+from airflow_partitions.errors import InvalidDefinitionError
+
+if TYPE_CHECKING:
+    from airflow.timetables.base import Timetable
+    from pendulum import DateTime
+
+_LOOK_BACK = (HOUR, DAY, 35 * DAY, 400 * DAY)
+
+
+class Ticks(Protocol):
+    """Ticks as instants in microseconds since the epoch."""
+
+    summary: str
+
+    def floor(self, at: int) -> int | None:
+        """The last tick at or before *at*."""
+
+    def after(self, at: int) -> int | None:
+        """The first tick after *at*."""
+
+    def to_json(self) -> Any:
+        """JSON form, read back by :func:`ticks_of`."""
+
+
+class CalendarTicks:
+    """A preset or cron read in a zone, or a timedelta."""
+
+    def __init__(self, schedule: str | timedelta, zone: ZoneInfo) -> None:
+        self._schedule = schedule
+        self._calendar: Calendar
+        if isinstance(schedule, timedelta):
+            step = PartitionByInterval(schedule)  # checks that it is positive
+            self._calendar = ElapsedCalendar(schedule // timedelta(microseconds=1), 0)
+            self.summary = f"every {step.schedule}"
+        else:
+            self._calendar = CronCalendar(Cron(schedule), zone)
+            self.summary = schedule
+
+    def floor(self, at: int) -> int | None:
+        return self._calendar.floor(at)
+
+    def after(self, at: int) -> int | None:
+        return self._calendar.after(at)
+
+    def to_json(self) -> Any:
+        if isinstance(self._schedule, timedelta):
+            return {"seconds": self._schedule.total_seconds()}
+        return self._schedule
+
+
+class TimetableTicks:
+    """The run times of another Airflow timetable, which keeps its own zone."""
+
+    def __init__(self, timetable: Timetable) -> None:
+        self._timetable = timetable
+        self.summary = timetable.summary
+
+    def after(self, at: int) -> int | None:
+        earliest = at + 1
+        while True:
+            restriction = TimeRestriction(earliest=_pendulum(earliest), latest=None, catchup=True)
+            info = self._timetable.next_dagrun_info_v2(last_dagrun_info=None, restriction=restriction)
+            if info is None:
+                return None
+            found = instant(info.run_after)
+            if found > at:
+                return found
+            earliest = max(earliest, found) + 1
+
+    def floor(self, at: int) -> int | None:
+        # Timetables only look forward: start a little in front and walk.
+        for distance in _LOOK_BACK:
+            found, tick = None, self.after(at - distance)
+            while tick is not None and tick <= at:
+                found, tick = tick, self.after(tick)
+            if found is not None:
+                return found
+        return None
+
+    def to_json(self) -> Any:
+        from airflow.serialization.encoders import encode_timetable
+
+        return {"timetable": encode_timetable(self._timetable)}
+
+
+class NoTicks:
+    """A schedule of ``None``: runs are made by hand and by backfills only."""
+
+    summary = "None"
+
+    def floor(self, at: int) -> int | None:
+        return None
+
+    def after(self, at: int) -> int | None:
+        return None
+
+    def to_json(self) -> Any:
+        return None
+
+
+def ticks_of(schedule: Any, zone: ZoneInfo) -> Ticks:
+    """The ticks of a *schedule*: a preset or cron read in *zone*, a timedelta, a timetable, ``None`` or a JSON form.
+
+    :raises InvalidDefinitionError: for anything else.
+    """
+    if schedule is None:
+        return NoTicks()
+    if isinstance(schedule, str | timedelta):
+        return CalendarTicks(schedule, zone)
+    if isinstance(schedule, dict):
+        if "seconds" in schedule:
+            return CalendarTicks(timedelta(seconds=schedule["seconds"]), zone)
+        from airflow.serialization.decoders import decode_timetable
+
+        return TimetableTicks(decode_timetable(schedule["timetable"]))
+    from airflow.serialization.encoders import coerce_to_core_timetable
+
+    timetable = coerce_to_core_timetable(schedule) if hasattr(schedule, "can_be_scheduled") else None
+    if timetable is None or not hasattr(timetable, "next_dagrun_info_v2") or timetable.asset_condition:
+        raise InvalidDefinitionError(
+            f"schedule {schedule!r} is not a time schedule; expected a preset such as '@daily', a cron expression,"
+            " a timedelta, an Airflow timetable or None"
+        )
+    if timetable.partitioned:
+        raise InvalidDefinitionError(
+            f"schedule {schedule!r} makes partitions of its own; expected a plain time schedule such as '@daily'"
+        )
+    return TimetableTicks(timetable)
+
+
+def _pendulum(at: int) -> DateTime:
+    from pendulum import instance
+
+    return instance(utc(at))
