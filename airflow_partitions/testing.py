@@ -1,1 +1,41 @@
-"""Pytest helpers."""
+"""Pytest helpers, loaded by pytest's plug-in entry point.
+
+.. code-block:: python
+
+    def test_delays(partition_trial, partition_spark):
+        flights = partition_spark.createDataFrame([("JFK", 12.0)], "origin string, dep_delay double")
+        trial = partition_trial(daily_delays, "2013-02-08", inputs={"flights": flights})
+        assert trial.value.count() == 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from airflow_partitions.local import Trial
+
+
+@pytest.fixture
+def partition_trial() -> Callable[..., Trial]:
+    """:func:`airflow_partitions.local.try_partition`; Spark's session is kept for all tests of the process."""
+
+    def trial(asset: Any, key: Any, **options: Any) -> Trial:
+        from airflow_partitions.local import try_partition
+
+        return try_partition(asset, key, **options)
+
+    return trial
+
+
+@pytest.fixture(scope="session")
+def partition_spark() -> SparkSession:
+    """The Spark session that :func:`partition_trial` uses."""
+    from airflow_partitions.local.session import local_session
+
+    return local_session()

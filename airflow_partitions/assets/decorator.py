@@ -10,34 +10,16 @@ from airflow.sdk import Asset
 from airflow.sdk.definitions.asset import AssetAll
 
 from airflow_partitions.assets.dag import PartitionedDag
+from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
 from airflow_partitions.assets.hint import publish
 from airflow_partitions.assets.operator import AssetFunctionOperator
 from airflow_partitions.errors import InvalidDefinitionError
 
 if TYPE_CHECKING:
-    from airflow.sdk import ObjectStoragePath
+    from airflow.sdk import BaseOperator
     from airflow.sdk.definitions.asset import BaseAsset
 
     from airflow_partitions.definitions import PartitionDefinition
-
-
-@attrs.define(kw_only=True)
-class PartitionedAsset(Asset):
-    """An asset made by decorating a function, together with its Dag."""
-
-    partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
-    _function: Callable[..., Any] = attrs.field(eq=False)
-    _source: asset = attrs.field(eq=False)
-
-    def __attrs_post_init__(self) -> None:
-        if self.partition is not None:
-            publish(self, self.partition)
-        with self._source.create_dag(default_dag_id=self.name):
-            self._source.create_task(self._function, self.name, [self])
-
-    def iter_outlets(self) -> Iterator[BaseAsset]:
-        """The asset itself."""
-        yield self
 
 
 @attrs.define(kw_only=True)
@@ -55,32 +37,15 @@ class PartitionedAssets(AssetAll):
             if self.partition is not None and isinstance(outlet, Asset):
                 publish(outlet, self.partition)
         with self._source.create_dag(default_dag_id=self.name):
-            self._source.create_task(self._function, self.name, self.objects)
+            create_python_task(self._function, self.name, self.objects)
 
     def iter_outlets(self) -> Iterator[BaseAsset]:
         """The assets."""
         yield from self.objects
 
 
-class PythonTask:
-    """Mixed into a decorator whose function runs as a Python task."""
-
-    __slots__ = ()
-
-    def create_task(self, function: Callable[..., Any], name: str, outlets: list[Any]) -> None:
-        """Make the task of *function* in the Dag at hand."""
-        if not getattr(function, "_airflow_is_task_decorator", False):
-            AssetFunctionOperator.of(function, name, outlets)
-            return
-        decorated: Any = function
-        if "outlets" in decorated.kwargs:
-            raise InvalidDefinitionError(f"{name}: remove outlets= from its @task; @asset writes them")
-        decorated.kwargs["outlets"] = outlets
-        decorated()
-
-
 @attrs.define(kw_only=True)
-class asset(PythonTask, PartitionedDag):  # noqa: N801 - a decorator
+class asset(AssetDeclaration):  # noqa: N801 - a decorator
     """Make a partitioned asset, and the Dag that materialises it, from a function.
 
     .. code-block:: python
@@ -95,14 +60,8 @@ class asset(PythonTask, PartitionedDag):  # noqa: N801 - a decorator
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
     """
 
-    name: str | None = None
-    uri: str | ObjectStoragePath | None = None
-    group: str = Asset.asset_type
-    extra: dict[str, Any] = attrs.field(factory=dict)
-    watchers: list[Any] = attrs.field(factory=list)
-
     @attrs.define(kw_only=True)
-    class multi(PythonTask, PartitionedDag):  # noqa: N801 - a decorator
+    class multi(PartitionedDag):  # noqa: N801 - a decorator
         """Like :class:`asset`, for a function that makes a partition of several assets, *outlets*."""
 
         outlets: Collection[BaseAsset]
@@ -115,22 +74,22 @@ class asset(PythonTask, PartitionedDag):  # noqa: N801 - a decorator
 
     def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:
         check_function(f)
-        name = self.name or f.__name__
-        return PartitionedAsset(
-            name=name,
-            uri=name if self.uri is None else str(self.uri),
-            group=self.group,
-            extra=dict(self.extra),
-            watchers=self.watchers,
-            partition=self.partition,
-            function=f,
-            source=self,
-        )
+        return self.declare(self.name or f.__name__, f)
+
+    def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
+        """Make the Python task."""
+        if function is None:
+            raise InvalidDefinitionError(f"asset {asset.name!r} has no function to call")
+        return create_python_task(function, asset.name, [asset])
 
 
-def check_function(function: Callable[..., Any]) -> None:
-    """Refuse functions inside functions, whose name says nothing about the asset."""
-    if function.__name__ != function.__qualname__:
-        raise InvalidDefinitionError(
-            f"{function.__qualname__} is nested in another function; move it to the top level of the file"
-        )
+def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any]) -> BaseOperator:
+    """Make the task of a decorated *function*, itself perhaps decorated by ``@task``, in the Dag at hand."""
+    if not getattr(function, "_airflow_is_task_decorator", False):
+        return AssetFunctionOperator.of(function, name, outlets)
+    decorated: Any = function
+    if "outlets" in decorated.kwargs:
+        raise InvalidDefinitionError(f"{name}: remove outlets= from its @task; @asset writes them")
+    decorated.kwargs["outlets"] = outlets
+    made: BaseOperator = decorated().operator
+    return made

@@ -1,1 +1,115 @@
-spark_asset = None
+"""``@spark_asset``: a partition made by a Spark job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
+from airflow_partitions.dependencies import Dependency
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage import Parquet
+
+if TYPE_CHECKING:
+    from airflow_partitions.spark.operator import SparkAssetOperator
+    from airflow_partitions.definitions import PartitionDefinition
+
+
+@attrs.define(kw_only=True)
+class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
+    """Make a partitioned asset from a function that runs on a Spark driver and returns a DataFrame.
+
+    .. code-block:: python
+
+        @spark_asset(schedule="@daily", partition=PartitionByInterval("@daily"), inputs={"flights": FLIGHTS},
+                     storage=Parquet("/lake/delays", partition_on={"date": "%Y-%m-%d"}))
+        def delays(spark, partition, flights):
+            return flights.groupBy("origin").avg("dep_delay")
+
+    The function gets ``spark``, ``partition``, and of each input a DataFrame of exactly the partitions that the run's
+    own depends on. What it returns is published as the run's partition, in one step. Only its body travels to the
+    driver: it may use its parameters, builtins, what it imports itself, and modules in *py_files*.
+
+    :param storage: where the asset's partitions lie.
+    :param inputs: name -> storage with its ``partition``, or another spark asset.
+    :param strict: fail the run, and publish nothing, if the job read anything but its inputs.
+    :param conn_id: Airflow's Spark connection.
+    :param conf: Spark properties.
+    :param py_files: modules shipped with the job, as spark-submit takes them.
+    :param submit: any other arguments of ``SparkSubmitOperator``.
+    :raises ShippingError: if the function can't be shipped; the message names the variable and the way out.
+    :raises LayoutError: if two partitions would share one path.
+    :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
+    """
+
+    storage: Parquet
+    inputs: Mapping[str, Parquet | PartitionedAsset] = attrs.field(factory=dict)
+    strict: bool = False
+    conn_id: str = "spark_default"
+    conf: Mapping[str, str] = attrs.field(factory=dict)
+    py_files: str | None = None
+    submit: Mapping[str, Any] = attrs.field(factory=dict)
+    _application: str | None = attrs.field(default=None, alias="application")
+
+    def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:
+        check_function(f)
+        name = self.name or f.__name__
+        return self.declare(name, f, self.storage.of(self._definition(name)))
+
+    @classmethod
+    def script(cls, application: str, *, name: str, **arguments: Any) -> PartitionedAsset:
+        """An asset made by a program of your own, which uses :func:`airflow_partitions.spark.job`.
+
+        :param application: path of the program.
+        :param name: name of the asset.
+        :param arguments: those of :class:`spark_asset`.
+        """
+        source = cls(name=name, application=application, **arguments)
+        return source.declare(name, None, source.storage.of(source._definition(name)))
+
+    def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> SparkAssetOperator:
+        """Make the task that submits the job."""
+        from airflow_partitions.spark.modules import modules_of
+        from airflow_partitions.spark.operator import SparkAssetOperator
+        from airflow_partitions.spark.source import ship
+
+        inputs = {name: _storage(name, given) for name, given in self.inputs.items()}
+        definition = self._definition(asset.name)
+        for storage in inputs.values():
+            if storage.partition is not None:
+                Dependency(downstream=definition, upstream=storage.partition)  # refuses what can never meet
+        shipped = None
+        if function is not None:
+            shipped = ship(function, inputs=list(inputs), modules=modules_of(self.py_files))
+        return SparkAssetOperator(
+            task_id=asset.name,
+            asset=asset,
+            storage=asset.storage,
+            inputs=inputs,
+            function=shipped,
+            application=self._application or "",
+            strict=self.strict,
+            outlets=[asset],
+            conn_id=self.conn_id,
+            conf=dict(self.conf),
+            py_files=self.py_files,
+            **self.submit,
+        )
+
+    def _definition(self, name: str) -> PartitionDefinition:
+        if self.partition is None:
+            raise InvalidDefinitionError(
+                f"spark asset {name!r} has partition=None; expected a definition, since a run publishes one partition"
+            )
+        return self.partition
+
+
+def _storage(name: str, given: Parquet | PartitionedAsset) -> Parquet:
+    found = given.storage if isinstance(given, PartitionedAsset) else given
+    if not isinstance(found, Parquet):
+        raise InvalidDefinitionError(
+            f"input {name!r} is {given!r}; expected storage such as Parquet('/lake/flights', partition=…), or a spark asset"
+        )
+    return found

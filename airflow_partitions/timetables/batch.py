@@ -20,7 +20,8 @@ class Batch(Protocol):
         """The first key, ``None`` if nothing is due."""
 
     def after(self, text: str, at: int | None) -> Key | None:
-        """The key after the one called *text*; if there is none any more, the first whose time is later than *at*."""
+        """The key after the one called *text*. If the definition no longer has that one: the first whose time is later
+        than *at*, or the first of all without time."""
 
 
 class ListedBatch:
@@ -63,8 +64,8 @@ class SegmentBatch:
     def after(self, text: str, at: int | None) -> Key | None:
         try:
             return self._definition.next(self._definition.parse(text))
-        except InvalidKeyError:  # the definition changed under the run: the rest of the tick is unknowable, let it go
-            return None
+        except InvalidKeyError:  # the definition changed under the run: which are left is unknowable, make all again
+            return self.first()
 
 
 class SpanBatch:

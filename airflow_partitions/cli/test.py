@@ -1,0 +1,91 @@
+"""``airflow asset-partitions test``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from airflow_partitions.errors import InvalidDefinitionError, PartitionError
+
+if TYPE_CHECKING:
+    from airflow.sdk import BaseOperator
+
+    from airflow_partitions.local import Trial
+
+
+def test_partition(args: Namespace) -> None:
+    """Make one partition here and show it; exit status 1 with the reason if that fails."""
+    from airflow_partitions.local import try_partition
+
+    try:
+        task = find_task(args.asset, args.dags)
+        trial = try_partition(task, args.key, inputs=dict(map(_pair, args.input)), explain=args.explain)
+        if args.output == "json":
+            print(json.dumps(_form(trial, args.rows), default=str))  # noqa: T201 - for scripts
+        else:
+            _show(trial, args.rows)
+    except PartitionError as error:
+        Console(stderr=True).print(f"[red]{type(error).__name__}[/]: ", end="")
+        sys.exit(str(error))
+
+
+def find_task(asset: str, dags: str | None) -> BaseOperator:
+    """The task that makes *asset*, in the Dag file or folder *dags*.
+
+    :raises InvalidDefinitionError: if there is none; import errors and assets with close names are told.
+    """
+    from airflow import settings
+    from airflow.dag_processing.dagbag import DagBag
+
+    folder = dags or settings.DAGS_FOLDER
+    bag = DagBag(folder)
+    makers: dict[str, Any] = {}
+    for dag in bag.dags.values():
+        if hasattr(dag.timetable, "partition"):
+            makers |= {outlet.name: task for task in dag.tasks for outlet in task.outlets if hasattr(outlet, "name")}
+    if asset in makers:
+        maker: BaseOperator = makers[asset]
+        return maker
+    if bag.import_errors:
+        reasons = "\n".join(f"{file}: {error.strip().splitlines()[-1]}" for file, error in bag.import_errors.items())
+        raise InvalidDefinitionError(f"no partitioned asset {asset!r} in {folder}; some files could not be read:\n{reasons}")
+    near = get_close_matches(asset, makers) or sorted(makers)[:5]
+    raise InvalidDefinitionError(f"no partitioned asset {asset!r} in {folder}; nearest: {', '.join(near) or '(none)'}")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not equals or not name or not path:
+        raise InvalidDefinitionError(f"--input {text!r}; expected NAME=PATH, for example flights=/tmp/sample.parquet")
+    return name, path
+
+
+def _form(trial: Trial, rows: int) -> dict[str, Any]:
+    form: dict[str, Any] = {"partition": trial.partition.text}
+    if trial.result is None:
+        return form | {"value": trial.value}
+    shown = [row.asDict(recursive=True) for row in trial.value.limit(rows).collect()]
+    return form | {"rows": shown, "plan": trial.plan, **trial.result.summary()}
+
+
+def _show(trial: Trial, rows: int) -> None:
+    console = Console()
+    if trial.result is None:
+        console.print(f"{trial.partition}: the function returned {trial.value!r}")
+        return
+    table = Table(title=f"{trial.partition}: {trial.result.written.rows} rows")
+    for column in trial.value.columns:
+        table.add_column(column)
+    for row in trial.value.limit(rows).collect():
+        table.add_row(*("" if value is None else str(value) for value in row))
+    console.print(table)
+    for name, reads in trial.result.reads.items():
+        console.print(f"{name}: {reads.rows} rows from {reads.files} files of {reads.partitions} of {reads.selected} partitions")
+    if trial.plan:
+        console.print(trial.plan, markup=False, highlight=False)

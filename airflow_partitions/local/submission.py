@@ -1,0 +1,37 @@
+"""A program of the author's own, submitted on this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from airflow_partitions.errors import ResultError
+
+if TYPE_CHECKING:
+    from airflow_partitions.spark.handover import Handover
+
+_LAST_LINES = 30
+
+
+def submit_locally(application: str, handover: Handover) -> None:
+    """Run *application* by spark-submit on ``local[2]`` and wait for its end.
+
+    :raises ResultError: if it fails, with the last lines of what it said.
+    """
+    import pyspark
+
+    from airflow_partitions.spark.handover import PROPERTY
+
+    value, file = handover.pack(handover.staging.folder)
+    words = [str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "--conf", f"{PROPERTY}={value}"]
+    words += ["--files", str(file)] if file else []
+    home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [*words, application], env=os.environ | home, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+    if done.returncode:
+        said = "\n".join(done.stderr.splitlines()[-_LAST_LINES:])
+        raise ResultError(f"{application} ended with {done.returncode}; the end of what it said:\n{said}")

@@ -1,0 +1,165 @@
+"""One partition made in this process: no event, no database, nothing published."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.local.session import local_session
+from airflow_partitions.local.submission import submit_locally
+from airflow_partitions.partition import Partition
+
+if TYPE_CHECKING:
+    from airflow.sdk import BaseOperator
+    from pyspark.sql import DataFrame, SparkSession
+
+    from airflow_partitions.assets.declaration import PartitionedAsset
+    from airflow_partitions.assets.operator import AssetFunctionOperator
+    from airflow_partitions.spark.handover import Handover
+    from airflow_partitions.spark.operator import SparkAssetOperator
+    from airflow_partitions.spark.result import Result
+
+
+@attrs.frozen
+class Trial:
+    """What came of it.
+
+    :ivar partition: the partition that was made.
+    :ivar value: what a Python function returned; of a Spark function the DataFrame of the rows it would publish.
+    :ivar plan: Spark's formatted plan of that DataFrame, if asked for.
+    :ivar result: counts of a Spark job, as they would go on the asset event.
+    """
+
+    partition: Partition
+    value: Any
+    plan: str | None = None
+    result: Result | None = None
+
+
+def try_partition(
+    asset: PartitionedAsset | BaseOperator,
+    key: Any,
+    *,
+    inputs: Mapping[str, DataFrame | Path | str] | None = None,
+    explain: bool = False,
+    spark: SparkSession | None = None,
+) -> Trial:
+    """Make the partition *key* of *asset* here and now.
+
+    :param asset: a decorated asset, or its task.
+    :param key: a key of the asset, its text, or a plain value.
+    :param inputs: what to read instead of an input's partitions: a DataFrame, or the path of Parquet files.
+    :param explain: ask for the plan.
+    :param spark: the session to use; by default one on two threads that is kept for the next call.
+    :raises InvalidKeyError: if the asset has no such partition.
+    """
+    from airflow_partitions.assets.operator import AssetFunctionOperator
+    from airflow_partitions.spark.operator import SparkAssetOperator
+
+    task = getattr(asset, "task", asset)
+    timetable = getattr(getattr(task, "dag", None), "timetable", None)
+    definition = getattr(timetable, "partition", None)
+    if definition is None:
+        raise InvalidDefinitionError(f"{asset!r} is not a partitioned asset; expected one made by @asset or @spark_asset")
+    partition = Partition(definition, key)
+    if isinstance(task, SparkAssetOperator):
+        return _try_spark(task, partition, inputs or {}, explain, spark or local_session())
+    if inputs:
+        raise InvalidKeyError(f"{task.task_id} is no Spark asset, so it has no inputs {', '.join(inputs)}")
+    if isinstance(task, AssetFunctionOperator):
+        return Trial(partition, _call(task, partition))
+    raise InvalidDefinitionError(f"{task!r} is not the task of a decorated asset")
+
+
+def _call(task: AssetFunctionOperator, partition: Partition) -> Any:
+    """Call a Python function with what its task would give it, as far as that exists without Airflow."""
+    import inspect
+
+    from airflow.sdk import Asset
+
+    from airflow_partitions.assets.operator import upstream_names
+
+    outlet_events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
+    context = {"partition": partition, "outlet_events": outlet_events, "task": task, "dag": task.dag}
+    given = {"partition": partition, "context": context, "outlet_events": outlet_events, "self": task.outlets[0]}
+    given |= {name: Asset(name=name) for name in upstream_names(task.python_callable)}
+    wanted = inspect.signature(task.python_callable).parameters
+    return task.python_callable(**{name: value for name, value in given.items() if name in wanted})
+
+
+def _try_spark(
+    task: SparkAssetOperator,
+    partition: Partition,
+    given: Mapping[str, DataFrame | Path | str],
+    explain: bool,
+    spark: SparkSession,
+) -> Trial:
+    from airflow_partitions.spark.driver import run
+    from airflow_partitions.spark.job import job
+    from airflow_partitions.spark.result import Result
+
+    if unknown := set(given) - set(task.inputs):
+        known = ", ".join(task.inputs) or "none"
+        raise InvalidDefinitionError(f"there is no input {', '.join(sorted(unknown))}; {task.task_id} has: {known}")
+    with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
+        scratch = Path(folder)
+        handover = _handover(task, partition, {n: _path(scratch, n, value) for n, value in given.items()}, scratch)
+        plan = None
+        if handover.function is None:
+            submit_locally(task.application, handover)
+        else:
+            with job(handover, spark) as current:
+                run(current)
+            if explain and current.frame is not None:
+                plan = current.frame._jdf.queryExecution().explainString(_formatted(spark))
+        rows = spark.read.parquet(str(handover.staging.data))
+        # Collected now: the scratch place is gone when the caller looks.
+        kept = spark.createDataFrame(rows.collect(), rows.schema)
+        return Trial(partition, kept, plan, Result.load(handover.staging, handover.attempt.name))
+
+
+def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str, str], scratch: Path) -> Handover:
+    from airflow_partitions.spark.handover import Handover
+    from airflow_partitions.spark.inputs import Input
+    from airflow_partitions.storage import Parquet
+    from airflow_partitions.storage.attempt import Attempt
+    from airflow_partitions.storage.staging import open_staging
+
+    attempt = Attempt(task.dag_id, "local", 1)
+    inputs = {
+        name: Input(name, Parquet(given[name]), None) if name in given else Input.needed_by(partition, name, storage)
+        for name, storage in task.inputs.items()
+    }
+    for source in inputs.values():
+        source.identities()
+    return Handover(
+        asset=task.asset_name,
+        attempt=attempt,
+        partition=partition,
+        inputs=inputs,
+        output=task.storage,
+        staging=open_staging(str(scratch), attempt),
+        function=task.function,
+        strict=task.strict,
+    )
+
+
+def _path(scratch: Path, name: str, value: DataFrame | Path | str) -> str:
+    """The path of an input's stand-in; a DataFrame is written there, so that its types are those of files."""
+    if isinstance(value, str | Path):
+        return str(Path(value).resolve())
+    path = str(scratch / f"input-{name}")
+    value.write.parquet(path)
+    return path
+
+
+def _formatted(spark: SparkSession) -> Any:
+    jvm: Any = spark._jvm
+    return jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")

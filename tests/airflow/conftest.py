@@ -1,0 +1,172 @@
+"""A real Airflow for the tests: scheduler, Dag processor, API server and triggerer on SQLite, started once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+
+from airflow_partitions.demo import services
+from airflow_partitions.demo.api import Api
+from airflow_partitions.demo.home import USER, Home
+
+HEADER = """
+import datetime as dt
+from pathlib import Path
+from airflow.sdk import DAG, Asset, task
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.providers.standard.operators.bash import BashOperator
+from airflow_partitions import (
+    PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence, PartitionKey, Partitioned, asset,
+)
+LONG_AGO = dt.datetime(2013, 1, 1, tzinfo=dt.timezone.utc)
+OUT = Path({out!r})
+"""
+
+
+@attrs.frozen
+class ScratchHome(Home):
+    """A home whose Dags are written by the tests, and parsed again all the time."""
+
+    @property
+    def dags(self) -> Path:
+        return self.root / "dags"
+
+    def create(self) -> None:
+        super().create()
+        self.dags.mkdir(exist_ok=True)
+        (self.root / "out").mkdir(exist_ok=True)
+
+    def environment(self, port: int, outer: dict[str, str]) -> dict[str, str]:
+        return super().environment(port, outer) | {
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "1",
+            "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "1",
+            "AIRFLOW__DAG_PROCESSOR__BUNDLE_REFRESH_CHECK_INTERVAL": "1",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "20",
+            "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
+        }
+
+
+@attrs.frozen
+class Airflow:
+    """One running Airflow, used through its REST API and looked into through its database."""
+
+    home: ScratchHome
+    api: Api
+    killed: set[str] = attrs.field(factory=set)
+
+    @property
+    def services(self) -> services.Services:
+        found = services.Services.of(self.home)
+        assert found is not None
+        return found
+
+    @property
+    def out(self) -> Path:
+        """Where the tests' tasks leave files."""
+        return self.home.root / "out"
+
+    def write(self, dag_id: str, source: str) -> None:
+        """Write a Dag file, and wait until the Dag is there."""
+        file = self.home.dags / f"{dag_id}.py"
+        part = file.with_suffix(".part")
+        part.write_text(HEADER.format(out=str(self.out)) + textwrap.dedent(source))
+        before = self.parsed(dag_id)
+        part.replace(file)
+        self.wait(lambda: self.parsed(dag_id) > before, f"{dag_id} parsed")
+
+    def parsed(self, dag_id: str) -> str:
+        rows = self.sql("select last_parsed_time from dag where dag_id = ? and not has_import_errors", dag_id)
+        return str(rows[0][0]) if rows else ""
+
+    def remove(self, dag_id: str) -> None:
+        """Pause a Dag and take its file away."""
+        self.api.patch(f"dags/{dag_id}", {"is_paused": True})
+        (self.home.dags / f"{dag_id}.py").unlink()
+
+    def sql(self, statement: str, *values: Any) -> list[Any]:
+        with sqlite3.connect(f"file:{self.home.root / 'airflow' / 'airflow.db'}?mode=ro", uri=True, timeout=30) as db:
+            return db.execute(statement, values).fetchall()
+
+    def runs(self, dag_id: str, **equals: str) -> list[tuple[str, str, str]]:
+        """Key, state and run id of each run, oldest first."""
+        where = "".join(f" and {column} = ?" for column in equals)
+        return self.sql(
+            f"select partition_key, state, run_id from dag_run where dag_id = ?{where} order by id",
+            dag_id,
+            *equals.values(),
+        )
+
+    def keys(self, dag_id: str) -> list[str]:
+        return [key for key, _, _ in self.runs(dag_id)]
+
+    def events(self, asset: str) -> list[str]:
+        """Partition keys of an asset's events, in order."""
+        rows = self.sql(
+            "select e.partition_key from asset_event e join asset a on a.id = e.asset_id where a.name = ? order by e.id",
+            asset,
+        )
+        return [key for (key,) in rows]
+
+    def trigger(self, dag_id: str, key: str | None) -> httpx.Response:
+        """Ask for a run by hand; any answer is returned as it is."""
+        client = self.api._client
+        return client.post(f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "partition_key": key})
+
+    def wait(self, until: Callable[[], Any], what: str, seconds: float = 150) -> Any:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if found := until():
+                return found
+            assert not set(self.services.dead) - self.killed, f"ended: {self.services.dead}"
+            time.sleep(0.5)
+        raise AssertionError(f"not within {seconds} s: {what}")
+
+    def wait_finished(self, dag_id: str, count: int) -> list[tuple[str, str, str]]:
+        """Wait until that many runs of the Dag are over."""
+
+        def over() -> Any:
+            done = [run for run in self.runs(dag_id) if run[1] in ("success", "failed")]
+            return done if len(done) >= count else None
+
+        return self.wait(over, f"{count} runs of {dag_id} over; there are {self.runs(dag_id)}")  # type: ignore[no-any-return]
+
+    def kill_scheduler(self) -> None:
+        """kill -9, without a chance to clean up."""
+        service = next(s for s in self.services.members if s.name == "scheduler")
+        if service.process:
+            self.killed.add("scheduler")
+            os.kill(service.pid, signal.SIGKILL)
+
+    def start_scheduler(self) -> None:
+        running = self.services
+        members = tuple(s for s in running.members if s.name != "scheduler")
+        environment = self.home.environment(running.port, dict(os.environ))
+        attrs.evolve(running, members=(*members, services._spawn(running, "scheduler", environment))).save()
+        self.killed.discard("scheduler")
+
+
+@pytest.fixture(scope="session")
+def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
+    home = ScratchHome(tmp_path_factory.mktemp("airflow"))
+    services.start(home, None, print)
+    try:
+        found = services.Services.of(home)
+        assert found is not None
+        with Api(found.address, USER, home.secret("password")) as api:
+            yield Airflow(home, api)
+    finally:
+        services.stop(home)
+        if keep := os.environ.get("KEEP_AIRFLOW_LOGS"):
+            shutil.copytree(home.root, keep, dirs_exist_ok=True)

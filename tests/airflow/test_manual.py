@@ -1,0 +1,133 @@
+"""Manual runs, what tasks see, and one run of a partition at a time, on a real scheduler."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import Airflow
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture(scope="module")
+def by_hand(airflow: Airflow) -> str:
+    airflow.write(
+        "by_hand",
+        """
+        TABLE = Asset("table")
+        with DAG("by_hand", schedule=Partitioned(None, PartitionByProduct([
+            PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="day"),
+            PartitionBySequence(["EWR", "JFK"], name="airport")]), asset=TABLE)):
+
+            load = BashOperator(
+                task_id="load",
+                bash_command="echo '{{ partition }} {{ partition.airport }} {{ partition.start }} {{ partition.end }}'"
+                f" > {OUT}/load",
+            )
+
+            @task
+            def each(number, partition=None):
+                (OUT / f"each{number}").write_text(partition.text)
+
+            @task(outlets=[TABLE])
+            def check(partition=None):
+                import json
+                from airflow.sdk import get_current_context
+                context = get_current_context()
+                (OUT / "check").write_text(json.dumps({
+                    "text": str(context["partition"]), "airport": partition["airport"],
+                    "previous": partition.previous.text, "start": partition.start.isoformat(),
+                    "past": [p.text for p, _ in zip(partition.iter_past_partitions(), range(3))],
+                    "key": str(partition.key), "dimensions": list(partition.dimensions),
+                }))
+
+            load >> each.expand(number=[1, 2]) >> check()
+        """,
+    )
+    return "by_hand"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (None, "needs a partition_key"),
+        ("2013-02-08", "2 joined by '|'"),
+        ("2013-02-08|LGA", "nearest: "),
+        ("yesterday|JFK", "is not a partition"),
+        ("2013-02-08T00:00-05:00|JFK", "is written '2013-02-08|JFK'"),
+        ("2012-12-31|JFK", "nearest: 2013-01-01"),
+        ("2999-01-01|JFK", "is open until"),
+    ],
+)
+def test_a16_a_manual_run_names_a_valid_closed_partition_or_is_refused(
+    airflow: Airflow, by_hand: str, key: str | None, said: str
+) -> None:
+    answer = airflow.trigger(by_hand, key)
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+    assert airflow.runs(by_hand) == []
+
+
+def test_a10_a19_tasks_templates_and_mapped_tasks_see_the_partition(airflow: Airflow, by_hand: str) -> None:
+    assert airflow.trigger(by_hand, "2013-11-03|JFK").status_code == 200
+    assert airflow.wait_finished(by_hand, 1)[0][:2] == ("2013-11-03|JFK", "success")
+    loaded = (airflow.out / "load").read_text().strip()
+    assert loaded == "2013-11-03|JFK JFK 2013-11-03 00:00:00-04:00 2013-11-04 00:00:00-05:00"
+    assert {(airflow.out / f"each{n}").read_text() for n in (1, 2)} == {"2013-11-03|JFK"}
+    assert json.loads((airflow.out / "check").read_text()) == {
+        "text": "2013-11-03|JFK",
+        "airport": "JFK",
+        "previous": "2013-11-02|JFK",
+        "start": "2013-11-03T00:00:00-04:00",
+        "past": ["2013-11-02|JFK", "2013-11-01|JFK", "2013-10-31|JFK"],
+        "key": "2013-11-03|JFK",
+        "dimensions": ["day", "airport"],
+    }
+    assert airflow.events("table") == ["2013-11-03|JFK"]
+    extra = json.loads(airflow.sql("select extra from asset where name = 'table'")[0][0])
+    assert extra["airflow_partitions"]["definition"]["kind"] == "product"
+
+
+def test_two_runs_of_one_partition_work_one_after_the_other(airflow: Airflow) -> None:
+    airflow.write(
+        "slow",
+        """
+        @asset(schedule=None, partition=PartitionBySequence(["a", "b"]))
+        def slow(self, partition, context):
+            import time
+            assert self.name == "slow" and partition.key == "a"
+            start = time.time()
+            time.sleep(6)
+            (OUT / f"slow-{context['run_id'][-8:]}").write_text(f"{start} {time.time()}")
+        """,
+    )
+    for _ in range(2):
+        assert airflow.trigger("slow", "a").status_code == 200
+    assert {state for _, state, _ in airflow.wait_finished("slow", 2)} == {"success"}
+    (_, first_end), (second_start, _) = sorted(
+        tuple(map(float, file.read_text().split())) for file in airflow.out.glob("slow-*")
+    )
+    assert first_end <= second_start
+    assert airflow.events("slow") == ["a", "a"]
+
+
+def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None:
+    airflow.write(
+        "keyless",
+        """
+        @asset(schedule=None, partition=PartitionBySequence(["a", "b"]), default_args={"retries": 3})
+        def keyless(partition):
+            with (OUT / "keyless").open("a") as file:
+                file.write(partition.text)
+        """,
+    )
+    assert airflow.trigger("keyless", "b").status_code == 200
+    run_id = airflow.wait_finished("keyless", 1)[0][2]
+    airflow.api.post("dags/keyless/clearPartitions", {"run_id": run_id})
+    airflow.api.post("dags/keyless/clearTaskInstances", {"dag_run_id": run_id, "dry_run": False, "only_failed": False})
+    airflow.wait(lambda: airflow.runs("keyless")[0][:2] == (None, "failed"), "the keyless run failed")
+    assert (airflow.out / "keyless").read_text() == "b"
+    logs = "".join(path.read_text() for path in airflow.home.logs.rglob("dag_id=keyless/**/attempt=*.log"))
+    assert "has no partition_key (it was cleared)" in logs
