@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from airflow.plugins_manager import AirflowPlugin
 
 from airflow_partitions.timetables import Partitioned
@@ -13,4 +11,4 @@ class AssetPartitionsPlugin(AirflowPlugin):
     """Registers the timetables with scheduler, Dag processor and API server."""
 
     name = "asset_partitions"
-    timetables: ClassVar[list[Any]] = [Partitioned]
+    timetables = [Partitioned]  # noqa: RUF012 - as Airflow declares it

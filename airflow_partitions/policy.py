@@ -9,7 +9,6 @@ from airflow.policies import hookimpl
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
-    from airflow.sdk.definitions.mappedoperator import MappedOperator
     from airflow.sdk.types import Operator
 
 _TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
@@ -50,7 +49,8 @@ def _enter_first(task: Operator) -> None:
     if isinstance(task, MappedOperator):
         task.partial_kwargs["pre_execute"] = _entering(task.partial_kwargs.get("pre_execute"))
     else:
-        task._pre_execute_hook = _entering(task._pre_execute_hook)
+        # What BaseOperator(pre_execute=…) sets; there is no public name for it afterwards.
+        task._pre_execute_hook = _entering(task._pre_execute_hook)  # noqa: SLF001
 
 
 def _entering(hook: Callable[[Any], None] | None) -> Callable[[Any], None]:

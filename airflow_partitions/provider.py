@@ -20,7 +20,7 @@ def get_provider_info() -> dict[str, Any]:
                 "description": "Settings of partition-aware assets.",
                 "options": {
                     "max_sequence_length": {
-                        "description": "The most values a PartitionBySequence may have; each one is a Dag run per tick.",
+                        "description": "The most values a PartitionBySequence may have; each is a Dag run per tick.",
                         "version_added": "0.1.0",
                         "type": "integer",
                         "example": None,

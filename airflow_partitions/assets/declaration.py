@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @attrs.define(kw_only=True)
 class PartitionedAsset(Asset):
-    """An asset, what partitions it has, where they are stored if this package stores them, and the task that makes one."""
+    """An asset, what partitions it has, where they are stored if we store them, and the task that makes one."""
 
     partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
     storage: Parquet | None = attrs.field(default=None, eq=False)
@@ -56,7 +56,9 @@ class AssetDeclaration(PartitionedDag):
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
         """Make the task that materialises *asset*, in the Dag at hand."""
 
-    def declare(self, name: str, function: Callable[..., Any] | None, storage: Parquet | None = None) -> PartitionedAsset:
+    def declare(
+        self, name: str, function: Callable[..., Any] | None, storage: Parquet | None = None
+    ) -> PartitionedAsset:
         """The asset, with its Dag and task."""
         return PartitionedAsset(
             name=name,

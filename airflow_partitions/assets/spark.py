@@ -13,8 +13,8 @@ from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Parquet
 
 if TYPE_CHECKING:
-    from airflow_partitions.spark.operator import SparkAssetOperator
     from airflow_partitions.definitions import PartitionDefinition
+    from airflow_partitions.spark.operator import SparkAssetOperator
 
 
 @attrs.define(kw_only=True)
@@ -86,7 +86,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         return SparkAssetOperator(
             task_id=asset.name,
             asset=asset,
-            storage=asset.storage,
+            storage=asset.storage or self.storage,
             inputs=inputs,
             function=shipped,
             application=self._application or "",
@@ -110,6 +110,6 @@ def _storage(name: str, given: Parquet | PartitionedAsset) -> Parquet:
     found = given.storage if isinstance(given, PartitionedAsset) else given
     if not isinstance(found, Parquet):
         raise InvalidDefinitionError(
-            f"input {name!r} is {given!r}; expected storage such as Parquet('/lake/flights', partition=…), or a spark asset"
+            f"input {name!r} is {given!r}; expected storage such as Parquet('/lake/x', partition=…), or a spark asset"
         )
     return found

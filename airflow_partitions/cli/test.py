@@ -54,7 +54,9 @@ def find_task(asset: str, dags: str | None) -> BaseOperator:
         return maker
     if bag.import_errors:
         reasons = "\n".join(f"{file}: {error.strip().splitlines()[-1]}" for file, error in bag.import_errors.items())
-        raise InvalidDefinitionError(f"no partitioned asset {asset!r} in {folder}; some files could not be read:\n{reasons}")
+        raise InvalidDefinitionError(
+            f"no partitioned asset {asset!r} in {folder}; some files could not be read:\n{reasons}"
+        )
     near = get_close_matches(asset, makers) or sorted(makers)[:5]
     raise InvalidDefinitionError(f"no partitioned asset {asset!r} in {folder}; nearest: {', '.join(near) or '(none)'}")
 
@@ -86,6 +88,8 @@ def _show(trial: Trial, rows: int) -> None:
         table.add_row(*("" if value is None else str(value) for value in row))
     console.print(table)
     for name, reads in trial.result.reads.items():
-        console.print(f"{name}: {reads.rows} rows from {reads.files} files of {reads.partitions} of {reads.selected} partitions")
+        console.print(
+            f"{name}: {reads.rows} rows from {reads.files} files of {reads.partitions} of {reads.selected} partitions"
+        )
     if trial.plan:
         console.print(trial.plan, markup=False, highlight=False)

@@ -26,12 +26,17 @@ def submit_locally(application: str, handover: Handover) -> None:
     from airflow_partitions.spark.handover import PROPERTY
 
     value, file = handover.pack(handover.staging.folder)
-    words = [str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "--conf", f"{PROPERTY}={value}"]
+    words = [
+        str(Path(sys.executable).with_name("spark-submit")),
+        "--master",
+        "local[2]",
+        "--conf",
+        f"{PROPERTY}={value}",
+    ]
     words += ["--files", str(file)] if file else []
     home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(
-        [*words, application], env=os.environ | home, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-    )
+    environment = os.environ | home
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         said = "\n".join(done.stderr.splitlines()[-_LAST_LINES:])
         raise ResultError(f"{application} ended with {done.returncode}; the end of what it said:\n{said}")

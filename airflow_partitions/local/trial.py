@@ -63,11 +63,11 @@ def try_partition(
     from airflow_partitions.assets.operator import AssetFunctionOperator
     from airflow_partitions.spark.operator import SparkAssetOperator
 
-    task = getattr(asset, "task", asset)
+    task: Any = getattr(asset, "task", asset)
     timetable = getattr(getattr(task, "dag", None), "timetable", None)
     definition = getattr(timetable, "partition", None)
     if definition is None:
-        raise InvalidDefinitionError(f"{asset!r} is not a partitioned asset; expected one made by @asset or @spark_asset")
+        raise InvalidDefinitionError(f"{asset!r} has no partitions; expected what @asset or @spark_asset made")
     partition = Partition(definition, key)
     if isinstance(task, SparkAssetOperator):
         return _try_spark(task, partition, inputs or {}, explain, spark or local_session())
@@ -118,7 +118,7 @@ def _try_spark(
             with job(handover, spark) as current:
                 run(current)
             if explain and current.frame is not None:
-                plan = current.frame._jdf.queryExecution().explainString(_formatted(spark))
+                plan = _plan(spark, current.frame)
         rows = spark.read.parquet(str(handover.staging.data))
         # Collected now: the scratch place is gone when the caller looks.
         kept = spark.createDataFrame(rows.collect(), rows.schema)
@@ -160,6 +160,8 @@ def _path(scratch: Path, name: str, value: DataFrame | Path | str) -> str:
     return path
 
 
-def _formatted(spark: SparkSession) -> Any:
-    jvm: Any = spark._jvm
-    return jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")
+def _plan(spark: SparkSession, frame: DataFrame) -> str:
+    # DataFrame.explain only prints.
+    jvm, query = spark._jvm, frame._jdf.queryExecution()  # noqa: SLF001
+    mode = jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")  # type: ignore[union-attr]
+    return str(query.explainString(mode))

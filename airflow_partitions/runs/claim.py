@@ -49,7 +49,9 @@ def _claim(store: AssetStateStoreAccessor, context: Mapping[str, Any]) -> None:
         time.sleep(_SETTLE)
         holder = _run_at_work(store.get(cell), mine, context)
     if holder is not None:
-        log.info("Run %s is at work on partition %s; run %s gives way and looks again", holder, context["partition"], mine)
+        log.info(
+            "Run %s is at work on partition %s; run %s gives way and looks again", holder, context["partition"], mine
+        )
         raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from jinja2 import Environment
 from jinja2.ext import Extension
-from jinja2.runtime import Context, missing
+from jinja2.runtime import Context
+from jinja2.utils import missing
 
 from airflow_partitions.runs.entry import partition_of
 
@@ -23,5 +24,5 @@ class _Resolving(Context):
     def resolve_or_missing(self, key: str) -> Any:
         found = super().resolve_or_missing(key)
         if key == "partition" and found is missing:
-            return partition_of(self)
+            return partition_of({name: self.resolve(name) for name in ("dag", "dag_run")})
         return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from airflow.exceptions import InvalidPartitionKeyError
 from airflow.timetables.base import DagRunInfo, Timetable
-from airflow.utils.strings import get_random_string
 from pendulum import DateTime, instance
 
 from airflow_partitions.calendars.instants import instant, utc
@@ -19,14 +19,14 @@ from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.batch import Batch, ListedBatch, SegmentBatch, SpanBatch
 from airflow_partitions.timetables.partition_date import PartitionDates
-from airflow_partitions.timetables.position import last_scheduled
+from airflow_partitions.timetables.position import position
 from airflow_partitions.timetables.run_id import run_id_text
 from airflow_partitions.timetables.ticks import ticks_of
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
-    from airflow.sdk.types import DagRunType
     from airflow.timetables.base import DataInterval, TimeRestriction
+    from airflow.utils.types import DagRunType
 
 _MICROSECOND = 1
 _NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
@@ -99,7 +99,7 @@ class Partitioned(Timetable):
 
     @property
     def summary(self) -> str:
-        return f"{self._ticks.summary} × {self.partition.kind}"
+        return f"{self._ticks.summary}, by {self.partition.kind}"
 
     def due(self, previous_tick: datetime | None, tick: datetime) -> Iterable[Key]:
         """The keys that *tick* makes due, in the order of their runs.
@@ -109,18 +109,24 @@ class Partitioned(Timetable):
         """
         return self._due(None if previous_tick is None else instant(previous_tick), instant(tick))
 
+    def infer_manual_data_interval(self, *, run_after: DateTime) -> DataInterval:
+        """An empty interval: what a partitioned run is about is its partition."""
+        from airflow.timetables.base import DataInterval
+
+        return DataInterval.exact(run_after)
+
+    def next_dagrun_info(
+        self, *, last_automated_data_interval: DataInterval | None, restriction: TimeRestriction
+    ) -> DagRunInfo | None:
+        """The first run; Airflow asks :meth:`next_dagrun_info_v2` instead."""
+        return self.next_dagrun_info_v2(last_dagrun_info=None, restriction=restriction)
+
     def next_dagrun_info_v2(
         self, *, last_dagrun_info: DagRunInfo | None, restriction: TimeRestriction
     ) -> DagRunInfo | None:
         now = instant(_now())
         if last_dagrun_info is None or last_dagrun_info.run_after == _NEVER:
-            # The first run: the newest tick if the Dag has started by then, else the first one to come.
-            earliest = restriction.earliest and instant(restriction.earliest)
-            tick = None if earliest is None else self._newest_due(now)
-            if tick is None or earliest is None or tick < earliest:
-                tick = self._next_due(max(now, earliest - 1) if earliest else now)
-            elif restriction.catchup:
-                tick = self._next_due(earliest - 1)
+            tick = self._first(now, restriction)
             return self._info(tick, restriction)
         last = instant(last_dagrun_info.run_after)
         current = self._ticks.floor(last)
@@ -180,7 +186,7 @@ class Partitioned(Timetable):
         except InvalidKeyError as error:
             raise InvalidPartitionKeyError(str(error)) from None
         if str(key) != partition_key:
-            raise InvalidPartitionKeyError(f"partition_key {partition_key!r} is written {str(key)!r}; expected that text")
+            raise InvalidPartitionKeyError(f"partition_key {partition_key!r} is written {str(key)!r}; give that text")
         interval = self.partition.interval_of(key)
         if interval is not None and not self.allow_open and interval.end > _now():
             raise InvalidPartitionKeyError(
@@ -195,19 +201,17 @@ class Partitioned(Timetable):
     ) -> str:
         key: str | None = extra.get("partition_key")
         told = run_after.isoformat() if key is None else run_id_text(key)
-        return run_type.generate_run_id(suffix=f"{told}__{get_random_string()}")
+        return run_type.generate_run_id(suffix=f"{told}__{token_hex(4)}")
 
     def run_info_from_dag_run(self, *, dag_run: DagRun) -> DagRunInfo:
-        # Airflow hands over the run with the greatest partition date, which a backfill or a refresh can be; the place
-        # in the schedule is that of the newest scheduled run.
-        run = last_scheduled(dag_run)
-        if run is None:
+        found = position(dag_run, self._tick_of, self._knows)
+        if found is None:
             return DagRunInfo(run_after=_NEVER, data_interval=None)
         return DagRunInfo(
-            run_after=instance(run.run_after),
+            run_after=instance(found.run_after),
             data_interval=None,
-            partition_date=None if run.partition_date is None else instance(run.partition_date),
-            partition_key=run.partition_key,
+            partition_date=None if found.date is None else instance(found.date),
+            partition_key=found.key,
         )
 
     def serialize(self) -> dict[str, Any]:
@@ -248,6 +252,34 @@ class Partitioned(Timetable):
         if type(self).due is Partitioned.due:
             return self._due(previous, tick)
         return ListedBatch(self.partition, self.due(None if previous is None else utc(previous), utc(tick)))
+
+    def _first(self, now: int, restriction: TimeRestriction) -> int | None:
+        """The tick of the first run: the newest one if the Dag had started by then, else the first one to come.
+
+        A Dag without start date starts now, or a tenth of the time between two ticks ago, so that a tick is not lost
+        to a parse in the moment after it; Airflow's own trigger timetables do the same.
+        """
+        newest = self._newest_due(now)
+        if restriction.earliest is not None:
+            earliest = instant(restriction.earliest)
+            if restriction.catchup or newest is None or newest < earliest:
+                return self._next_due(max(earliest, now) - 1 if not restriction.catchup else earliest - 1)
+            return newest
+        before = None if newest is None else self._ticks.floor(newest - 1)
+        if newest is not None and before is not None and now - newest <= (newest - before) // 10:
+            return newest
+        return self._next_due(now)
+
+    def _tick_of(self, run_after: datetime) -> datetime | None:
+        tick = self._ticks.floor(instant(run_after))
+        return None if tick is None else utc(tick)
+
+    def _knows(self, text: str) -> bool:
+        try:
+            self.partition.parse(text)
+        except InvalidKeyError:
+            return False
+        return True
 
     def _unfinished(self, tick: int, last: DagRunInfo) -> Key | None:
         """The key after the *last* run's in the batch of *tick*."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import object_session
@@ -11,20 +13,55 @@ if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
 
 
-def last_scheduled(run: DagRun) -> DagRun | None:
-    """The newest scheduled run of *run*'s Dag by ``run_after``, read in the session *run* belongs to.
+class Position(NamedTuple):
+    """The newest scheduled run's place, and the key that says what comes next.
 
-    A run outside any session speaks for itself.
+    :ivar run_after: of the newest scheduled run.
+    :ivar key: of that run; if the definition no longer has it, of the newest run of the same tick it does have.
+    :ivar date: partition date that goes with the key.
     """
+
+    run_after: datetime
+    key: str | None
+    date: datetime | None
+
+
+def position(run: DagRun, tick: Callable[[datetime], datetime | None], known: Callable[[str], bool]) -> Position | None:
+    """The position of *run*'s Dag, read in the session *run* belongs to; ``None`` before its first scheduled run.
+
+    Airflow hands over the run with the greatest partition date, which may belong to a backfill or a refresh; the place
+    in the schedule is that of the newest scheduled run by ``run_after``.
+
+    :param tick: the tick a ``run_after`` belongs to.
+    :param known: whether the definition has a key.
+    """
+    newest = next(_scheduled(run, limit=1), None)
+    if newest is None or newest.key is None or known(newest.key):
+        return newest
+    since = tick(newest.run_after)
+    for other in _scheduled(run, since=since):
+        if other.key is not None and known(other.key):
+            return other._replace(run_after=newest.run_after)
+    return newest
+
+
+def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None = None) -> Iterator[Position]:
+    """Scheduled runs of the Dag, newest first."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.types import DagRunType
 
     session = object_session(run)
-    if session is None:
-        return run if run.run_type == DagRunType.SCHEDULED else None
-    return session.scalar(
-        select(DagRun)
+    if session is None:  # a run that is in no database speaks for itself
+        if run.run_type == DagRunType.SCHEDULED:
+            yield Position(run.run_after, run.partition_key, run.partition_date)
+        return
+    query = (
+        select(DagRun.run_after, DagRun.partition_key, DagRun.partition_date)
         .where(DagRun.dag_id == run.dag_id, DagRun.run_type == DagRunType.SCHEDULED)
         .order_by(DagRun.run_after.desc())
-        .limit(1)
+        .limit(limit)
     )
+    if since is not None:
+        query = query.where(DagRun.run_after >= since)
+    for row in session.execute(query):
+        yield Position(*row)

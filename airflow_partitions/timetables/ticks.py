@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 from zoneinfo import ZoneInfo
@@ -68,27 +69,31 @@ class TimetableTicks:
         self._timetable = timetable
         self.summary = timetable.summary
 
-    def after(self, at: int) -> int | None:
-        earliest = at + 1
-        while True:
-            restriction = TimeRestriction(earliest=_pendulum(earliest), latest=None, catchup=True)
-            info = self._timetable.next_dagrun_info_v2(last_dagrun_info=None, restriction=restriction)
-            if info is None:
-                return None
-            found = instant(info.run_after)
-            if found > at:
-                return found
-            earliest = max(earliest, found) + 1
-
     def floor(self, at: int) -> int | None:
-        # Timetables only look forward: start a little in front and walk.
+        return self._around(at)[0]
+
+    def after(self, at: int) -> int | None:
+        return self._around(at)[1]
+
+    def _around(self, at: int) -> tuple[int | None, int | None]:
+        """The last tick at or before *at*, and the first after it.
+
+        Timetables only look forward, and some start with a whole interval: begin in front of *at* and walk.
+        """
+        before, tick = None, None
         for distance in _LOOK_BACK:
-            found, tick = None, self.after(at - distance)
-            while tick is not None and tick <= at:
-                found, tick = tick, self.after(tick)
-            if found is not None:
-                return found
-        return None
+            for tick in self._walk(at - distance):
+                if tick > at:
+                    break
+                before = tick
+            if before is not None:
+                return before, tick if tick is not None and tick > at else None
+        return None, tick
+
+    def _walk(self, earliest: int) -> Iterator[int]:
+        restriction, info = TimeRestriction(earliest=_pendulum(earliest), latest=None, catchup=True), None
+        while (info := self._timetable.next_dagrun_info_v2(last_dagrun_info=info, restriction=restriction)) is not None:
+            yield instant(info.run_after)
 
     def to_json(self) -> Any:
         from airflow.serialization.encoders import encode_timetable

@@ -114,7 +114,8 @@ class Airflow:
     def events(self, asset: str) -> list[str]:
         """Partition keys of an asset's events, in order."""
         rows = self.sql(
-            "select e.partition_key from asset_event e join asset a on a.id = e.asset_id where a.name = ? order by e.id",
+            "select e.partition_key from asset_event e join asset a on a.id = e.asset_id where a.name = ?"
+            " order by e.id",
             asset,
         )
         return [key for (key,) in rows]

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from airflow_partitions import PartitionByInterval
-
-from .conftest import Airflow
+from tests.airflow.conftest import Airflow
 
 pytestmark = pytest.mark.airflow
 
@@ -56,7 +55,9 @@ def test_a_backfill_does_not_move_the_schedule(airflow: Airflow, hours: str) -> 
 
 def test_a_backfill_stops_at_the_last_closed_partition(airflow: Airflow, hours: str) -> None:
     now = datetime.now(UTC)
-    body = ask(hours, f"{now - timedelta(hours=30):%Y-%m-%dT%H:%M:%SZ}", f"{now + timedelta(days=9):%Y-%m-%dT%H:%M:%SZ}")
+    body = ask(
+        hours, f"{now - timedelta(hours=30):%Y-%m-%dT%H:%M:%SZ}", f"{now + timedelta(days=9):%Y-%m-%dT%H:%M:%SZ}"
+    )
     planned = airflow.api.post("backfills/dry_run", body)["backfills"]
     definition = PartitionByInterval("@hourly", timezone="America/New_York")
     last = definition.parse(planned[-1]["partition_key"].removesuffix("|b"))
@@ -71,6 +72,8 @@ def test_a15_segments_alone_refuse_a_backfill_and_say_why(airflow: Airflow) -> N
             EmptyOperator(task_id="nothing")
         """,
     )
-    answer = airflow.api._client.post("/api/v2/backfills", json=ask("regions", "2013-01-01T00:00:00Z", "2013-01-02T00:00:00Z"))
+    answer = airflow.api._client.post(
+        "/api/v2/backfills", json=ask("regions", "2013-01-01T00:00:00Z", "2013-01-02T00:00:00Z")
+    )
     assert answer.status_code == 422
     assert "no time dimension" in answer.text

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import Airflow
+from tests.airflow.conftest import Airflow
 
 pytestmark = pytest.mark.airflow
 
@@ -125,7 +125,7 @@ def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None
     )
     assert airflow.trigger("keyless", "b").status_code == 200
     run_id = airflow.wait_finished("keyless", 1)[0][2]
-    airflow.api.post("dags/keyless/clearPartitions", {"run_id": run_id})
+    airflow.api.post("dags/keyless/clearPartitions", {"run_id": run_id, "dry_run": False})
     airflow.api.post("dags/keyless/clearTaskInstances", {"dag_run_id": run_id, "dry_run": False, "only_failed": False})
     airflow.wait(lambda: airflow.runs("keyless")[0][:2] == (None, "failed"), "the keyless run failed")
     assert (airflow.out / "keyless").read_text() == "b"

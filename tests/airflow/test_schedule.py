@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-
-from .conftest import Airflow
+from tests.airflow.conftest import Airflow
 
 pytestmark = pytest.mark.airflow
 
@@ -42,7 +42,9 @@ def test_a3_a6_daily_tick_of_hours_by_two_segments_makes_48_runs_across_parses_a
     assert len(before) < 48, "the scheduler was to die in the middle"
     assert airflow.keys("many") == expected
     assert {state for _, state, _ in airflow.runs("many")} == {"success"}
-    next_key, next_date = airflow.sql("select next_dagrun_partition_key, next_dagrun_create_after from dag where dag_id='many'")[0]
+    next_key, next_date = airflow.sql(
+        "select next_dagrun_partition_key, next_dagrun_create_after from dag where dag_id='many'"
+    )[0]
     assert next_key == str(next(definition.keys(yesterday() + timedelta(days=1), yesterday() + timedelta(days=2))))
     assert next_date.startswith(f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}")
 
@@ -62,7 +64,8 @@ def test_a4_hourly_ticks_make_a_day_once_also_if_the_scheduler_was_down_when_it_
     airflow.write(
         "down",
         f"""
-        with DAG("down", start_date=LONG_AGO, schedule=Partitioned("@hourly", PartitionByInterval("@daily", timezone="{zone}"))):
+        with DAG("down", start_date=LONG_AGO,
+                 schedule=Partitioned("@hourly", PartitionByInterval("@daily", timezone="{zone}"))):
             EmptyOperator(task_id="nothing")
         """,
     )
@@ -86,11 +89,14 @@ def test_a5_a_sequence_makes_one_run_per_segment_and_survives_a_changed_definiti
     airflow.wait(lambda: airflow.keys("segments") == ["a"], "the first run")
     airflow.write("segments", source.format(limit=9, values=["b", "c", "e"], task='EmptyOperator(task_id="nothing")'))
     airflow.wait_finished("segments", 1)
-    # The place after "a" is lost with "a": the tick starts over with the new sequence.
-    airflow.wait(lambda: len(airflow.keys("segments")) >= 4, "the new sequence")
+    # "a" is gone and with it the place after it: the tick starts over with the new sequence. Until the scheduler has
+    # read that, it goes on with the old one.
+    airflow.wait(lambda: "e" in airflow.keys("segments"), "the new sequence")
     parsed = airflow.parsed("segments")
     airflow.wait(lambda: airflow.parsed("segments") > parsed, "parsed again")
-    assert airflow.keys("segments") == ["a", "b", "c", "e"]
+    made = Counter(airflow.keys("segments"))
+    assert {key: count for key, count in made.items() if key != "d"} == {"a": 1, "b": 1, "c": 1, "e": 1}
+    assert made["d"] <= 1
 
 
 def test_refresh_makes_the_intervals_before_again(airflow: Airflow) -> None:
