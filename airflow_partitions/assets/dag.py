@@ -10,6 +10,7 @@ import attrs
 from airflow.sdk import DAG
 
 from airflow_partitions.definitions import PartitionBySequence, PartitionDefinition
+from airflow_partitions.definitions.base import check_definition
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.timetables import Partitioned
 
@@ -37,7 +38,9 @@ class PartitionedDag:
     """
 
     schedule: Any
-    partition: PartitionDefinition | None
+    partition: PartitionDefinition | None = attrs.field(
+        validator=attrs.validators.optional(lambda _, __, given: check_definition(given))
+    )
     refresh: int = 0
     allow_open: bool = False
     dag_id: str | None = None
@@ -93,6 +96,6 @@ def check_length_limit(definition: PartitionDefinition, name: str) -> None:
     for dimension in getattr(definition, "dimensions", {}).values():
         if isinstance(dimension, PartitionBySequence) and len(dimension.segments) > limit:
             raise InvalidDefinitionError(
-                f"{name}: {dimension!r} has {len(dimension.segments):,} values, each a Dag run per tick; expected at most"
+                f"{name}: {dimension!r} has {len(dimension.segments):,} values, a Dag run each per tick; expected at most"
                 f" {limit:,}. Raise [{_SECTION}] {_LIMIT} if you mean it"
             )

@@ -73,7 +73,7 @@ def _form(trial: Trial, rows: int) -> dict[str, Any]:
     if trial.result is None:
         return form | {"value": trial.value}
     shown = [row.asDict(recursive=True) for row in trial.value.limit(rows).collect()]
-    return form | {"rows": shown, "plan": trial.plan, **trial.result.summary()}
+    return form | {"rows": shown, "plan": trial.plan, "counts": trial.result.summary()}
 
 
 def _show(trial: Trial, rows: int) -> None:

@@ -103,6 +103,15 @@ class PartitionDefinition(ABC):
         return hash(json.dumps(self.to_json(), sort_keys=True))
 
 
+def check_definition(given: Any) -> PartitionDefinition:
+    """*given*, if it is a definition."""
+    if not isinstance(given, PartitionDefinition):
+        raise InvalidDefinitionError(
+            f"partition={given!r} is not a partition definition; expected for example PartitionByInterval('@daily')"
+        )
+    return given
+
+
 def check_name(name: str) -> str:
     """A dimension's *name*, if it is usable as an identifier, a column and a template attribute."""
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):

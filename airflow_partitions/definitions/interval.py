@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 from airflow_partitions.calendars import Calendar, Clock, Cron, CronCalendar, ElapsedCalendar
-from airflow_partitions.calendars.instants import SECOND, instant, wall_of
+from airflow_partitions.calendars.instants import DAY, SECOND, instant
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions.base import Moment, PartitionDefinition, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval
+
+_DAY_ZERO = date(1970, 1, 1)
 
 
 class PartitionByInterval(PartitionDefinition):
@@ -52,7 +54,9 @@ class PartitionByInterval(PartitionDefinition):
         if isinstance(schedule, timedelta):
             step = schedule // timedelta(microseconds=1)
             if step <= 0:
-                raise InvalidDefinitionError(f"an interval of {schedule!r} has no length; expected a positive timedelta")
+                raise InvalidDefinitionError(
+                    f"an interval of {schedule!r} has no length; expected a positive timedelta"
+                )
             anchor = self._start if self._start is not None else self.moment(date(1970, 1, 1), "anchor")
             self.calendar, self.clock = ElapsedCalendar(step, anchor), Clock(self._zone)
         elif isinstance(schedule, str):
@@ -91,7 +95,9 @@ class PartitionByInterval(PartitionDefinition):
 
     def last(self, closed_by: datetime | None = None) -> Interval | None:
         """The last interval that is over at *closed_by*; ``None`` if there is none, or no bound at all."""
-        bounds = [b for b in (self._end, None if closed_by is None else instant(closed_by)) if b is not None]
+        bounds = [
+            b for b in (self._end, None if closed_by is None else self.moment(closed_by, "closed_by")) if b is not None
+        ]
         if not bounds or (end := self.calendar.floor(min(bounds))) is None:
             return None
         return self._made(self.calendar.floor(end - 1), end)
@@ -99,7 +105,8 @@ class PartitionByInterval(PartitionDefinition):
     def key_at(self, moment: datetime) -> Interval:
         """The interval that holds the aware *moment*.
 
-        :raises InvalidKeyError: if it is naive, or outside ``start`` and ``end``.
+        :raises InvalidDefinitionError: if it is naive.
+        :raises InvalidKeyError: if it is outside ``start`` and ``end``.
         """
         return self.interval_at(self.moment(moment, "moment"))
 
@@ -115,6 +122,8 @@ class PartitionByInterval(PartitionDefinition):
         if isinstance(value, str):
             return self.parse(value)
         if isinstance(value, Interval):
+            if value.shown_by(self.clock):
+                return value
             start, end = value.bounds
             if self.calendar.floor(start) == start and self.calendar.after(start) == end:
                 found = self._made(start, end)
@@ -142,6 +151,8 @@ class PartitionByInterval(PartitionDefinition):
 
     def span(self, low: int, high: int) -> tuple[int, int]:
         """Starts of the first and after the last existing interval that overlap instants ``[low, high)``."""
+        if low >= high:
+            return low, low
         first = self.calendar.floor(low)
         low = FIRST if first is None else first
         if self._start is not None and low < self._start:
@@ -169,11 +180,13 @@ class PartitionByInterval(PartitionDefinition):
                 raise InvalidDefinitionError(
                     f"{what}={value.isoformat()!r} has no UTC offset; expected for example {aware!r}, or a plain date"
                 )
-            return instant(value)
+            return _in_reach(instant(value), f"{what}={value.isoformat()!r}")
         if not isinstance(value, date):
             raise InvalidDefinitionError(f"{what}={value!r} is not a date, an aware datetime or ISO text")
-        wall, line = wall_of(datetime(value.year, value.month, value.day)), timeline(self._zone)
-        return next(iter(line.instants(wall)), None) or line.after_gap(wall)
+        wall = _in_reach((value - _DAY_ZERO).days * DAY, f"{what}={value.isoformat()!r}")
+        line = timeline(self._zone)
+        shown = line.instants(wall)
+        return shown[0] if shown else line.after_gap(wall)
 
     def to_json(self) -> dict[str, Any]:
         seconds = self.schedule / timedelta(seconds=1) if isinstance(self.schedule, timedelta) else None
@@ -194,7 +207,7 @@ class PartitionByInterval(PartitionDefinition):
 
     def _made(self, start: int | None, end: int | None) -> Interval | None:
         """The interval, if it lies wholly inside the definition's bounds."""
-        if start is None or end is None:
+        if start is None or end is None or start < FIRST or end > LAST:
             return None
         if (self._start is not None and start < self._start) or (self._end is not None and end > self._end):
             return None
@@ -237,20 +250,26 @@ class PartitionByInterval(PartitionDefinition):
         if not isinstance(text, str):
             raise InvalidKeyError(f"{text!r} is not text; expected a key such as {self._example()}", given=text)
         try:
-            if len(text) == 10:
-                found = date.fromisoformat(text)
-                if self.clock.dates:
-                    return self.moment(found)
-                raise ValueError("a date alone does not say which interval of the day")
-            moment = datetime.fromisoformat(text)
-            if moment.utcoffset() is None:
-                raise ValueError("it has no UTC offset")
-            return instant(moment)
-        except (ValueError, OverflowError) as error:
+            return self._instant_of_iso(text)
+        except ValueError as error:
             raise InvalidKeyError(
                 f"{text!r} is not a partition of {self!r}: {error}; expected a key such as {self._example()}",
                 given=text,
             ) from None
+
+    def _instant_of_iso(self, text: str) -> int:
+        if len(text) != 10:
+            moment = datetime.fromisoformat(text)
+            if moment.utcoffset() is None:
+                raise ValueError("it has no UTC offset")
+            return self.moment(moment)
+        day = date.fromisoformat(text)
+        if not self.clock.dates:
+            raise ValueError("a date alone does not say which interval of the day")
+        at = self.moment(day)
+        if self.clock.datetime(at).date() != day:
+            raise ValueError(f"there is no such day in {self.timezone}")
+        return at
 
     def _example(self) -> str:
         found = self.first() or self._made(self.calendar.floor(1_700_000_000 * SECOND), LAST)
@@ -267,3 +286,10 @@ class PartitionByInterval(PartitionDefinition):
         nearest = tuple(dict.fromkeys(str(c) for c in candidates if c is not None))[:2]
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         return InvalidKeyError(f"{given} is not a partition of {self!r}{hint}", given=given, nearest=nearest)
+
+
+def _in_reach(at: int, given: str) -> int:
+    """*at*, if it and the days around it can be shown as datetimes in every zone."""
+    if not FIRST + 2 * DAY <= at < LAST - 2 * DAY:
+        raise InvalidDefinitionError(f"{given} is too close to the end of Python's calendar, years 1 to 9999")
+    return at

@@ -41,15 +41,15 @@ class PartitionByProduct(PartitionDefinition):
                 raise InvalidDefinitionError(
                     f"PartitionByProduct can't hold {dimension!r}; expected PartitionByInterval or PartitionBySequence"
                 )
+        times = [d for d in dimensions if isinstance(d, PartitionByInterval)]
+        if len(times) > 1:
+            raise InvalidDefinitionError(
+                f"{len(times)} time dimensions ({', '.join(map(repr, times))}); expected at most one"
+            )
         self._dimensions = {dimension.name: dimension for dimension in dimensions}
         if len(self._dimensions) < len(dimensions):
             names = ", ".join(d.name for d in dimensions)
             raise InvalidDefinitionError(f"dimensions {names} share a name; give one of them another: name='region'")
-        times = [d for d in dimensions if isinstance(d, PartitionByInterval)]
-        if len(times) > 1:
-            raise InvalidDefinitionError(
-                f"{len(times)} time dimensions ({', '.join(d.name for d in times)}); expected at most one"
-            )
         self._time = times[0] if times else None
         self._names = tuple(self._dimensions)
         self._segments = tuple(d for d in dimensions if isinstance(d, PartitionBySequence))

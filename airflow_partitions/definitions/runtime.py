@@ -29,7 +29,9 @@ class PartitionAtRuntime(PartitionDefinition):
         self.name = check_name(name)
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
-        raise InvalidDefinitionError(f"the keys of {self!r} are known only from what tasks added, not from the definition")
+        raise InvalidDefinitionError(
+            f"the keys of {self!r} are known only from what tasks added, not from the definition"
+        )
 
     def count(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
         self.keys()
@@ -45,6 +47,8 @@ class PartitionAtRuntime(PartitionDefinition):
         return Segment(value, text)
 
     def parse(self, text: str) -> Segment:
+        if not isinstance(text, str):
+            raise InvalidKeyError(f"{text!r} is not text; expected one such as 'int:1' for the key 1", given=text)
         kind, colon, rest = text.partition(":")
         if not colon or kind not in _TYPES:
             return self.key(text)

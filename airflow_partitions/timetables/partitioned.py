@@ -15,6 +15,7 @@ from pendulum import DateTime, instance
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
+from airflow_partitions.definitions.base import check_definition
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.batch import Batch, ListedBatch, SegmentBatch, SpanBatch
@@ -70,11 +71,7 @@ class Partitioned(Timetable):
         refresh: int = 0,
         allow_open: bool = False,
     ) -> None:
-        if not isinstance(partition, PartitionDefinition):
-            raise InvalidDefinitionError(
-                f"partition={partition!r} is not a partition definition; expected for example"
-                " PartitionByInterval('@daily')"
-            )
+        check_definition(partition)
         if isinstance(partition, PartitionAtRuntime):
             raise InvalidDefinitionError(
                 f"{partition!r} has no keys before a task runs, so no tick can make one run per key;"

@@ -1,0 +1,167 @@
+"""Dag files as the Dag processor reads them: what is made, and what is refused with which words."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from airflow_partitions.definitions import PartitionByInterval, from_json
+
+if TYPE_CHECKING:
+    from airflow.dag_processing.dagbag import DagBag
+
+HEADER = """
+import datetime as dt
+from airflow.sdk import DAG, Asset, task
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow_partitions import *
+from airflow_partitions import (
+    PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence, Partitioned, asset, spark_asset,
+)
+from airflow_partitions.storage import Parquet
+DAYS = PartitionByInterval("@daily", start="2013-01-01")
+HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
+HELPER = 7
+"""
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def parse(source: str) -> DagBag:
+        from airflow.dag_processing.dagbag import DagBag
+
+        (tmp_path / "case.py").write_text(HEADER + textwrap.dedent(source))
+        return DagBag(str(tmp_path))
+
+    return parse
+
+
+def test_a1_an_asset_is_made_with_its_dag_and_passes_arguments_on(read: Any) -> None:
+    bag = read(
+        """
+        @asset(schedule="@daily", partition=HOURS, max_active_runs=3, max_active_tasks=2, tags={"x"}, pool="small",
+               default_args={"retries": 2}, start_date=dt.datetime(2013, 1, 1, tzinfo=dt.timezone.utc), group="g",
+               extra={"owner": "me"}, description="said")
+        def hourly(self, partition):
+            ...
+        """
+    )
+    assert bag.import_errors == {}
+    dag = bag.dags["hourly"]
+    (task,) = dag.tasks
+    assert (dag.max_active_runs, dag.max_active_tasks, dag.tags, dag.catchup) == (3, 2, {"x"}, False)
+    assert (dag.description, dag.start_date.year) == ("said", 2013)
+    assert (task.task_id, task.pool, task.retries) == ("hourly", "small", 2)
+    (outlet,) = task.outlets
+    assert (outlet.name, outlet.group, outlet.extra["owner"]) == ("hourly", "g", "me")
+    published = from_json(outlet.extra["airflow_partitions"]["definition"])
+    assert published == PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
+    assert published == dag.timetable.partition
+
+
+def test_a1_none_is_written_out_for_an_asset_without_partitions(read: Any) -> None:
+    bag = read(
+        """
+        @asset(schedule="@daily", partition=None)
+        def plain(self):
+            ...
+        """
+    )
+    assert bag.import_errors == {}
+    assert not bag.dags["plain"].timetable.__class__.__module__.startswith("airflow_partitions")
+
+
+def test_a1_several_assets_of_one_function(read: Any) -> None:
+    bag = read(
+        """
+        @asset.multi(schedule="@daily", partition=DAYS, outlets=[Asset("one"), Asset("two")])
+        def both(partition):
+            ...
+        """
+    )
+    assert bag.import_errors == {}
+    (task,) = bag.dags["both"].tasks
+    assert [(outlet.name, "airflow_partitions" in outlet.extra) for outlet in task.outlets] == [
+        ("one", True),
+        ("two", True),
+    ]
+
+
+def test_a_task_decorated_function_is_taken_as_it_is(read: Any) -> None:
+    bag = read(
+        """
+        @asset(schedule="@daily", partition=DAYS)
+        @task(retries=5)
+        def chosen(partition=None):
+            ...
+        """
+    )
+    assert bag.import_errors == {}
+    (made,) = bag.dags["chosen"].tasks
+    assert made.retries == 5
+    assert [outlet.name for outlet in made.outlets] == ["chosen"]
+
+
+def test_the_dag_of_a_file_is_serialized_the_same_every_time(read: Any) -> None:
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    source = """
+        @spark_asset(schedule="@daily", partition=DAYS, storage=Parquet("/lake/x"))
+        def x(spark, partition):
+            return spark.range(1)
+        """
+    first, second = (DagSerialization.to_dict(read(source).dags["x"]) for _ in range(2))
+    assert first == second
+
+
+DECORATED = """
+@asset({0})
+def decorated({1}):
+    ...
+"""
+SPARK = """
+@spark_asset({0})
+def spark_made({1}):
+    {2}
+"""
+PLAIN = """
+with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
+    EmptyOperator(task_id="nothing"{1})
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (DECORATED.format('schedule="@daily"', ""), "partition"),
+        (DECORATED.format('schedule="@daily", partition="@daily"', ""), "is not a partition definition"),
+        (DECORATED.format('schedule="@daily", partition=None, refresh=2', ""), "need a partition"),
+        (DECORATED.format('schedule="@daily", partition=PartitionBySequence(["a"]), refresh=2', ""), "refresh=2"),
+        (DECORATED.format('schedule="@daily", partition=PartitionAtRuntime(name="x")', ""), "before a task runs"),
+        (DECORATED.format('schedule="@daily", partition=PartitionByInterval("@dayly")', ""), "'@dayly'"),
+        (DECORATED.format('schedule="@daily", partition=PartitionByInterval("@daily", timezone="Europe/Berln")', ""),
+         "Europe/Berlin"),
+        (DECORATED.format('schedule="@daily", partition=PartitionBySequence([str(i) for i in range(1001)])', ""),
+         "max_sequence_length"),
+        (DECORATED.format('schedule="@daily", partition=DAYS', "*args"), "can't be filled in"),
+        (PLAIN.format("", ", depends_on_past=True"), "Lookback"),
+        (PLAIN.format(', default_args={"wait_for_downstream": True}', ""), "Lookback"),
+        (SPARK.format('schedule="@daily", partition=None, storage=Parquet("/x")', "spark", "..."), "partition=None"),
+        (SPARK.format('schedule="@daily", partition=DAYS, storage=Parquet("/x")', "spark", "return HELPER"), "HELPER"),
+        (SPARK.format('schedule="@daily", partition=DAYS, storage=Parquet("/x")', "spark, flights", "return flights"),
+         "flights"),
+        (SPARK.format('schedule="@daily", partition=HOURS, storage=Parquet("/x", partition_on={"hour": "%Y-%m-%dT%H"})',
+                      "spark", "return spark.range(1)"), "%z"),
+        (SPARK.format('schedule="@daily", partition=PartitionBySequence(["a"]), storage=Parquet("/x"), '
+                      'inputs={"r": Parquet("/r", partition=PartitionBySequence(["b"]))}', "r", "return r"),
+         "share no value"),
+    ],
+)  # fmt: skip
+def test_what_cant_work_is_an_import_error_that_names_the_fix(read: Any, source: str, said: str) -> None:
+    bag = read(source)
+    assert bag.dags == {}
+    (error,) = bag.import_errors.values()
+    assert said in error

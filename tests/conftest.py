@@ -1,0 +1,21 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("spark"):
+            # pyspark leaves the sockets of its results to the garbage collector.
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_gateway() -> None:
+    # Its threads still log when pytest has closed the streams.
+    logging.getLogger("py4j").setLevel(logging.WARNING)

@@ -1,0 +1,44 @@
+"""Airflow finds the package: as a provider, a plugin, a policy and a group of commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def airflow(home: Path, *words: str) -> str:
+    environment = {
+        **os.environ,
+        "AIRFLOW_HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        ["airflow", *words], env=environment, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+    )
+    return done.stdout
+
+
+def test_airflow_lists_the_provider(tmp_path: Path) -> None:
+    listed = json.loads(airflow(tmp_path, "providers", "list", "--output", "json"))
+    assert "airflow-partitions" in {provider["package_name"] for provider in listed}
+
+
+def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
+    shown = airflow(tmp_path, "plugins", "--output", "json")
+    (plugin,) = [p for p in json.loads(shown[shown.index("[") :]) if p["name"] == "asset_partitions"]
+    assert "airflow_partitions.timetables.partitioned.Partitioned" in str(plugin["timetables"])
+
+
+@pytest.mark.parametrize(("words", "said"), [((), "test"), (("test",), "airport_days '2013-02-08|JFK'")])
+def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    assert said in airflow(tmp_path, "asset-partitions", *words, "--help")
+
+
+def test_the_config_section_has_its_default(tmp_path: Path) -> None:
+    value = airflow(tmp_path, "config", "get-value", "asset_partitions", "max_sequence_length")
+    assert value.split()[-1] == "1000"

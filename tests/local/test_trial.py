@@ -1,0 +1,145 @@
+"""The local loop: one partition made in this process."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from airflow_partitions.local import Trial
+
+pytestmark = pytest.mark.spark
+
+DAG_FILE = """
+from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, asset, spark_asset
+from airflow_partitions.storage import Parquet
+
+DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
+RAW = Parquet("{lake}/raw", partition=DAYS, partition_on={{"date": "%Y-%m-%d"}}, external=True)
+
+
+@asset(schedule="@daily", partition=PartitionBySequence(["eu", "us"]))
+def greeting(self, partition, context):
+    return f"{{self.name}} {{partition.key}} {{context['partition'].text}}"
+
+
+@spark_asset(
+    schedule="@daily",
+    partition=PartitionByProduct([DAYS, PartitionBySequence(["EWR", "JFK"], name="airport")]),
+    storage=Parquet("{lake}/delays", partition_on={{"date": "%Y-%m-%d", "airport": "{{airport}}"}}),
+    inputs={{"raw": RAW}},
+)
+def delays(spark, partition, raw):
+    return raw.where(raw.origin == partition["airport"]).groupBy("carrier").avg("delay")
+"""
+
+
+@pytest.fixture(scope="module")
+def dag_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = tmp_path_factory.mktemp("lake")
+    file = lake / "delays.py"
+    file.write_text(DAG_FILE.format(lake=lake))
+    return file
+
+
+@pytest.fixture(scope="module")
+def assets(dag_file: Path) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "delays"}
+    import linecache
+
+    source = dag_file.read_text()
+    linecache.cache[str(dag_file)] = (len(source), None, source.splitlines(keepends=True), str(dag_file))
+    exec(compile(source, str(dag_file), "exec"), names)
+    return names
+
+
+def test_a_python_asset_is_called_with_its_partition(
+    partition_trial: Callable[..., Trial], assets: dict[str, Any]
+) -> None:
+    assert partition_trial(assets["greeting"], "us").value == "greeting us us"
+
+
+def test_a_spark_asset_runs_here_on_given_rows_and_publishes_nothing(
+    partition_trial: Callable[..., Trial], partition_spark: SparkSession, assets: dict[str, Any], dag_file: Path
+) -> None:
+    raw = partition_spark.createDataFrame(
+        [("JFK", "AA", 3.0), ("JFK", "AA", 5.0), ("EWR", "UA", 9.0)], "origin string, carrier string, delay double"
+    )
+    trial = partition_trial(assets["delays"], "2013-02-08|JFK", inputs={"raw": raw}, explain=True)
+    assert [tuple(row) for row in trial.value.collect()] == [("AA", 4.0)]
+    assert trial.result is not None
+    assert trial.result.written.rows == 1
+    assert trial.result.reads["raw"].rows == 3
+    assert "HashAggregate" in str(trial.plan)
+    assert not (dag_file.parent / "delays").exists()
+
+
+def test_the_second_call_needs_no_new_session(
+    partition_trial: Callable[..., Trial], partition_spark: SparkSession, assets: dict[str, Any]
+) -> None:
+    raw = partition_spark.createDataFrame([("JFK", "AA", 3.0)], "origin string, carrier string, delay double")
+    sessions = {
+        partition_trial(assets["delays"], key, inputs={"raw": raw}).result.application  # type: ignore[union-attr]
+        for key in ("2013-02-08|JFK", "2013-02-09|JFK")
+    }
+    assert sessions == {partition_spark.sparkContext.applicationId}
+
+
+def command(dag_file: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "AIRFLOW_HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    return subprocess.run(
+        ["airflow", "asset-partitions", "test", *words, "--dags", str(dag_file)],
+        env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def test_the_command_shows_the_rows_of_a_file(dag_file: Path, tmp_path: Path, partition_spark: SparkSession) -> None:
+    sample = tmp_path / "sample.parquet"
+    partition_spark.createDataFrame([("EWR", "UA", 9.0)], "origin string, carrier string, delay double").write.parquet(
+        str(sample)
+    )
+    done = command(dag_file, tmp_path, "delays", "2013-02-08|EWR", "--input", f"raw={sample}", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout[done.stdout.index('{"partition"') :])
+    assert shown["partition"] == "2013-02-08|EWR"
+    assert shown["rows"] == [{"carrier": "UA", "avg(delay)": 9.0}]
+    assert not (tmp_path / "airflow.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("delay", "2013-02-08|EWR"), "nearest: delays"),
+        (("delays", "2013-02-08|LGA"), "nearest: EWR, JFK"),
+        (("delays", "2013-02-08|EWR", "--input", "rows=/x"), "delays has: raw"),
+        (("delays", "2013-02-08|EWR", "--input", "raw"), "expected NAME=PATH"),
+        (("delays", "2013-02-08|EWR"), "expected them to be made first"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    dag_file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    from airflow_partitions.cli.commands import get_commands
+
+    (group,) = get_commands()
+    (command,) = group.subcommands  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser()
+    for arg in command.args:
+        arg.add_to_parser(parser)
+    with pytest.raises(SystemExit) as ended:
+        command.func(parser.parse_args([*words, "--dags", str(dag_file)]))  # type: ignore[union-attr]
+    assert said in str(ended.value)
