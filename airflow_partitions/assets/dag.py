@@ -96,6 +96,6 @@ def check_length_limit(definition: PartitionDefinition, name: str) -> None:
     for dimension in getattr(definition, "dimensions", {}).values():
         if isinstance(dimension, PartitionBySequence) and len(dimension.segments) > limit:
             raise InvalidDefinitionError(
-                f"{name}: {dimension!r} has {len(dimension.segments):,} values, a Dag run each per tick; expected at most"
-                f" {limit:,}. Raise [{_SECTION}] {_LIMIT} if you mean it"
+                f"{name}: {dimension!r} has {len(dimension.segments):,} values, each a Dag run per tick; expected"
+                f" at most {limit:,}. Raise [{_SECTION}] {_LIMIT} if you mean it"
             )

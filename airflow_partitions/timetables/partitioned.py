@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import islice
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefiniti
 from airflow_partitions.definitions.base import check_definition
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
-from airflow_partitions.timetables.batch import Batch, ListedBatch, SegmentBatch, SpanBatch
+from airflow_partitions.timetables.agenda import Agenda, Place
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.position import position
 from airflow_partitions.timetables.run_id import run_id_text
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
     from airflow.timetables.base import DataInterval, TimeRestriction
     from airflow.utils.types import DagRunType
 
-_MICROSECOND = 1
 _NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
-_MAX_EMPTY_TICKS = 10_000
 
 
 class Partitioned(Timetable):
@@ -86,6 +83,8 @@ class Partitioned(Timetable):
         self.allow_open = allow_open
         self._time = partition.time
         self._ticks = ticks_of(schedule, zone("UTC" if self._time is None else self._time.timezone))
+        plug_in = None if type(self).due is Partitioned.due else self.due
+        self._agenda = Agenda(partition, self._ticks, refresh, plug_in)
         self._dates = PartitionDates(partition)
         self.can_be_scheduled = schedule is not None
         self.description = f"{partition!r}, at {self._ticks.summary}"
@@ -104,7 +103,7 @@ class Partitioned(Timetable):
         :param previous_tick: the tick before it, aware; ``None`` if there was none.
         :param tick: aware.
         """
-        return self._due(None if previous_tick is None else instant(previous_tick), instant(tick))
+        return self._agenda.due(None if previous_tick is None else instant(previous_tick), instant(tick))
 
     def infer_manual_data_interval(self, *, run_after: DateTime) -> DataInterval:
         """An empty interval: what a partitioned run is about is its partition."""
@@ -123,20 +122,16 @@ class Partitioned(Timetable):
     ) -> DagRunInfo | None:
         now = instant(_now())
         if last_dagrun_info is None or last_dagrun_info.run_after == _NEVER:
-            tick = self._first(now, restriction)
-            return self._info(tick, restriction)
-        last = instant(last_dagrun_info.run_after)
-        current = self._ticks.floor(last)
-        if current is not None:
-            key = self._unfinished(current, last_dagrun_info)
-            if key is not None:
-                return self._run(key, max(current, last + _MICROSECOND))
-        tick = self._next_due(last)
-        if not restriction.catchup:
-            newest = self._newest_due(now)
-            if newest is not None and (current is None or newest > current):
-                tick = newest
-        return self._info(tick, restriction)
+            earliest = None if restriction.earliest is None else instant(restriction.earliest)
+            found = self._agenda.first(now, earliest, catchup=restriction.catchup)
+        else:
+            date = last_dagrun_info.partition_date
+            run_after = instant(last_dagrun_info.run_after)
+            last = Place(run_after, last_dagrun_info.partition_key, None if date is None else instant(date))
+            found = self._agenda.following(last, now, catchup=restriction.catchup)
+        if found is None or (restriction.latest is not None and found[1] > instant(restriction.latest)):
+            return None
+        return self._run(*found)
 
     def iter_partition_dagrun_infos(self, *, earliest: datetime, latest: datetime) -> Iterator[DagRunInfo]:
         """The closed partitions whose interval starts in ``[earliest, latest]``, read as wall clock in their zone."""
@@ -228,47 +223,8 @@ class Partitioned(Timetable):
             allow_open=data["allow_open"],
         )
 
-    def _due(self, previous: int | None, tick: int) -> Batch:
-        """The default rule for what a tick makes due."""
-        if self._time is None:
-            return SegmentBatch(self.partition)
-        closed = self._time.last(utc(tick))
-        if closed is None or (previous is not None and closed.bounds[1] <= previous):
-            return ListedBatch(self.partition, ())
-        low, high = closed.bounds[0], closed.bounds[1]
-        if previous is not None:
-            # Intervals that end after the previous tick: from the one that holds it.
-            low = min(low, self._time.span(previous, previous + 1)[0])
-        first = self._time.interval_at(low)
-        for _ in range(self.refresh):
-            first = self._time.previous(first) or first
-        return SpanBatch(self.partition, self._time, (first.bounds[0], high))
-
-    def _batch(self, tick: int) -> Batch:
-        previous = self._ticks.floor(tick - 1)
-        if type(self).due is Partitioned.due:
-            return self._due(previous, tick)
-        return ListedBatch(self.partition, self.due(None if previous is None else utc(previous), utc(tick)))
-
-    def _first(self, now: int, restriction: TimeRestriction) -> int | None:
-        """The tick of the first run: the newest one if the Dag had started by then, else the first one to come.
-
-        A Dag without start date starts now, or a tenth of the time between two ticks ago, so that a tick is not lost
-        to a parse in the moment after it; Airflow's own trigger timetables do the same.
-        """
-        newest = self._newest_due(now)
-        if restriction.earliest is not None:
-            earliest = instant(restriction.earliest)
-            if restriction.catchup or newest is None or newest < earliest:
-                return self._next_due(max(earliest, now) - 1 if not restriction.catchup else earliest - 1)
-            return newest
-        before = None if newest is None else self._ticks.floor(newest - 1)
-        if newest is not None and before is not None and now - newest <= (newest - before) // 10:
-            return newest
-        return self._next_due(now)
-
     def _tick_of(self, run_after: datetime) -> datetime | None:
-        tick = self._ticks.floor(instant(run_after))
+        tick = self._agenda.tick_of(instant(run_after))
         return None if tick is None else utc(tick)
 
     def _knows(self, text: str) -> bool:
@@ -277,60 +233,6 @@ class Partitioned(Timetable):
         except InvalidKeyError:
             return False
         return True
-
-    def _unfinished(self, tick: int, last: DagRunInfo) -> Key | None:
-        """The key after the *last* run's in the batch of *tick*."""
-        batch = self._batch(tick)
-        if last.partition_key is None:  # cleared by hand: its place in the batch is left in run_after
-            place = (instant(last.run_after) - tick) // _MICROSECOND
-            return next(islice(batch, place + 1, None), None)
-        return batch.after(last.partition_key, None if last.partition_date is None else instant(last.partition_date))
-
-    def _next_due(self, at: int) -> int | None:
-        """The first tick after *at* that makes something due."""
-        tick = self._ticks.after(at)
-        if type(self).due is Partitioned.due:
-            if self._time is None or tick is None or self._batch(tick).first() is not None:
-                return tick
-            return self._tick_of_next_end(tick)
-        for _ in range(_MAX_EMPTY_TICKS):
-            if tick is None or self._batch(tick).first() is not None:
-                return tick
-            tick = self._ticks.after(tick)
-        return None
-
-    def _newest_due(self, now: int) -> int | None:
-        """The last tick up to *now* that makes something due."""
-        tick = self._ticks.floor(now)
-        if type(self).due is Partitioned.due:
-            if self._time is None or tick is None:
-                return tick
-            closed = self._time.last(utc(tick))
-            return None if closed is None else self._ticks.after(closed.bounds[1] - 1)
-        for _ in range(_MAX_EMPTY_TICKS):
-            if tick is None or self._batch(tick).first() is not None:
-                return tick
-            tick = self._ticks.floor(tick - 1)
-        return None
-
-    def _tick_of_next_end(self, tick: int) -> int | None:
-        """The tick that makes the first interval due that ends after *tick*."""
-        if self._time is None:
-            return tick
-        try:
-            interval = self._time.interval_at(tick)
-        except InvalidKeyError:  # before the definition's start, or after its end
-            first = self._time.first()
-            if first is None or first.bounds[0] < tick:
-                return None
-            interval = first
-        return self._ticks.after(interval.bounds[1] - 1)
-
-    def _info(self, tick: int | None, restriction: TimeRestriction) -> DagRunInfo | None:
-        if tick is None or (restriction.latest is not None and tick > instant(restriction.latest)):
-            return None
-        key = self._batch(tick).first()
-        return None if key is None else self._run(key, tick)
 
     def _run(self, key: Key, run_after: int) -> DagRunInfo:
         date = self._dates.of(key)
