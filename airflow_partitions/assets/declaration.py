@@ -10,8 +10,8 @@ import attrs
 from airflow.sdk import Asset
 
 from airflow_partitions.assets.dag import PartitionedDag
-from airflow_partitions.assets.hint import publish
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.timetables.hint import publish
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -33,7 +34,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     driver: it may use its parameters, builtins, what it imports itself, and modules in *py_files*.
 
     :param storage: where the asset's partitions lie.
-    :param inputs: name -> storage with its ``partition``, or another spark asset.
+    :param inputs: name -> storage with its ``partition``, or another spark asset. Spark assets in *schedule* that the
+        function names as parameters are inputs by themselves.
     :param strict: fail the run, and publish nothing, if the job read anything but its inputs.
     :param conn_id: Airflow's Spark connection.
     :param conf: Spark properties.
@@ -75,7 +77,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         from airflow_partitions.spark.operator import SparkAssetOperator
         from airflow_partitions.spark.source import ship
 
-        inputs = {name: _storage(name, given) for name, given in self.inputs.items()}
+        inputs = self._upstream_storage(function) | {name: _storage(name, given) for name, given in self.inputs.items()}
         definition = self._definition(asset.name)
         for storage in inputs.values():
             if storage.partition is not None:
@@ -98,12 +100,26 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             **self.submit,
         )
 
+    def _upstream_storage(self, function: Callable[..., Any] | None) -> dict[str, Parquet]:
+        """Storage of the assets it is scheduled on, as far as the function asks for them by name."""
+        upstreams = {asset.name: asset.storage for asset in _assets(self.schedule) if asset.storage is not None}
+        wanted = upstreams if function is None else inspect.signature(function).parameters
+        return {name: storage for name, storage in upstreams.items() if name in wanted}
+
     def _definition(self, name: str) -> PartitionDefinition:
         if self.partition is None:
             raise InvalidDefinitionError(
                 f"spark asset {name!r} has partition=None; expected a definition, since a run publishes one partition"
             )
         return self.partition
+
+
+def _assets(schedule: Any) -> Iterator[PartitionedAsset]:
+    """The assets of this package in a schedule: one, a list, or joined by ``&`` and ``|``."""
+    if isinstance(schedule, PartitionedAsset):
+        yield schedule
+    for part in schedule if isinstance(schedule, list | tuple) else getattr(schedule, "objects", ()):
+        yield from _assets(part)
 
 
 def _storage(name: str, given: Parquet | PartitionedAsset) -> Parquet:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from airflow.exceptions import InvalidPartitionKeyError
-from airflow.timetables.base import DagRunInfo, Timetable
+from airflow.timetables.base import DagRunInfo, PartitionMapperInfo, Timetable
 from pendulum import DateTime, instance
 
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
-from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
+from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.definitions.base import check_definition
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.agenda import Agenda, Place
+from airflow_partitions.timetables.hint import publish
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.position import position
 from airflow_partitions.timetables.run_id import run_id_text
 from airflow_partitions.timetables.ticks import ticks_of
+from airflow_partitions.timetables.upstreams import AnyEvent, Upstreams, check_schedulable, condition_of, read_upstreams
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
+    from airflow.partition_mappers.base import PartitionMapper
     from airflow.timetables.base import DataInterval, TimeRestriction
     from airflow.utils.types import DagRunType
 
@@ -45,12 +48,16 @@ class Partitioned(Timetable):
 
     Where a run stands in this order is its ``run_after``: the tick plus one microsecond for each run before it.
 
+    With upstream assets as *schedule* there are no ticks: a partition is made when every upstream partition that
+    overlaps it has been materialised, at any time, and none of them is being made again.
+
     :param schedule: a preset or cron, read in the partition's zone; a timedelta; another timetable, which keeps its
-        zone; or ``None`` for manual runs and backfills only.
+        zone; ``None`` for manual runs and backfills only; or upstream assets, joined by ``&`` and ``|``.
     :param partition: what partitions the Dag makes.
     :param asset: the asset they are partitions of; the definition is published in its ``extra``.
     :param refresh: make this many intervals before the due ones again.
     :param allow_open: accept manual runs for an interval that is not over.
+    :param upstreams: definitions of upstream assets by name, for those that publish none.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -67,13 +74,10 @@ class Partitioned(Timetable):
         asset: Any = None,
         refresh: int = 0,
         allow_open: bool = False,
+        upstreams: Mapping[str, PartitionDefinition] | None = None,
     ) -> None:
         check_definition(partition)
-        if isinstance(partition, PartitionAtRuntime):
-            raise InvalidDefinitionError(
-                f"{partition!r} has no keys before a task runs, so no tick can make one run per key;"
-                " expected PartitionByInterval, PartitionBySequence or PartitionByProduct"
-            )
+        check_schedulable(partition)
         if not isinstance(refresh, int) or refresh < 0 or (refresh and partition.time is None):
             raise InvalidDefinitionError(
                 f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
@@ -82,20 +86,23 @@ class Partitioned(Timetable):
         self.refresh = refresh
         self.allow_open = allow_open
         self._time = partition.time
-        self._ticks = ticks_of(schedule, zone("UTC" if self._time is None else self._time.timezone))
+        condition = condition_of(schedule)
+        self._upstreams = None if condition is None else Upstreams(partition, condition, upstreams or {})
+        if condition is not None:
+            self.asset_condition = AnyEvent(condition)
+        ticks = None if condition is not None else schedule
+        self._ticks = ticks_of(ticks, zone("UTC" if self._time is None else self._time.timezone))
         plug_in = None if type(self).due is Partitioned.due else self.due
         self._agenda = Agenda(partition, self._ticks, refresh, plug_in)
         self._dates = PartitionDates(partition)
         self.can_be_scheduled = schedule is not None
-        self.description = f"{partition!r}, at {self._ticks.summary}"
+        self.description = f"{partition!r}, {'by assets' if self._upstreams else f'at {self._ticks.summary}'}"
         if asset is not None:
-            from airflow_partitions.assets.hint import publish
-
             publish(asset, partition)
 
     @property
     def summary(self) -> str:
-        return f"{self._ticks.summary}, by {self.partition.kind}"
+        return f"{'Asset' if self._upstreams else self._ticks.summary}, by {self.partition.kind}"
 
     def due(self, previous_tick: datetime | None, tick: datetime) -> Iterable[Key]:
         """The keys that *tick* makes due, in the order of their runs.
@@ -104,6 +111,17 @@ class Partitioned(Timetable):
         :param tick: aware.
         """
         return self._agenda.due(None if previous_tick is None else instant(previous_tick), instant(tick))
+
+    def get_partition_mapper(self, *, name: str = "", uri: str = "") -> PartitionMapper:
+        """How the partitions of one upstream belong to the Dag's."""
+        if self._upstreams is None:
+            return super().get_partition_mapper(name=name, uri=uri)
+        return self._upstreams.mappers[name or uri]
+
+    @property
+    def partition_mapper_info(self) -> list[PartitionMapperInfo]:
+        members = () if self._upstreams is None else self._upstreams.members
+        return [PartitionMapperInfo(name=member.name, uri=member.uri, is_rollup=True) for member in members]
 
     def infer_manual_data_interval(self, *, run_after: DateTime) -> DataInterval:
         """An empty interval: what a partitioned run is about is its partition."""
@@ -208,7 +226,7 @@ class Partitioned(Timetable):
 
     def serialize(self) -> dict[str, Any]:
         return {
-            "schedule": self._ticks.to_json(),
+            "schedule": self._ticks.to_json() if self._upstreams is None else self._upstreams.to_json(),
             "partition": self.partition.to_json(),
             "refresh": self.refresh,
             "allow_open": self.allow_open,
@@ -216,11 +234,15 @@ class Partitioned(Timetable):
 
     @classmethod
     def deserialize(cls, data: dict[str, Any]) -> Timetable:
+        schedule, known = data["schedule"], None
+        if isinstance(schedule, dict) and "assets" in schedule:
+            schedule, known = read_upstreams(schedule)
         return cls(
-            data["schedule"],
+            schedule,
             from_json(data["partition"]),
             refresh=data["refresh"],
             allow_open=data["allow_open"],
+            upstreams=known,
         )
 
     def _tick_of(self, run_after: datetime) -> datetime | None:

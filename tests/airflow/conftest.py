@@ -47,8 +47,8 @@ class ScratchHome(Home):
         self.dags.mkdir(exist_ok=True)
         (self.root / "out").mkdir(exist_ok=True)
 
-    def environment(self, port: int, outer: dict[str, str]) -> dict[str, str]:
-        return super().environment(port, outer) | {
+    def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
+        return super().environment(outer, port) | {
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "1",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "1",
             "AIRFLOW__DAG_PROCESSOR__BUNDLE_REFRESH_CHECK_INTERVAL": "1",
@@ -153,7 +153,7 @@ class Airflow:
     def start_scheduler(self) -> None:
         running = self.services
         members = tuple(s for s in running.members if s.name != "scheduler")
-        environment = self.home.environment(running.port, dict(os.environ))
+        environment = self.home.environment(dict(os.environ), running.port)
         attrs.evolve(running, members=(*members, services._spawn(running, "scheduler", environment))).save()
         self.killed.discard("scheduler")
 

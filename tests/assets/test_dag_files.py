@@ -105,6 +105,24 @@ def test_a_task_decorated_function_is_taken_as_it_is(read: Any) -> None:
     assert [outlet.name for outlet in made.outlets] == ["chosen"]
 
 
+def test_a_spark_asset_reads_the_spark_assets_it_is_scheduled_on(read: Any) -> None:
+    bag = read(
+        """
+        @spark_asset(schedule=None, partition=HOURS, storage=Parquet("/lake/hours"))
+        def hours(spark, partition):
+            return spark.range(1)
+
+        @spark_asset(schedule=hours, storage=Parquet("/lake/days"),
+                     partition=PartitionByInterval("@daily", timezone="America/New_York"))
+        def days(spark, partition, hours):
+            return hours.groupBy().count()
+        """
+    )
+    assert bag.import_errors == {}
+    (task,) = bag.dags["days"].tasks
+    assert {name: storage.path for name, storage in task.inputs.items()} == {"hours": "/lake/hours"}
+
+
 def test_the_dag_of_a_file_is_serialized_the_same_every_time(read: Any) -> None:
     from airflow.serialization.serialized_objects import DagSerialization
 
@@ -147,6 +165,8 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
         (DECORATED.format('schedule="@daily", partition=PartitionBySequence([str(i) for i in range(1001)])', ""),
          "max_sequence_length"),
         (DECORATED.format('schedule="@daily", partition=DAYS', "*args"), "can't be filled in"),
+        (DECORATED.format('schedule=Asset("unknown"), partition=DAYS', ""), "upstreams={'unknown'"),
+        (DECORATED.format('schedule=Asset.ref(name="unknown"), partition=DAYS', ""), "asset object itself"),
         (PLAIN.format("", ", depends_on_past=True"), "Lookback"),
         (PLAIN.format(', default_args={"wait_for_downstream": True}', ""), "Lookback"),
         (SPARK.format('schedule="@daily", partition=None, storage=Parquet("/x")', "spark", "..."), "partition=None"),

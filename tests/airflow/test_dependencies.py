@@ -1,0 +1,116 @@
+"""Dags scheduled on assets: a partition runs when its upstream partitions are there, on a real scheduler."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_partitions import PartitionByInterval
+from tests.airflow.conftest import Airflow
+
+pytestmark = pytest.mark.airflow
+
+HOURS = PartitionByInterval("@hourly", timezone="America/New_York")
+
+
+def emit(airflow: Airflow, asset: str, *keys: str) -> None:
+    """Events over REST, as a system outside Airflow sends them."""
+    (found,) = airflow.sql("select id from asset where name = ?", asset)
+    for key in keys:
+        airflow.api.post("assets/events", {"asset_id": found[0], "partition_key": key})
+
+
+@pytest.fixture(scope="module")
+def consumers(airflow: Airflow) -> str:
+    airflow.write(
+        "consumers",
+        """
+        NEW_YORK = {"timezone": "America/New_York"}
+        HOURS = PartitionByInterval("@hourly", **NEW_YORK)
+
+        @asset(schedule=None, partition=HOURS)
+        def flights(): ...
+
+        @asset(schedule=None, partition=HOURS)
+        def weather(): ...
+
+        @asset(schedule=None, partition=PartitionByInterval("@yearly"))
+        def slow(): ...
+
+        def consumer(name, schedule, partition):
+            with DAG(name, schedule=Partitioned(schedule, partition), max_active_runs=50) as dag:
+                EmptyOperator(task_id="nothing")
+            return dag
+
+        same = consumer("same", flights, HOURS)
+        shifted = consumer("shifted", flights, PartitionByInterval("30 * * * *", **NEW_YORK))
+        daily = consumer("daily", flights, PartitionByInterval("@daily", **NEW_YORK))
+        monthly = consumer("monthly", slow, PartitionByInterval("@monthly"))
+        joined = consumer("joined", flights & weather, HOURS)
+        either = consumer("either", flights | weather, HOURS)
+        by_airport = consumer("by_airport", flights, PartitionByProduct([
+            PartitionByInterval("@daily", name="day", **NEW_YORK), PartitionBySequence(["EWR", "JFK"])]))
+
+        with DAG("consumers", schedule=None):
+            EmptyOperator(task_id="nothing")
+        """,
+    )
+    airflow.wait(lambda: airflow.sql("select 1 from asset where name = 'weather'"), "the assets")
+    return "consumers"
+
+
+def test_a13_a_day_runs_when_its_23_hours_are_there_and_again_for_a_late_one(airflow: Airflow, consumers: str) -> None:
+    keys = [str(key) for key in HOURS.keys("2013-03-10", "2013-03-11")]
+    assert len(keys) == 23
+    emit(airflow, "flights", *keys[:-1])
+    airflow.wait(lambda: len(airflow.keys("same")) >= 22, "one to one")
+    assert airflow.keys("daily") == []
+    emit(airflow, "flights", keys[-1])
+    assert airflow.wait_finished("daily", 1)[0][:2] == ("2013-03-10", "success")
+    emit(airflow, "flights", keys[5])
+    airflow.wait_finished("daily", 2)
+    assert airflow.keys("daily") == ["2013-03-10", "2013-03-10"]
+
+
+def test_a11_the_same_definition_runs_one_to_one(airflow: Airflow, consumers: str) -> None:
+    assert sorted(set(airflow.keys("same"))) == sorted(str(key) for key in HOURS.keys("2013-03-10", "2013-03-11"))
+
+
+def test_a12_shifted_intervals_wait_for_both_they_overlap(airflow: Airflow, consumers: str) -> None:
+    made = set(airflow.wait_finished("shifted", 21))
+    assert "2013-03-10T00:30-05:00" in {key for key, _, _ in made}
+    assert "2013-03-09T23:30-05:00" not in airflow.keys("shifted")
+
+
+def test_a6_a_dimension_of_the_consumer_alone_fans_out(airflow: Airflow, consumers: str) -> None:
+    airflow.wait_finished("by_airport", 2)
+    assert set(airflow.keys("by_airport")) == {"2013-03-10|EWR", "2013-03-10|JFK"}
+
+
+def test_a14_a_year_runs_its_months(airflow: Airflow, consumers: str) -> None:
+    emit(airflow, "slow", "2012-01-01")
+    airflow.wait_finished("monthly", 12)
+    assert sorted(airflow.keys("monthly")) == [f"2012-{month:02}-01" for month in range(1, 13)]
+
+
+def test_both_of_two_are_waited_for_and_one_of_them_alone_fires_again(airflow: Airflow, consumers: str) -> None:
+    key = "2013-03-10T00:00-05:00"
+    assert airflow.keys("joined") == []
+    emit(airflow, "weather", key)
+    airflow.wait_finished("joined", 1)
+    emit(airflow, "weather", key)
+    airflow.wait_finished("joined", 2)
+    assert airflow.keys("joined") == [key, key]
+    assert airflow.keys("either").count(key) >= 2
+
+
+def test_an_event_with_a_malformed_key_blocks_nothing_and_can_be_seen(airflow: Airflow, consumers: str) -> None:
+    emit(airflow, "flights", "10.03.2013", "2013-07-01T05:00-04:00")
+    airflow.wait(lambda: "2013-07-01T05:00-04:00" in airflow.keys("same"), "the good one")
+    said = airflow.sql("select extra from log where event = 'failed to map partition_key'")
+    assert any("10.03.2013" in extra and "flights" in extra for (extra,) in said)
+
+
+def test_a15_an_asset_driven_dag_is_backfilled_like_any_other(airflow: Airflow, consumers: str) -> None:
+    span = {"from_date": "2013-06-01T00:00:00Z", "to_date": "2013-06-02T23:59:59Z"}
+    airflow.api.post("backfills", {"dag_id": "daily", "max_active_runs": 9, **span})
+    airflow.wait(lambda: {"2013-06-01", "2013-06-02"} <= set(airflow.keys("daily")), "the backfill")
