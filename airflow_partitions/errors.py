@@ -39,6 +39,10 @@ class StorageError(PartitionError, OSError):
     """Storage could not be reached, read or written."""
 
 
+class MissingInputError(StorageError, FileNotFoundError):
+    """A partition that a job needs is not stored."""
+
+
 class ConflictError(StorageError):
     """Another writer was there first; nothing was changed."""
 

@@ -14,6 +14,7 @@ def local_session() -> SparkSession:
 
     builder = SparkSession.builder.master("local[2]").appName("airflow_partitions local")
     for name, value in {
+        "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.bindAddress": "127.0.0.1",

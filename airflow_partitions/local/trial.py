@@ -59,6 +59,8 @@ def try_partition(
     :param explain: ask for the plan.
     :param spark: the session to use; by default one on two threads that is kept for the next call.
     :raises InvalidKeyError: if the asset has no such partition.
+    :raises InvalidDefinitionError: if it is no partitioned asset, or has no such input.
+    :raises MissingInputError: if a partition of an input is not stored, and nothing is given instead.
     """
     from airflow_partitions.assets.operator import AssetFunctionOperator
     from airflow_partitions.spark.operator import SparkAssetOperator

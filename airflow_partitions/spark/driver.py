@@ -1,0 +1,54 @@
+"""The program given to spark-submit for a decorated function. It needs no Airflow on the driver."""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__":
+    # Python puts this folder first in its path, where operator.py would hide the standard library's. The folder that
+    # holds the package goes last: it serves where the package is not installed but lies on a shared disk.
+    sys.path.append(sys.path.pop(0).rsplit("/", 2)[0])
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airflow_partitions.spark.job import Job
+
+#: How often an input is read again when its files are replaced while they are read.
+_REPEATS = 3
+
+
+def run(current: Job) -> None:
+    """Call the function of *current* with what its parameters ask for, and write what it returns."""
+    from airflow_partitions.errors import PartitionError, ResultError
+
+    shipped = current.handover.function
+    if shipped is None:
+        raise ResultError("the handover has no function; expected a decorated one")
+    function = shipped.load()
+    own = {"spark": current.spark, "partition": current.partition}
+    for repeat in range(_REPEATS + 1):
+        try:
+            current.write(function(**{p: own[p] if p in own else current.read(p) for p in shipped.parameters}))
+        except PartitionError:
+            raise
+        except Exception:
+            # Whoever publishes an input's partition while we read it takes files from under the query. Nothing of this
+            # job is visible yet, so it may start over with the new ones.
+            if repeat == _REPEATS or not current.start_over():
+                raise
+        else:
+            return
+
+
+def main() -> None:
+    """Run the job that this program was started for."""
+    from airflow_partitions.spark.job import job
+
+    with job() as current:
+        run(current)
+    current.spark.stop()
+
+
+if __name__ == "__main__":
+    main()

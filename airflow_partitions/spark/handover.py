@@ -1,0 +1,130 @@
+"""What the Airflow task tells the Spark driver: one JSON value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.definitions import from_json
+from airflow_partitions.errors import ResultError
+from airflow_partitions.partition import Partition
+from airflow_partitions.spark.inputs import Input
+from airflow_partitions.spark.source import Shipped
+from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.parquet import Parquet
+from airflow_partitions.storage.staging import Staging
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VERSION = 1
+#: The Spark property that holds the value, or names the file that does.
+PROPERTY = "spark.airflow_partitions.handover"
+#: Larger values go as a file: an argument is capped near 131,000 bytes, and shows in process lists and event logs.
+LONGEST = 32 * 1024
+
+
+@attrs.frozen(kw_only=True)
+class Handover:
+    """All a job needs to know. There are never credentials in it.
+
+    :ivar asset: name of the asset.
+    :ivar attempt: the run and try.
+    :ivar partition: what to make.
+    :ivar inputs: what may be read, by name.
+    :ivar output: the asset's storage.
+    :ivar staging: where to write.
+    :ivar function: what to run; ``None`` for a program of the author.
+    :ivar strict: whether reading anything else fails the job.
+    """
+
+    asset: str
+    attempt: Attempt
+    partition: Partition
+    inputs: Mapping[str, Input]
+    output: Parquet
+    staging: Staging
+    function: Shipped | None = None
+    strict: bool = False
+
+    def to_text(self) -> str:
+        """Compact ASCII JSON. ``$`` is escaped, because Spark replaces ``${…}`` in properties."""
+        storage = self.output.to_json()
+        del storage["partition"]  # it is that of the partition
+        form = {
+            "version": VERSION,
+            "asset": self.asset,
+            "run": self.attempt.to_json(),
+            "partition": {"definition": self.partition.definition.to_json(), "key": self.partition.text},
+            "inputs": {name: source.to_json() for name, source in self.inputs.items()},
+            "output": {"storage": storage, "staging": str(self.staging.folder), "result": str(self.staging.result)},
+            "function": None if self.function is None else self.function.to_json(),
+            "strict": self.strict,
+        }
+        return json.dumps(form, separators=(",", ":")).replace("$", "\\u0024")
+
+    @classmethod
+    def from_text(cls, text: str) -> Handover:
+        """The inverse of :meth:`to_text`.
+
+        :raises ResultError: if *text* is not a handover of this version.
+        """
+        try:
+            form = json.loads(text)
+            version = form["version"]
+        except (ValueError, TypeError, KeyError):
+            raise ResultError(f"{text[:60]!r}… is not a handover; expected the JSON of airflow_partitions") from None
+        if version != VERSION:
+            raise ResultError(
+                f"the handover has version {version}, this driver reads {VERSION}; expected the same release of"
+                " airflow_partitions in Airflow and on the driver"
+            )
+        definition = from_json(form["partition"]["definition"])
+        function, output = form["function"], form["output"]
+        return cls(
+            asset=form["asset"],
+            attempt=Attempt(**form["run"]),
+            partition=Partition(definition, form["partition"]["key"]),
+            inputs={name: Input.from_json(name, source) for name, source in form["inputs"].items()},
+            output=Parquet.from_json(output["storage"]).of(definition),
+            staging=Staging(Path(output["staging"])),
+            function=None if function is None else Shipped.from_json(function),
+            strict=form["strict"],
+        )
+
+    def pack(self, folder: Path) -> tuple[str, Path | None]:
+        """The Spark property's value and, if the handover is long, the file in *folder* to send along."""
+        text = self.to_text()
+        if len(text) <= LONGEST:
+            return text, None
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        file = folder / f"handover-{digest[:16]}.json"
+        file.write_text(text)
+        return json.dumps({"file": file.name, "sha256": digest}), file
+
+
+def receive(spark: SparkSession) -> Handover:
+    """The handover given to the application of *spark*.
+
+    :raises ResultError: if there is none, or its file is not the one that was sent.
+    """
+    from pyspark import SparkFiles
+
+    text = spark.sparkContext.getConf().get(PROPERTY)
+    if text is None:
+        raise ResultError(
+            f"there is no Spark property {PROPERTY}; expected this program to be started by a spark_asset, or"
+            " job(handover=…)"
+        )
+    sent = json.loads(text)
+    if "file" not in sent:
+        return Handover.from_text(text)
+    content = Path(SparkFiles.get(sent["file"])).read_bytes()
+    if (digest := hashlib.sha256(content).hexdigest()) != sent["sha256"]:
+        raise ResultError(f"handover file {sent['file']} has SHA-256 {digest}; expected {sent['sha256']}")
+    return Handover.from_text(content.decode())

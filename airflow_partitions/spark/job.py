@@ -1,0 +1,168 @@
+"""A job that makes one partition: for our driver, and for programs of your own.
+
+.. code-block:: python
+
+    from airflow_partitions.spark import job
+
+    with job() as j:
+        flights = j.read("flights")  # exactly the promised partitions
+        j.write(flights.where(flights.origin == j.partition["airport"]))
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
+from airflow_partitions.spark.handover import Handover, receive
+from airflow_partitions.spark.proof import Proof, Scan, place, recording
+from airflow_partitions.spark.reading import read
+from airflow_partitions.spark.result import Reads, Result, save_error
+from airflow_partitions.spark.writing import write
+from airflow_partitions.storage.written import Written, data_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from airflow_partitions.partition import Partition
+    from airflow_partitions.spark.inputs import Input
+
+
+class Job:
+    """One job.
+
+    :ivar spark: the Spark session.
+    :ivar handover: what was asked for.
+    :ivar frame: what was written, once it is.
+    """
+
+    def __init__(self, spark: SparkSession, handover: Handover) -> None:
+        self.spark = spark
+        self.handover = handover
+        self.frame: DataFrame | None = None
+        self._started = time.monotonic()
+        self._frames: dict[str, DataFrame] = {}
+        self._schema: dict[str, str] | None = None
+        self._folders = {name: source.identities() for name, source in handover.inputs.items()}
+
+    @property
+    def partition(self) -> Partition:
+        """The partition to make."""
+        return self.handover.partition
+
+    @property
+    def inputs(self) -> Mapping[str, DataFrame]:
+        """All inputs, by name."""
+        return {name: self.read(name) for name in self.handover.inputs}
+
+    def read(self, name: str) -> DataFrame:
+        """The input *name*: a DataFrame of exactly the promised partitions."""
+        if name not in self.handover.inputs:
+            known = ", ".join(self.handover.inputs) or "none"
+            raise ResultError(f"there is no input {name!r}; expected one of: {known}")
+        if name not in self._frames:
+            self._frames[name] = read(self.spark, self.handover.inputs[name])
+        return self._frames[name]
+
+    def write(self, frame: DataFrame) -> None:
+        """Write the partition's rows. They become visible when the job has ended well.
+
+        :raises ForeignRowsError: if a row belongs to another partition.
+        :raises ResultError: if it is called twice, or *frame* is no DataFrame that ends.
+        """
+        if self._schema is not None:
+            raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
+        self._schema = write(frame, str(self.handover.staging.data), self.handover.output, self.partition)
+        self.frame = frame
+
+    def start_over(self) -> bool:
+        """Forget what was read and written if an input's files were replaced meanwhile, so that it can be read again.
+
+        :return: whether there was such a replacement.
+        """
+        now = {name: source.identities() for name, source in self.handover.inputs.items()}
+        if now == self._folders:
+            return False
+        self._folders, self._frames, self._schema = now, {}, None
+        shutil.rmtree(self.handover.staging.data, ignore_errors=True)
+        return True
+
+    def finish(self, proof: Proof) -> Result:
+        """Check what was read, and report."""
+        if self._schema is None:
+            raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
+        reads, others = attribute(proof.scans(), self.handover.inputs)
+        if self.handover.strict and others:
+            raise UnpromisedReadError(
+                f"partition {self.partition.text!r}: the job read {len(others)} places it was not promised: "
+                f"{', '.join(others[:5])}; expected only its inputs {', '.join(self.handover.inputs) or '(none)'}"
+            )
+        folder = self.handover.staging.data
+        result = Result(
+            attempt=self.handover.attempt.name,
+            written=Written(proof.rows_written(str(folder)), data_files(folder), self._schema),
+            reads=reads,
+            others=others,
+            application=self.spark.sparkContext.applicationId,
+            seconds=time.monotonic() - self._started,
+        )
+        result.save(self.handover.staging)
+        return result
+
+
+@contextmanager
+def job(handover: Handover | None = None, spark: SparkSession | None = None) -> Iterator[Job]:
+    """The job that this program was started for. When the block ends well its result is reported.
+
+    Reads before or after the block are not counted.
+
+    :param handover: what to do; by default what the Airflow task handed over.
+    :param spark: the session to use; by default the active one, or a new one.
+    :raises ResultError: if nothing was written, or the session can't be watched.
+    :raises MissingInputError: if a partition of an input is not stored.
+    :raises UnpromisedReadError: if the job is strict and read anything but its inputs.
+    """
+    from pyspark.sql import SparkSession
+
+    session = spark or SparkSession.builder.getOrCreate()
+    asked = handover or receive(session)
+    try:
+        with recording(session) as proof:
+            current = Job(session, asked)
+            yield current
+            current.finish(proof)
+    except PartitionError as error:
+        save_error(asked.staging, error)
+        raise
+
+
+def attribute(scans: list[Scan], inputs: Mapping[str, Input]) -> tuple[dict[str, Reads], tuple[str, ...]]:
+    """Counts by input, and the places read that belong to none.
+
+    A scan belongs to the first input that was promised all of its folders.
+    """
+    promised = {name: frozenset(map(place, source.folders)) for name, source in inputs.items()}
+    mine: dict[str, list[Scan]] = {name: [] for name in inputs}
+    others: set[str] = set()
+    for scan in scans:
+        owner = next((name for name, folders in promised.items() if scan.locations <= folders), None)
+        if owner is None:
+            others.update(scan.locations.difference(*promised.values()) or scan.locations)
+        else:
+            mine[owner].append(scan)
+    reads = {
+        name: Reads(
+            selected=len(promised[name]),
+            partitions=len(frozenset[str]().union(*(scan.locations for scan in found))),
+            files=sum(scan.files for scan in found),
+            bytes=sum(scan.bytes for scan in found),
+            rows=sum(scan.rows for scan in found),
+            scans=len(found),
+        )
+        for name, found in mine.items()
+    }
+    return reads, tuple(sorted(others))

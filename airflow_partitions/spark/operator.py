@@ -1,0 +1,182 @@
+"""The Airflow task that makes a partition by a Spark job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINARY
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import Asset, BaseHook
+from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
+
+from airflow_partitions.errors import InvalidDefinitionError, MissingPartitionError, StorageError
+from airflow_partitions.partition import Partition
+from airflow_partitions.spark.handover import PROPERTY, Handover
+from airflow_partitions.spark.inputs import Input
+from airflow_partitions.spark.result import Result, load_error
+from airflow_partitions.spark.source import Shipped
+from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.cleaning import clean
+from airflow_partitions.storage.parquet import Parquet
+from airflow_partitions.storage.publishing import publish
+from airflow_partitions.storage.staging import open_staging
+
+if TYPE_CHECKING:
+    from airflow.sdk import Connection, Context
+
+_DRIVER = str(Path(__file__).with_name("driver.py"))
+
+
+class SparkAssetOperator(SparkSubmitOperator):
+    """Submit a Spark job that makes one partition of an asset, and publish what it wrote.
+
+    The job writes to a staging place of this run and try; the task checks what it reports and puts it in the place of
+    the partition in one step. Whatever fails before that leaves the old files alone. Driver and workers see the storage
+    under the same path as the task.
+
+    :param asset: the asset, or its name; it is one of the task's outlets.
+    :param storage: where the asset lies, bound to its definition.
+    :param inputs: storage of each input, by name. The job gets exactly the partitions that its own depends on.
+    :param function: the shipped function to run; or else
+    :param application: path of a program that uses :func:`airflow_partitions.spark.job`.
+    :param strict: fail the job if it reads anything but its inputs.
+
+    All other parameters are those of ``SparkSubmitOperator``, except ``durable``: re-attaching to the job of an earlier
+    try would make a cleared task succeed without running.
+    """
+
+    def __init__(
+        self,
+        *,
+        asset: Asset | str,
+        storage: Parquet,
+        inputs: Mapping[str, Parquet] | None = None,
+        function: Shipped | None = None,
+        application: str = "",
+        strict: bool = False,
+        durable: bool = False,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        asset_name = asset if isinstance(asset, str) else asset.name
+        _check_durable(durable, asset_name)
+        if storage.partition is None or storage.external:
+            raise InvalidDefinitionError(
+                f"spark asset {asset_name!r}: storage {storage.path!r}"
+                f" {'is external, so it is never written' if storage.external else 'is not bound to a definition'};"
+                " expected Parquet(…).of(definition) of its own"
+            )
+        if (function is None) == (not application):
+            raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
+        _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
+        super().__init__(application=application or _DRIVER, name=name or asset_name, durable=False, **kwargs)
+        self.asset = asset
+        self.asset_name = asset_name
+        self.storage = storage
+        self.inputs = dict(inputs or {})
+        self.function = function
+        self.strict = strict
+
+    def execute(self, context: Context) -> None:
+        """Make the partition of this run."""
+        self._find_spark()
+        partition = _partition(context, self.task_id)
+        attempt = _attempt(context)
+        inputs = {name: Input.needed_by(partition, name, storage) for name, storage in self.inputs.items()}
+        for source in inputs.values():
+            source.identities()
+        staging = open_staging(self.storage.path, attempt)
+        handover = Handover(
+            asset=self.asset_name,
+            attempt=attempt,
+            partition=partition,
+            inputs=inputs,
+            output=self.storage,
+            staging=staging,
+            function=self.function,
+            strict=self.strict,
+        )
+        self._hand_over(handover)
+        try:
+            super().execute(context)
+        except AirflowException as failure:
+            reason = load_error(staging)
+            if reason is None:
+                raise
+            raise reason from failure
+        result = Result.load(staging, attempt.name)
+        key = partition.definition.parse(partition.text)
+        marker = publish(self.storage, key, attempt, staging, result.written)
+        self.log.info("Published %s: %s", partition.text, marker)
+        self._report(context, result)
+        staging.remove()
+        clean(self.storage.path)
+
+    def _hand_over(self, handover: Handover) -> None:
+        """Give the job its handover: as a Spark property, or by a file that the property names."""
+        value, file = handover.pack(handover.staging.folder)
+        # UTC where nothing else is asked for, so that a job does not depend on the machine it lands on.
+        self.conf = {"spark.sql.session.timeZone": "UTC", **(self.conf or {}), PROPERTY: value}
+        self._hook = None  # made from these values, when the job is submitted
+        if file is not None:
+            self.files = ",".join(filter(None, [self.files, str(file)]))
+
+    def _report(self, context: Context, result: Result) -> None:
+        """Put the counts on the asset event."""
+        asset = self.asset if isinstance(self.asset, Asset) else Asset.ref(name=self.asset)
+        event = context["outlet_events"][asset]
+        event.extra = {**(event.extra or {}), **result.summary()}
+
+    def _find_spark(self) -> None:
+        """Choose the spark-submit and the Python of this environment where nothing else is configured."""
+        connection = _connection(self._conn_id)
+        extra = connection.extra_dejson
+        own = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY)
+        if self._spark_binary is None and "spark-binary" not in extra and own.exists():
+            self._spark_binary = str(own)
+        host, mode = f"{connection.conn_type}://{connection.host}", self._deploy_mode or extra.get("deploy-mode")
+        if self._spark_binary != str(own) or mode == "cluster" or "yarn" in host or "k8s" in host:
+            return
+        spec = find_spec("pyspark")
+        home = spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else ""
+        found = {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        if (connection.host or "").startswith("local"):
+            found["PYSPARK_PYTHON"] = sys.executable
+        self.env_vars = {**found, **(self.env_vars or {})}
+
+
+def _check_durable(durable: Any, asset: str) -> None:
+    if durable:
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: durable=True would take the outcome of an earlier job for this one's: a cleared"
+            " task would succeed without running; expected durable=False, the default here"
+        )
+
+
+def _partition(context: Context, task: str) -> Partition:
+    partition = context.get("partition")
+    if not isinstance(partition, Partition):
+        raise MissingPartitionError(
+            f"task {task!r} has no partition in its context ({partition!r}); expected a run with a partition key, of a"
+            " Dag made by airflow_partitions"
+        )
+    return partition
+
+
+def _attempt(context: Context) -> Attempt:
+    instance = context["ti"]
+    return Attempt(instance.dag_id, instance.run_id, instance.try_number)
+
+
+def _connection(conn_id: str) -> Connection:
+    try:
+        return BaseHook.get_connection(conn_id)
+    except AirflowNotFoundException as error:
+        raise StorageError(
+            f"no connection {conn_id!r}, and Airflow would silently submit to YARN; expected one of type spark:"
+            f' AIRFLOW_CONN_{conn_id.upper()}=\'{{"conn_type": "spark", "host": "local[2]"}}\''
+        ) from error

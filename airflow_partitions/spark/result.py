@@ -1,0 +1,109 @@
+"""What a job reports back: one file, written last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from airflow_partitions import errors
+from airflow_partitions.errors import PartitionError, ResultError
+from airflow_partitions.storage.publishing import write_json
+from airflow_partitions.storage.staging import Staging
+from airflow_partitions.storage.written import Written
+
+
+@attrs.frozen(kw_only=True)
+class Reads:
+    """What was read of one input, summed over all scans that ran.
+
+    :ivar selected: partitions the job was promised.
+    :ivar partitions: different partitions that were read.
+    :ivar files: files opened; a file read by two actions counts twice.
+    :ivar bytes: their size.
+    :ivar rows: rows that left the scans, after filters pushed into them.
+    :ivar scans: how many scans there were.
+    """
+
+    selected: int
+    partitions: int = 0
+    files: int = 0
+    bytes: int = 0
+    rows: int = 0
+    scans: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Result:
+    """The outcome of a job.
+
+    :ivar attempt: name of the try that made it.
+    :ivar written: the files to publish.
+    :ivar reads: what was read, by input.
+    :ivar others: other places that were read.
+    :ivar application: Spark's id of the application.
+    :ivar seconds: from the start of the session to the end of the write.
+    """
+
+    attempt: str
+    written: Written
+    reads: Mapping[str, Reads]
+    others: tuple[str, ...]
+    application: str
+    seconds: float
+
+    def save(self, staging: Staging) -> None:
+        """Write the result file, in one step."""
+        form = {**attrs.asdict(self, recurse=False), "written": self.written.to_json()}
+        write_json(staging.result, {**form, "reads": {name: attrs.asdict(reads) for name, reads in self.reads.items()}})
+
+    @classmethod
+    def load(cls, staging: Staging, attempt: str) -> Result:
+        """Read the result file of *attempt*.
+
+        :raises ResultError: if there is none, or it is not one of this try.
+        """
+        try:
+            form = json.loads(staging.result.read_text())
+            reads = {name: Reads(**counts) for name, counts in form.pop("reads").items()}
+            result = cls(
+                **{**form, "written": Written(**form["written"]), "others": tuple(form["others"])}, reads=reads
+            )
+        except FileNotFoundError:
+            raise ResultError(
+                f"the job ended without a result file {staging.result}; expected one, written last: did it end early?"
+            ) from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ResultError(f"the result file {staging.result} can't be read: {error!r}") from error
+        if result.attempt != attempt:
+            raise ResultError(f"the result file is that of try {result.attempt!r}; expected {attempt!r}")
+        return result
+
+    def summary(self) -> dict[str, Any]:
+        """Counts for the asset event."""
+        return {
+            "rows": self.written.rows,
+            "files": len(self.written.files),
+            "bytes": self.written.bytes,
+            "reads": {name: attrs.asdict(reads) for name, reads in self.reads.items()},
+            "application": self.application,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def save_error(staging: Staging, error: PartitionError) -> None:
+    """Leave word of why the job gave up, for the Airflow task to raise again."""
+    write_json(staging.error, {"type": type(error).__name__, "message": str(error)})
+
+
+def load_error(staging: Staging) -> PartitionError | None:
+    """Why the job gave up, if it said so."""
+    try:
+        form = json.loads(staging.error.read_text())
+    except (OSError, ValueError):
+        return None
+    kind = getattr(errors, form["type"], PartitionError)
+    error: PartitionError = kind(form["message"])
+    return error

@@ -1,0 +1,96 @@
+"""Writing the rows of one partition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import ForeignRowsError, ResultError
+from airflow_partitions.partition import Partition
+from airflow_partitions.storage.parquet import Parquet
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation
+
+
+def write(frame: DataFrame, folder: str, storage: Parquet, partition: Partition) -> dict[str, str]:
+    """Write *frame* to *folder* as the rows of *partition*; its partition columns are checked and left out.
+
+    The check rides along with the write as an observed metric: it costs neither a second pass over the rows nor a
+    second run of what makes them. It is known when the write ends, before anything is published.
+
+    :return: column to type of what was written.
+    :raises ForeignRowsError: if a row belongs to another partition.
+    :raises ResultError: if *frame* is not a DataFrame with columns of its own, or is a stream.
+    """
+    columns = _partition_columns(_check_frame(frame, partition), storage)
+    kept = frame.drop(*columns)
+    if not kept.columns:
+        raise ResultError(
+            f"partition {partition.text!r}: the DataFrame has only partition columns {sorted(columns)};"
+            " expected others too"
+        )
+    if columns:
+        frame, foreign = _observed(frame, columns, storage, partition)
+        frame.drop(*columns).write.parquet(folder)
+        _check_rows(foreign.get, columns, partition)
+    else:
+        kept.write.parquet(folder)
+    return {field.name: field.dataType.simpleString() for field in kept.schema.fields}
+
+
+def _check_frame(frame: Any, partition: Partition) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    if not isinstance(frame, DataFrame):
+        hint = ": return the DataFrame instead of writing it" if frame is None else ": use spark.createDataFrame(…)"
+        raise ResultError(f"partition {partition.text!r}: got {type(frame).__name__}; expected a Spark DataFrame{hint}")
+    if frame.isStreaming:
+        raise ResultError(
+            f"partition {partition.text!r}: got a streaming DataFrame; expected one that ends (spark.read)"
+        )
+    return frame
+
+
+def _partition_columns(frame: DataFrame, storage: Parquet) -> dict[str, str]:
+    """Columns of *frame* that are partition columns, each with the storage's name for it."""
+    names = {name.lower(): name for name in storage.layout.columns}
+    return {column: names[column.lower()] for column in frame.columns if column.lower() in names}
+
+
+def _observed(
+    frame: DataFrame, columns: dict[str, str], storage: Parquet, partition: Partition
+) -> tuple[DataFrame, Observation]:
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    expected = storage.layout.values_of(partition.definition.parse(partition.text))
+    strange = f.lit(False)
+    for column, name in columns.items():
+        kind = storage.layout.columns[name].type
+        same = _column(frame, column).try_cast(kind).eqNullSafe(f.lit(expected[name]).cast(kind))
+        strange = strange | ~same
+    shown = f.concat_ws(
+        "/", *(f.concat(f.lit(f"{c}="), f.coalesce(_column(frame, c).cast("string"), f.lit("null"))) for c in columns)
+    )
+    observation = Observation()
+    seen = f.when(strange, shown)
+    return (
+        frame.observe(
+            observation, f.count_if(strange).alias("rows"), f.min(seen).alias("low"), f.max(seen).alias("high")
+        ),
+        observation,
+    )
+
+
+def _column(frame: DataFrame, name: str) -> Any:
+    return frame["`" + name.replace("`", "``") + "`"]
+
+
+def _check_rows(counts: dict[str, Any], columns: dict[str, str], partition: Partition) -> None:
+    if not counts.get("rows"):
+        return
+    samples = " and ".join(dict.fromkeys([counts["low"], counts["high"]]))
+    raise ForeignRowsError(
+        f"partition {partition.text!r}: {counts['rows']} rows belong elsewhere, for example {samples}; expected only"
+        f" rows whose {', '.join(columns)} is that of the partition: filter them, or drop these columns"
+    )

@@ -1,0 +1,136 @@
+"""One Spark session for all tests of a process, and a small lake of hourly flights."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions.spark.handover import Handover
+from airflow_partitions.spark.inputs import Input
+from airflow_partitions.spark.source import Shipped, ship
+from airflow_partitions.storage import Parquet
+from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.staging import open_staging
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
+DAILY = PartitionByProduct(
+    [
+        PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date"),
+        PartitionBySequence(["EWR", "JFK"], name="airport"),
+    ]
+)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@attrs.frozen
+class Lake:
+    """Flights by hour (2 rows each, for 2013-01-01 and 02), and a place for delays by day and airport."""
+
+    root: Path
+
+    @property
+    def flights(self) -> Parquet:
+        return Parquet(
+            str(self.root / "flights"),
+            partition=HOURLY,
+            partition_on={"hour": "%Y-%m-%dT%H:%M%z"},
+            schema={"origin": "string", "delay": "double"},
+            external=True,
+        )
+
+    @property
+    def delays(self) -> Parquet:
+        return Parquet(str(self.root / "delays"), partition_on={"date": "%Y-%m-%d", "airport": "{airport}"}).of(DAILY)
+
+    def fill(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for number, hour in enumerate(HOURLY.keys(end="2013-01-03")):
+            folder = Path(self.flights.path_of(hour))
+            folder.mkdir(parents=True)
+            pq.write_table(pa.table({"origin": ["EWR", "JFK"], "delay": [1.0 * number, 2.0]}), folder / "0.parquet")
+
+    def handover(self, key: str = "2013-01-02|EWR", *, number: int = 1, **changes: Any) -> Handover:
+        partition = Partition(DAILY, key)
+        attempt = Attempt("dag", "run", number)
+        output = changes.get("output", self.delays)
+        fields: dict[str, Any] = {
+            "asset": "delays",
+            "attempt": attempt,
+            "partition": partition,
+            "inputs": {"flights": Input.needed_by(partition, "flights", self.flights)},
+            "output": output,
+            "staging": open_staging(output.path, attempt),
+        }
+        return Handover(**{**fields, **changes})
+
+    def rows(self, key: str = "2013-01-02|EWR") -> list[dict[str, Any]]:
+        import pyarrow.parquet as pq
+
+        folder = Path(self.delays.path_of(DAILY.parse(key)))
+        rows: list[dict[str, Any]] = []
+        for file in sorted(folder.glob("*.parquet")):
+            rows += pq.read_table(file, partitioning=None).to_pylist()
+        return rows
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    made = Lake(tmp_path)
+    made.fill()
+    return made
+
+
+@pytest.fixture
+def shipped() -> Callable[[Callable[..., Any]], Shipped]:
+    return lambda function: ship(function, inputs=["flights"])
+
+
+CONNECTION = '{"conn_type": "spark", "host": "local[2]"}'
+
+
+class Events(dict[Any, Any]):
+    """Stands for ``context["outlet_events"]``."""
+
+    def __missing__(self, asset: Any) -> SimpleNamespace:
+        self[asset] = SimpleNamespace(extra={})
+        event: SimpleNamespace = self[asset]
+        return event
+
+
+@pytest.fixture
+def airflow(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Enough of Airflow to run an operator: a home, a connection."""
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path_factory.getbasetemp() / "airflow"))
+    monkeypatch.setenv("AIRFLOW__CORE__LOAD_EXAMPLES", "False")
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", CONNECTION)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
+from airflow_partitions.errors import MissingInputError, ResultError
+from airflow_partitions.spark.handover import LONGEST, PROPERTY, Handover, receive
+from airflow_partitions.spark.inputs import Input
+from airflow_partitions.spark.source import Shipped
+from airflow_partitions.storage import Parquet
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_round_trip(lake: Any) -> None:
+    shipped = Shipped("f", "def f(flights):\n    return '${x}', 'é', \"'\"\n", ("flights",))
+    handover = lake.handover(function=shipped, strict=True)
+    text = handover.to_text()
+    assert Handover.from_text(text) == handover
+    assert text.isascii()
+    assert "$" not in text
+    assert "\n" not in text
+
+
+def test_the_selection_is_compressed(lake: Any) -> None:
+    one, many = lake.handover("2013-01-02|EWR"), lake.handover("2013-01-02|EWR", number=2)
+    everything = Input("flights", lake.flights, many.inputs["flights"].selection)
+    assert len(one.inputs["flights"].folders) == 24
+    assert len(json.dumps(everything.to_json())) < 700
+
+
+def test_inputs_without_partitions_are_whole(lake: Any) -> None:
+    source = Input.needed_by(Partition(lake.delays.partition, "2013-01-02|EWR"), "airports", Parquet(str(lake.root)))
+    assert source.selection is None
+    assert list(source.folders) == [str(lake.root)]
+    assert Input.from_json("airports", source.to_json()) == source
+
+
+def test_a_clock_change_day_needs_25_hours(lake: Any) -> None:
+    partition = Partition(lake.delays.partition, "2013-11-03|EWR")
+    assert len(Input.needed_by(partition, "flights", lake.flights).folders) == 25
+
+
+def test_missing_partitions_are_named(lake: Any) -> None:
+    partition = Partition(lake.delays.partition, "2013-01-03|EWR")
+    source = Input.needed_by(partition, "flights", lake.flights)
+    with pytest.raises(
+        MissingInputError, match=r"24 of 24 partitions are not stored .* '2013-01-03T00:00-05:00', .* …"
+    ):
+        source.identities()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "x" * 100])
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(ResultError, match="is not a handover"):
+        Handover.from_text(text)
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(ResultError, match="has version 99, this driver reads 1"):
+        Handover.from_text('{"version": 99}')
+
+
+def large(lake: Any) -> Handover:
+    names = [f"customer-{number:032d}" for number in range(2000)]
+    customers = PartitionBySequence(names, name="customer")
+    definition = PartitionByProduct([lake.delays.partition.time, customers])
+    partition = Partition(definition, f"2013-01-02|{names[7]}")
+    output = Parquet(str(lake.root / "large")).of(definition)
+    handover: Handover = lake.handover(partition=partition, output=output)
+    return handover
+
+
+def test_small_ones_travel_in_the_property(lake: Any, tmp_path: Path) -> None:
+    value, file = lake.handover().pack(tmp_path)
+    assert file is None
+    assert Handover.from_text(value).asset == "delays"
+
+
+def test_large_ones_travel_as_a_file(lake: Any, tmp_path: Path) -> None:
+    handover = large(lake)
+    value, file = handover.pack(tmp_path)
+    assert file is not None
+    assert len(file.read_text()) > LONGEST > len(value)
+    assert json.loads(value)["file"] == file.name
+    assert Handover.from_text(file.read_text()) == handover
+
+
+@pytest.mark.spark
+def test_received_from_property_and_file(
+    lake: Any, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handover = large(lake)
+    value, file = handover.pack(tmp_path)
+    spark.sparkContext.addFile(str(file))
+    monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
+    assert receive(spark) == handover
+    changed = {**json.loads(value), "sha256": "0" * 64}
+    monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: json.dumps(changed)})
+    with pytest.raises(ResultError, match="has SHA-256"):
+        receive(spark)
+
+
+@pytest.mark.spark
+def test_without_a_handover(spark: SparkSession) -> None:
+    with pytest.raises(ResultError, match="expected this program to be started by a spark_asset"):
+        receive(spark)

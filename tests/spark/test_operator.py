@@ -1,0 +1,321 @@
+"""The operator, with the submission of the job replaced by what a driver would leave."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from airflow_partitions import Partition, PartitionByInterval
+from airflow_partitions.errors import (
+    ConflictError,
+    ForeignRowsError,
+    InvalidDefinitionError,
+    MissingInputError,
+    MissingPartitionError,
+    ResultError,
+    StorageError,
+)
+from airflow_partitions.spark.handover import PROPERTY, Handover
+from airflow_partitions.spark.result import Reads, Result, save_error
+from airflow_partitions.spark.source import Shipped
+from airflow_partitions.storage import Parquet
+from airflow_partitions.storage.written import Written
+
+pytestmark = [
+    pytest.mark.usefixtures("airflow"),
+    # Airflow's own, when its providers are imported.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+FUNCTION = Shipped("f", "def f(flights):\n    return flights\n", ("flights",))
+
+
+class Cluster:
+    """Stands for spark-submit: keeps the commands, and does what the test says."""
+
+    def __init__(self) -> None:
+        self.commands: list[list[str]] = []
+        self.environments: list[dict[str, str]] = []
+        self.job: Callable[[Handover], None] = self.succeed
+        self.text = "1"
+
+    def submit(self, hook: Any, application: str = "", **_: Any) -> None:
+        command = hook._build_spark_submit_command(application)
+        self.commands.append(command)
+        self.environments.append(hook._env or {})
+        self.job(self.handover)
+
+    @property
+    def conf(self) -> dict[str, str]:
+        command = self.commands[-1]
+        pairs = [command[i + 1] for i, word in enumerate(command) if word == "--conf"]
+        return dict(pair.split("=", 1) for pair in pairs)
+
+    @property
+    def handover(self) -> Handover:
+        return Handover.from_text(self.conf[PROPERTY])
+
+    def succeed(self, handover: Handover) -> None:
+        handover.staging.data.mkdir()
+        (handover.staging.data / "part-0.parquet").write_text(self.text)
+        Result(
+            attempt=handover.attempt.name,
+            written=Written(3, {"part-0.parquet": len(self.text)}, {"x": "int"}),
+            reads={"flights": Reads(selected=24, partitions=24, files=24, bytes=9, rows=48, scans=1)},
+            others=(),
+            application="local-1",
+            seconds=1.5,
+        ).save(handover.staging)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+
+    made = Cluster()
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, *a, **k: made.submit(hook, *a, **k))  # noqa: PLW0108
+    return made
+
+
+def task(lake: Any, **changes: Any) -> Any:
+    from airflow.sdk import Asset
+
+    from airflow_partitions.spark.operator import SparkAssetOperator
+
+    asset = Asset("delays")
+    arguments: dict[str, Any] = {
+        "task_id": "delays",
+        "asset": asset,
+        "outlets": [asset],
+        "storage": lake.delays,
+        "inputs": {"flights": lake.flights},
+        "function": FUNCTION,
+    }
+    return SparkAssetOperator(**{**arguments, **changes})
+
+
+def context(lake: Any, number: int = 1, key: str = "2013-01-02|EWR", **changes: Any) -> Any:
+    instance = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
+    events = defaultdict(lambda: SimpleNamespace(extra={"mine": 1}))
+    return {"partition": Partition(lake.delays.partition, key), "ti": instance, "outlet_events": events, **changes}
+
+
+def content(lake: Any) -> str | None:
+    file = Path(lake.delays.path_of(lake.delays.partition.parse("2013-01-02|EWR"))) / "part-0.parquet"
+    return file.read_text() if file.exists() else None
+
+
+def test_publishes_and_reports(lake: Any, cluster: Cluster) -> None:
+    run, operator = context(lake), task(lake)
+    operator.execute(run)
+    assert content(lake) == "1"
+    (event,) = run["outlet_events"].values()
+    assert event.extra == {
+        "mine": 1,
+        "rows": 3,
+        "files": 1,
+        "bytes": 1,
+        "reads": {"flights": {"selected": 24, "partitions": 24, "files": 24, "bytes": 9, "rows": 48, "scans": 1}},
+        "application": "local-1",
+        "seconds": 1.5,
+    }
+    assert list((Path(lake.delays.path) / "_staging").iterdir()) == []
+
+
+def test_an_asset_may_be_named(lake: Any, cluster: Cluster) -> None:
+    from airflow.sdk import Asset
+    from airflow.sdk.definitions.asset import AssetRef
+
+    run = context(lake)
+    task(lake, asset="delays", outlets=[Asset("delays")]).execute(run)
+    assert all(isinstance(key, AssetRef) for key in run["outlet_events"])
+
+
+def test_the_command(lake: Any, cluster: Cluster) -> None:
+    task(lake, conf={"spark.executor.cores": "2"}, strict=True, env_vars={"MINE": "1"}, py_files="helpers.py").execute(
+        context(lake)
+    )
+    (command,) = cluster.commands
+    assert command[0] == str(Path(sys.executable).with_name("spark-submit"))
+    assert command[command.index("--master") + 1] == "local[2]"
+    assert command[command.index("--name") + 1] == "delays"
+    assert command[command.index("--py-files") + 1] == "helpers.py"
+    assert Path(command[-1]).name == "driver.py"
+    assert cluster.conf["spark.executor.cores"] == "2"
+    assert cluster.handover.strict
+    assert cluster.handover.function == FUNCTION
+    (environment,) = cluster.environments
+    assert environment["PYSPARK_PYTHON"] == environment["PYSPARK_DRIVER_PYTHON"] == sys.executable
+    assert Path(environment["SPARK_HOME"], "bin", "spark-submit").exists()
+    assert environment["MINE"] == "1"
+
+
+def test_other_masters_choose_their_python(lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type": "spark", "host": "spark://127.0.0.1", "port": 7077}'
+    )
+    task(lake).execute(context(lake))
+    assert "PYSPARK_PYTHON" not in cluster.environments[-1]
+    assert cluster.environments[-1]["PYSPARK_DRIVER_PYTHON"] == sys.executable
+    task(lake, spark_binary="/opt/spark/bin/spark-submit").execute(context(lake, 2))
+    assert cluster.commands[-1][0] == "/opt/spark/bin/spark-submit"
+    assert cluster.environments[-1] == {}
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_SPARK_DEFAULT",
+        '{"conn_type": "spark", "host": "yarn", "extra": {"spark-binary": "spark3-submit"}}',
+    )
+    task(lake).execute(context(lake, 3))
+    assert cluster.commands[-1][0] == "spark3-submit"
+
+
+def test_a_large_handover_goes_as_a_file(lake: Any, cluster: Cluster) -> None:
+    sent = []
+    cluster.job = lambda _: None
+
+    def submit(hook: Any, application: str) -> None:
+        command = hook._build_spark_submit_command(application)
+        files = command[command.index("--files") + 1].split(",")
+        sent.append((files, Path(files[1]).read_text()))
+        handover = Handover.from_text(sent[0][1])
+        cluster.succeed(handover)
+
+    cluster.submit = submit  # type: ignore[method-assign]
+    function = Shipped("f", "x" * 40_000, ("flights",))
+    task(lake, function=function, files="mine.txt").execute(context(lake))
+    assert sent[0][0][0] == "mine.txt"
+    assert content(lake) == "1"
+
+
+def test_a_program_of_the_author(lake: Any, cluster: Cluster) -> None:
+    task(lake, function=None, application="/jobs/mine.py", application_args=["--fast"]).execute(context(lake))
+    assert cluster.commands[-1][-2:] == ["/jobs/mine.py", "--fast"]
+    assert cluster.handover.function is None
+
+
+def test_a_cleared_task_really_runs_again(lake: Any, cluster: Cluster) -> None:
+    store = {"spark_job_id": "driver-2013", "k8s_driver_status": "Succeeded"}
+    operator = task(lake)
+    operator.execute(context(lake, 1, task_state_store=store))
+    cluster.text = "2nd"
+    operator.execute(context(lake, 2, task_state_store=store))
+    assert len(cluster.commands) == 2
+    assert content(lake) == "2nd"
+
+
+def test_an_older_try_does_not_publish(lake: Any, cluster: Cluster) -> None:
+    task(lake).execute(context(lake, 2))
+    cluster.text = "older"
+    with pytest.raises(ConflictError, match="the older try 1"):
+        task(lake).execute(context(lake, 1))
+    assert content(lake) == "1"
+
+
+def test_a_job_without_a_result_fails(lake: Any, cluster: Cluster) -> None:
+    task(lake).execute(context(lake))
+    cluster.job = lambda _: None
+    with pytest.raises(ResultError, match="ended without a result file"):
+        task(lake).execute(context(lake, 2))
+    assert content(lake) == "1"
+
+
+def test_the_reason_of_a_failed_job_is_raised(lake: Any, cluster: Cluster) -> None:
+    from airflow.sdk.exceptions import AirflowException
+
+    def fail(handover: Handover) -> None:
+        save_error(handover.staging, ForeignRowsError("3 rows belong elsewhere"))
+        raise AirflowException("Error code is: 1")
+
+    cluster.job = fail
+    with pytest.raises(ForeignRowsError, match="3 rows belong elsewhere"):
+        task(lake).execute(context(lake))
+
+    def fail_silently(_: Handover) -> None:
+        raise AirflowException("Error code is: 137")
+
+    cluster.job = fail_silently
+    with pytest.raises(AirflowException, match="137"):
+        task(lake).execute(context(lake, 2))
+    assert content(lake) is None
+
+
+@pytest.mark.parametrize("partition", [None, "2013-01-02|EWR"])
+def test_a_run_without_its_partition_fails_before_work(lake: Any, cluster: Cluster, partition: Any) -> None:
+    with pytest.raises(MissingPartitionError, match="expected a run with a partition key"):
+        task(lake).execute(context(lake, partition=partition))
+    assert cluster.commands == []
+
+
+def test_missing_inputs_fail_before_the_job(lake: Any, cluster: Cluster) -> None:
+    with pytest.raises(MissingInputError, match="24 of 24"):
+        task(lake).execute(context(lake, key="2013-01-03|EWR"))
+    assert cluster.commands == []
+
+
+def test_unusable_storage_fails_before_the_job(lake: Any, cluster: Cluster) -> None:
+    storage = Parquet(str(lake.root / "no" / "where")).of(lake.delays.partition)
+    with pytest.raises(StorageError, match="is missing"):
+        task(lake, storage=storage).execute(context(lake))
+    storage = Parquet("s3a://bucket/delays").of(lake.delays.partition)
+    with pytest.raises(StorageError, match="expected a local path"):
+        task(lake, storage=storage).execute(context(lake))
+    assert cluster.commands == []
+
+
+def test_a_missing_connection_is_not_yarn(lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow.sdk import BaseHook
+    from airflow.sdk.exceptions import AirflowNotFoundException
+
+    def missing(conn_id: str) -> None:
+        raise AirflowNotFoundException(conn_id)
+
+    monkeypatch.setattr(BaseHook, "get_connection", missing)
+    with pytest.raises(StorageError, match=r"no connection 'spark_other', and Airflow would silently submit to YARN"):
+        task(lake, conn_id="spark_other").execute(context(lake))
+    assert cluster.commands == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"durable": True}, "durable=True would take the outcome of an earlier job"),
+        ({"default_args": {"durable": True}}, "durable=True"),
+        ({"reconnect_on_retry": True}, "durable=True"),
+        ({"storage": Parquet("/lake/x")}, "is not bound to a definition"),
+        ({"storage": Parquet("/lake/x", partition=PartitionByInterval("@daily"), external=True)}, "is external"),
+        ({"function": None}, "expected either a function or an application"),
+        ({"application": "x.py"}, "expected either a function or an application"),
+    ],
+)
+def test_wrong_combinations_are_refused_at_once(lake: Any, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=words):
+        task(lake, **changes)
+
+
+def test_never_durable(lake: Any) -> None:
+    assert task(lake).durable is False
+
+
+def test_survives_the_copies_airflow_makes(lake: Any) -> None:
+    import copy
+
+    assert copy.deepcopy(task(lake)).storage == lake.delays
+
+
+def test_serializes_with_its_dag(lake: Any) -> None:
+    import json
+
+    from airflow.sdk import DAG
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    with DAG("dag", schedule=None) as dag:
+        task(lake)
+    data = DagSerialization.to_dict(dag)
+    assert json.dumps(data) == json.dumps(DagSerialization.to_dict(dag))
+    assert DagSerialization.from_dict(data).task_dict["delays"].task_type == "SparkAssetOperator"

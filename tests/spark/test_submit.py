@@ -1,0 +1,83 @@
+"""The whole way, with a real spark-submit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
+from airflow_partitions.errors import UnpromisedReadError
+from airflow_partitions.spark.source import ship
+from airflow_partitions.storage import Parquet
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.usefixtures("airflow"),
+    # Airflow's own, when its providers are imported.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def run(lake: Any, partition: Partition, number: int = 1, **changes: Any) -> dict[str, Any]:
+    from airflow.sdk import Asset
+
+    from airflow_partitions.spark.operator import SparkAssetOperator
+
+    asset: Any = Asset("delays")
+    arguments: dict[str, Any] = {
+        "storage": lake.delays,
+        "inputs": {"flights": lake.flights},
+        "conf": {"spark.ui.enabled": "false"},
+    }
+    operator = SparkAssetOperator(task_id="delays", asset=asset, outlets=[asset], **{**arguments, **changes})
+    events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
+    instance: Any = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
+    operator.execute({"partition": partition, "ti": instance, "outlet_events": events})  # type: ignore[typeddict-unknown-key]
+    extra: dict[str, Any] = events[asset].extra
+    return extra
+
+
+def counted(partition: Any, flights: Any) -> Any:
+    return flights.where("origin = 'JFK'").selectExpr("count(*) as n", f"'{partition['customer']}' as customer")
+
+
+def test_a_function_with_a_large_handover(lake: Any) -> None:
+    names = [f"customer-{number:032d}" for number in range(1500)]
+    definition = PartitionByProduct([lake.delays.partition.time, PartitionBySequence(names, name="customer")])
+    storage = Parquet(str(lake.root / "customers"), partition_on={"date": "%Y-%m-%d", "customer": "{customer}"}).of(
+        definition
+    )
+    partition = Partition(definition, f"2013-01-02|{names[7]}")
+    extra = run(lake, partition, storage=storage, function=ship(counted, inputs=["flights"]), strict=True)
+    assert (extra["rows"], extra["files"]) == (1, 1)
+    assert extra["reads"]["flights"]["files"] == 24
+    (file,) = Path(storage.path_of(definition.parse(partition.text))).glob("*.parquet")
+    import pyarrow.parquet as pq
+
+    assert pq.read_table(file, partitioning=None).to_pylist() == [{"n": 24}]
+
+
+def test_a_program_of_the_author(lake: Any) -> None:
+    program = str(Path(__file__).with_name("program.py"))
+    extra = run(lake, Partition(lake.delays.partition, "2013-01-02|JFK"), application=program)
+    assert extra["rows"] == 1
+    assert lake.rows("2013-01-02|JFK") == [{"origin": "JFK", "count": 24}]
+
+
+def greedy(spark: Any, flights: Any) -> Any:
+    return spark.read.parquet(flights.inputFiles()[0].rsplit("/", 2)[0]).drop("hour")
+
+
+def test_a_named_error_comes_back_from_the_driver(lake: Any) -> None:
+    with pytest.raises(UnpromisedReadError, match="24 places it was not promised"):
+        run(
+            lake,
+            Partition(lake.delays.partition, "2013-01-02|EWR"),
+            function=ship(greedy, inputs=["flights"]),
+            strict=True,
+        )
+    assert lake.rows() == []
