@@ -25,7 +25,21 @@ _MODULES = {
     "spark_asset": "assets",
 }
 
-__all__ = sorted([*_MODULES, "__version__"])
+__all__ = [
+    "Dependency",
+    "Interval",
+    "Partition",
+    "PartitionAtRuntime",
+    "PartitionByInterval",
+    "PartitionByProduct",
+    "PartitionBySequence",
+    "PartitionKey",
+    "Partitioned",
+    "Selection",
+    "__version__",
+    "asset",
+    "spark_asset",
+]
 
 if TYPE_CHECKING:
     from airflow_partitions.assets import asset, spark_asset

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def partition_trial() -> Callable[..., Trial]:
-    """:func:`airflow_partitions.local.try_partition`; Spark's session is kept for all tests of the process."""
+    """Calls :func:`airflow_partitions.local.try_partition` with the same arguments.
+
+    Spark's session is kept for all tests of the process.
+    """
 
     def trial(asset: Any, key: Any, **options: Any) -> Trial:
         from airflow_partitions.local import try_partition

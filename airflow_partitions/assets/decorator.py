@@ -62,7 +62,16 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
 
     @attrs.define(kw_only=True)
     class multi(PartitionedDag):  # noqa: N801 - a decorator
-        """Like :class:`asset`, for a function that makes a partition of several assets, *outlets*."""
+        """Like :class:`asset`, for a function that makes a partition of several assets in each run.
+
+        .. code-block:: python
+
+            @asset.multi(schedule="@daily", partition=PartitionByInterval("@daily"), outlets=[Asset("a"), Asset("b")])
+            def both(partition, outlet_events): ...
+
+        :param outlets: the assets it makes, at least one.
+        :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
+        """
 
         outlets: Collection[BaseAsset]
 

@@ -24,8 +24,12 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
 
     .. code-block:: python
 
-        @spark_asset(schedule="@daily", partition=PartitionByInterval("@daily"), inputs={"flights": FLIGHTS},
-                     storage=Parquet("/lake/delays", partition_on={"date": "%Y-%m-%d"}))
+        @spark_asset(
+            schedule="@daily",
+            partition=PartitionByInterval("@daily"),
+            inputs={"flights": FLIGHTS},
+            storage=Parquet("/lake/delays", partition_on={"date": "%Y-%m-%d"}),
+        )
         def delays(spark, partition, flights):
             return flights.groupBy("origin").avg("dep_delay")
 

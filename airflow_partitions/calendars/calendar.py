@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from airflow_partitions.calendars.cron import Cron
@@ -59,6 +59,10 @@ class CronCalendar:
         self._cron = cron
         self._timeline = timeline(zone)
         self._ranks = lru_cache(maxsize=256)(self._rank_of_stretches)
+        self._zone = zone
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CronCalendar, (self._cron, self._zone)
 
     def floor(self, at: int) -> int | None:
         for stretch in self._timeline.backward(at):

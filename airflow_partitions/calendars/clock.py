@@ -20,7 +20,7 @@ class Clock:
     :param dates: write plain dates (``2013-01-01``) instead of minutes and offset.
     """
 
-    __slots__ = ("_dates", "_stretch", "_timeline", "_utc", "zone")
+    __slots__ = ("_dates", "_last", "_stretch", "_timeline", "_utc", "zone")
 
     def __init__(self, zone: tzinfo, *, dates: bool = False) -> None:
         self.zone = zone
@@ -28,6 +28,7 @@ class Clock:
         self._utc = zone is UTC or (isinstance(zone, ZoneInfo) and zone.key in _UTC_NAMES)
         self._timeline = timeline(zone)
         self._stretch = self._timeline.stretch(0)
+        self._last = 0, datetime.fromtimestamp(0, zone)
 
     @property
     def dates(self) -> bool:
@@ -36,7 +37,15 @@ class Clock:
 
     def datetime(self, at: int) -> datetime:
         """The aware datetime in the zone of the instant *at*."""
-        return utc(at).astimezone(self.zone)
+        last = self._last  # the end of an interval is the start of the next
+        if last[0] == at:
+            return last[1]
+        seconds, microseconds = divmod(at, SECOND)
+        shown = datetime.fromtimestamp(seconds, self.zone)  # whole seconds: a float would round
+        if microseconds:
+            shown = shown.replace(microsecond=microseconds)
+        self._last = at, shown
+        return shown
 
     def text(self, at: int) -> str:
         """Canonical text of the instant *at*: a date, or minutes and offset; seconds only where they matter."""
@@ -44,7 +53,11 @@ class Clock:
         if not stretch.start <= at < stretch.end:
             stretch = self._stretch = self._timeline.stretch(at)
         day, time = divmod(at + stretch.offset, DAY)
-        return _date_text(day) if self._dates else _date_text(day) + _time_text(time, None if self._utc else stretch.offset)
+        return (
+            _date_text(day)
+            if self._dates
+            else _date_text(day) + _time_text(time, None if self._utc else stretch.offset)
+        )
 
 
 @lru_cache(maxsize=4096)

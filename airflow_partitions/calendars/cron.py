@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 from airflow_partitions.calendars.instants import DAY, HOUR, MINUTE
 from airflow_partitions.errors import InvalidDefinitionError
@@ -20,6 +22,8 @@ PRESETS = {
     "@yearly": "0 0 1 1 *",
 }
 _DAY_ZERO = date(1970, 1, 1).toordinal()
+# croniter's R and H are another time in every process; "3-3" it takes for every value there is.
+_SURPRISING = re.compile(r"\b[rh]\b|\b(\w+)-\1\b", re.IGNORECASE)
 _LEAP_CYCLE_YEARS = range(2000, 2028)  # every weekday meets every day of the year in 28 years
 
 
@@ -49,6 +53,9 @@ class Cron:
         self._month_days = lru_cache(maxsize=None)(self._matching_days)
         if not self._daily and not any(self._month_days(y, m) for y in _LEAP_CYCLE_YEARS for m in range(1, 13)):
             raise InvalidDefinitionError(f"cron {expression!r} never matches; expected one that names days that exist")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Cron, (self.expression,)
 
     def floor(self, wall: int) -> int | None:
         """The last match at or before *wall*, ``None`` before year 1."""
@@ -180,17 +187,17 @@ def _numbers(field: list[int | str], every: range) -> list[int]:
     return list(every) if field == ["*"] else sorted(int(value) for value in field)
 
 
-def _expand(given: str, expression: str) -> tuple[list[list[int | str]], dict[int, set[int | str]]]:
+def _expand(given: str, expression: str) -> tuple[list[list[Any]], dict[int, set[Any]]]:
     from croniter import CroniterError, croniter
 
     expected = f"expected five fields like '30 2 * * 1-5', or one of {', '.join(PRESETS)}"
     parts = expression.split()
-    if len(parts) != 5 or set("rRhHwW") & set(parts[2]) or set("rRhH(") & set(parts[0] + parts[1]):
+    if len(parts) != 5 or _SURPRISING.search(expression) or "w" in parts[2].lower():
         raise InvalidDefinitionError(f"{given!r} is not a cron this package can read; {expected}")
     try:
         fields, nth = croniter.expand(expression)
     except (CroniterError, ValueError, KeyError, AttributeError) as error:
         raise InvalidDefinitionError(f"{given!r} is not a cron: {error}; {expected}") from error
-    if nth and set(fields[4]) != set(nth):
-        raise InvalidDefinitionError(f"cron {given!r} mixes plain and numbered weekdays; {expected}")
+    if nth and fields[2] != ["*"]:  # croniter has no sense for these: neither both, nor either
+        raise InvalidDefinitionError(f"cron {given!r} mixes days of the month and numbered weekdays; {expected}")
     return list(fields), dict(nth)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import timedelta, tzinfo
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from airflow_partitions.calendars.instants import DAY, SECOND, utc, wall_of
 
@@ -39,6 +39,9 @@ class Timeline:
         self._zone = zone
         self._block = lru_cache(maxsize=None)(self._changes)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return timeline, (self._zone,)
+
     def offset(self, at: int) -> int:
         """UTC offset in microseconds at the instant *at*."""
         return wall_of(utc(at).astimezone(self._zone)) - at
@@ -67,11 +70,8 @@ class Timeline:
 
     def instants(self, wall: int) -> tuple[int, ...]:
         """The instants at which the local clock shows *wall*, in order: none in a gap, two where it repeats."""
-        found = []
-        for at in sorted({wall - self.offset(wall - DAY), wall - self.offset(wall + DAY)}):
-            if at + self.offset(at) == wall:
-                found.append(at)
-        return tuple(found)
+        candidates = sorted({wall - self.offset(wall - DAY), wall - self.offset(wall + DAY)})
+        return tuple(at for at in candidates if at + self.offset(at) == wall)
 
     def after_gap(self, wall: int) -> int:
         """The first instant after the jump that passes over *wall*."""
@@ -110,7 +110,7 @@ class Timeline:
             before = after
 
 
-@lru_cache(maxsize=None)
+@cache
 def timeline(zone: tzinfo) -> Timeline:
     """The one timeline of *zone*."""
     return Timeline(zone)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from airflow_partitions.errors import InvalidDefinitionError
 
 
-@lru_cache(maxsize=None)
 def zone(name: str) -> ZoneInfo:
     """The zone called *name*.
 

@@ -33,7 +33,12 @@ class PartitionDefinition(ABC):
 
     @abstractmethod
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[Key]:
-        """The keys in order, lazily; with time, those whose interval starts in ``[start, end)``."""
+        """The keys in order, lazily; with time, those whose interval starts in ``[start, end)``.
+
+        A bound is an aware datetime, a date (midnight in the definition's zone) or ISO text of either.
+
+        :raises InvalidDefinitionError: for a naive bound, or a missing one where the calendar is open.
+        """
 
     @abstractmethod
     def count(self, start: Moment | None = None, end: Moment | None = None) -> int:

@@ -21,6 +21,11 @@ _DAY_ZERO = date(1970, 1, 1)
 class PartitionByInterval(PartitionDefinition):
     """One partition per interval of a calendar.
 
+    .. code-block:: python
+
+        hours = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
+        [str(key) for key in hours.keys("2013-11-03", "2013-11-04")]  # 25 texts, 01:00 with -04:00 and with -05:00
+
     :param schedule: where intervals begin and end: a preset (``"@hourly"``, ``"@daily"``, …), a cron expression, or a
         timedelta of real elapsed time, counted from *start*, else from 1970-01-01 midnight in the zone.
     :param timezone: IANA name of the zone in which presets, crons and plain dates are read.

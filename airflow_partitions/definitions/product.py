@@ -25,6 +25,13 @@ class PartitionByProduct(PartitionDefinition):
     Keys run through time first and, within an interval, through the segments in the declared order, the last dimension
     fastest.
 
+    .. code-block:: python
+
+        airport_days = PartitionByProduct(
+            [PartitionByInterval("@daily", name="date"), PartitionBySequence(["EWR", "JFK"], name="airport")]
+        )
+        airport_days.parse("2013-02-08|JFK")["airport"].value  # "JFK"
+
     :param dimensions: definitions with different names.
     :raises InvalidDefinitionError: for fewer than two dimensions, two times, equal names, a product or runtime keys
         inside, or keys too long for Airflow.
@@ -121,7 +128,10 @@ class PartitionByProduct(PartitionDefinition):
         return None if self._time is not None and interval is None else self._at(interval, -1)
 
     def key_at(self, moment: datetime, **segments: Any) -> ProductKey:
-        """The key of the interval that holds the aware *moment* and of the named *segments*."""
+        """The key of the interval that holds the aware *moment* and of the named *segments*.
+
+        :raises InvalidKeyError: if there is none, or no time dimension.
+        """
         if self._time is None:
             raise InvalidKeyError(f"{self!r} has no time dimension", given=moment)
         return self.key({self._time.name: self._time.key_at(moment), **segments})

@@ -20,7 +20,10 @@ class PartitionAtRuntime(PartitionDefinition):
 
     Text keys are written as they are; other types carry their name (``int:1``), so that 1 is not ``"1"``.
 
+    No schedule can make runs for them: decorators and ``Partitioned`` refuse it.
+
     :param name: what the keys name, for example ``"active_customers"``.
+    :raises InvalidDefinitionError: if the name is no identifier.
     """
 
     kind = "runtime"

@@ -15,6 +15,10 @@ from airflow_partitions.keys.value import Value, to_json
 class PartitionBySequence(PartitionDefinition):
     """One partition per value of a fixed, ordered sequence.
 
+    .. code-block:: python
+
+        airports = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
+
     :param values: int, float, str, date, aware datetime, tuple of these, or :class:`PartitionKey` objects.
     :param name: name of the dimension, in products, templates and storage columns.
     :raises InvalidDefinitionError: for no values, or two whose texts are equal.

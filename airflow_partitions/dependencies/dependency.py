@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import (
     PartitionAtRuntime,
     PartitionByProduct,
@@ -17,6 +18,8 @@ from airflow_partitions.dependencies.selection import Box, Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
 
+ALWAYS = FIRST, LAST
+
 
 @attrs.frozen
 class Dependency:
@@ -26,25 +29,34 @@ class Dependency:
     they are the same value. A dimension that only one side has leaves the other side's choice open: all of its values.
     Segment dimensions are matched by name, those left over by the values they share.
 
+    .. code-block:: python
+
+        hours, days = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
+        len(Dependency(downstream=days, upstream=hours).upstream("2013-02-08"))  # 24
+
     :raises InvalidDefinitionError: if the two can never meet.
     """
 
     _downstream: PartitionDefinition
     _upstream: PartitionDefinition
+    #: Segment dimensions of downstream, and the dimension of upstream each belongs to.
+    _pairs: Mapping[str, str] = attrs.field(init=False, eq=False, repr=False)
+
+    @_pairs.default
+    def _paired(self) -> Mapping[str, str]:
+        return _pairs(self._downstream, self._upstream)
 
     def __attrs_post_init__(self) -> None:
         kinds = [isinstance(d, PartitionAtRuntime) for d in (self._downstream, self._upstream)]
         if any(kinds) and self._downstream != self._upstream:
             raise InvalidDefinitionError(
-                f"{self._downstream!r} and {self._upstream!r} can never meet: keys known only at runtime belong together"
-                " with keys of the same PartitionAtRuntime"
+                f"{self._downstream!r} and {self._upstream!r} can never meet: keys known only at runtime"
+                " belong together with keys of the same PartitionAtRuntime"
             )
-        for name, other in _pairs(self._downstream, self._upstream).items():
+        for name, other in self._pairs.items():
             mine, theirs = self._downstream.dimensions[name], self._upstream.dimensions[other]
             if not _shared(mine, theirs):
-                raise InvalidDefinitionError(
-                    f"{mine!r} and {theirs!r} can never meet: they share no value"
-                )
+                raise InvalidDefinitionError(f"{mine!r} and {theirs!r} can never meet: they share no value")
         if self._upstream.time is not None and self._downstream.time is None and self._upstream.time.start is None:
             raise InvalidDefinitionError(
                 f"{self._downstream!r} would need every interval of {self._upstream!r}, which is open to the past;"
@@ -53,24 +65,27 @@ class Dependency:
 
     def upstream(self, key: Any) -> Selection:
         """The upstream keys that the downstream *key* needs."""
-        return _overlap(self._downstream, key, self._upstream)
+        return _overlap(self._downstream, key, self._upstream, self._pairs)
 
     def downstream(self, key: Any) -> Selection:
         """The downstream keys that need the upstream *key*."""
-        return _overlap(self._upstream, key, self._downstream)
+        return _overlap(self._upstream, key, self._downstream, {theirs: mine for mine, theirs in self._pairs.items()})
 
 
-def _overlap(source: PartitionDefinition, key: Any, target: PartitionDefinition) -> Selection:
+def _overlap(source: PartitionDefinition, key: Any, target: PartitionDefinition, pairs: Mapping[str, str]) -> Selection:
     wrapped = source.parse(key) if isinstance(key, str) else source.key(key)
     span, interval = None, source.interval_of(wrapped)
     if target.time is not None:
-        if interval is None:
-            raise InvalidDefinitionError(f"{source!r} has no time, so it can't say which intervals of {target!r} it means")
-        span = target.time.span(*interval.bounds)
+        if interval is None and (target.time.start is None or target.time.end is None):
+            raise InvalidDefinitionError(
+                f"{source!r} has no time, so it means every interval of {target!r}, which has no end;"
+                " give it start= and end="
+            )
+        span = target.time.span(*(ALWAYS if interval is None else interval.bounds))
         if span[0] >= span[1]:
             return Selection(target)
     parts, segments = source.dimensions_of(wrapped), {}
-    for mine, theirs in _pairs(source, target).items():
+    for mine, theirs in pairs.items():
         dimension, part = target.dimensions[theirs], parts[mine]
         try:
             chosen = dimension.key(part)
@@ -86,16 +101,19 @@ def _pairs(source: PartitionDefinition, target: PartitionDefinition) -> Mapping[
     mine = {n: d for n, d in source.dimensions.items() if isinstance(d, PartitionBySequence | PartitionAtRuntime)}
     theirs = {n: d for n, d in target.dimensions.items() if isinstance(d, PartitionBySequence | PartitionAtRuntime)}
     pairs = {name: name for name in mine if name in theirs}
-    for name in [n for n in mine if n not in pairs]:
-        left = [n for n in theirs if n not in pairs.values()]
-        sharing = [other for other in left if _shared(mine[name], theirs[other])]
-        if len(sharing) > 1:
-            raise InvalidDefinitionError(
-                f"dimension {name!r} shares values with {', '.join(sharing)}; give the two that belong together one name"
-            )
-        if sharing or (left and not isinstance(source, PartitionByProduct) and not isinstance(target, PartitionByProduct)):
-            pairs[name] = (sharing or left)[0]
-    return pairs
+    left = [name for name in mine if name not in pairs], [name for name in theirs if name not in pairs]
+    shared = [(name, other) for name in left[0] for other in left[1] if _shared(mine[name], theirs[other])]
+    for side in (0, 1):
+        for name in left[side]:
+            others = [pair[1 - side] for pair in shared if pair[side] == name]
+            if len(others) > 1:
+                raise InvalidDefinitionError(
+                    f"dimension {name!r} shares values with {', '.join(others)};"
+                    " give the two that belong together one name"
+                )
+    if not shared and not isinstance(source, PartitionByProduct) and not isinstance(target, PartitionByProduct):
+        shared = list(zip(*left, strict=False))
+    return pairs | dict(shared)
 
 
 def _shared(mine: PartitionDefinition, theirs: PartitionDefinition) -> bool:

@@ -57,10 +57,13 @@ class Selection:
 
     @classmethod
     def between(cls, definition: PartitionDefinition, start: datetime, end: datetime) -> Selection:
-        """All keys of *definition* whose interval overlaps the aware instants ``[start, end)``."""
+        """All keys of *definition* whose interval overlaps the aware instants ``[start, end)``.
+
+        :raises InvalidDefinitionError: if the definition has no time dimension, or a bound is naive.
+        """
         if definition.time is None:
             raise InvalidDefinitionError(f"{definition!r} has no time dimension; it can't be cut by time")
-        low, high = definition.time.span(instant(start), instant(end))
+        low, high = definition.time.span(definition.time.moment(start, "start"), definition.time.moment(end, "end"))
         return cls(definition, (Box((low, high)),) if low < high else ())
 
     def __len__(self) -> int:

@@ -29,20 +29,21 @@ class Interval:
                     f"Interval {name}={bound!r} has no UTC offset; expected an aware datetime,"
                     " for example datetime(2013, 1, 1, tzinfo=ZoneInfo('America/New_York'))"
                 )
-        if end <= start:
+        self._start, self._end = instant(start), instant(end)  # Python compares wall clocks within a zone
+        if self._end <= self._start:
             raise InvalidDefinitionError(f"Interval end {end.isoformat()} is not after its start {start.isoformat()}")
-        self._start = instant(start)
-        self._end = instant(end)
         self._clock = Clock(start.tzinfo or UTC)
 
     @classmethod
     def between(cls, start: int, end: int, clock: Clock) -> Interval:
         """The interval between two instants in microseconds since the epoch, shown by *clock*."""
         made = _new(cls)
-        made._start = start
-        made._end = end
-        made._clock = clock
+        made._start, made._end, made._clock = start, end, clock  # noqa: SLF001
         return made
+
+    def shown_by(self, clock: Clock) -> bool:
+        """Whether it was made :meth:`between` instants of this very *clock*, so that its definition knows it."""
+        return self._clock is clock
 
     @property
     def start(self) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Collection
 from datetime import date, datetime
 from typing import Any, ClassVar, NoReturn, TypeGuard, Union, get_args, get_origin, get_type_hints
 
@@ -21,22 +22,26 @@ _FIELD_TYPES = (int, float, str, date, datetime, tuple)
 
 
 class PartitionKeyMeta(type):
-    """Lets a key class hold annotated immutable fields and plain methods, and refuses every hook that runs by itself."""
+    """Lets a key class hold annotated immutable fields and plain methods; refuses every hook that runs by itself."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> PartitionKeyMeta:
         if not any(isinstance(base, PartitionKeyMeta) for base in bases):
             return super().__new__(mcs, name, bases, {**namespace, "__slots__": ("_values",)})
         if len(bases) != 1 or kwargs:
             raise InvalidDefinitionError(f"{name}: a PartitionKey class has PartitionKey as its only base, no options")
+        inherited: tuple[tuple[str, Any], ...] = getattr(bases[0], "_fields", ())
         for attribute, value in namespace.items():
-            _check_attribute(name, attribute, value)
+            _check_attribute(name, attribute, value, dict(inherited))
         made = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
-        made._fields = (*getattr(bases[0], "_fields", ()), *_checked_fields(made))
+        made._fields = (*inherited, *_checked_fields(made, dict(inherited)))
         if not made._fields:
             raise InvalidDefinitionError(f"{name} has no fields; expected at least one annotation such as 'x: float'")
         return made
 
     _fields: tuple[tuple[str, Any], ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        raise InvalidDefinitionError(f"{cls.__name__}: the metaclass of PartitionKey is final")
 
     def __setattr__(cls, name: str, value: object) -> None:
         if name != "_fields" or cls.__dict__.get("_fields"):
@@ -57,7 +62,8 @@ class PartitionKey(metaclass=PartitionKeyMeta):
             x: float
             y: float
 
-        Position(x=1.0, y=2.0)      # canonical text: x=1.0,y=2.0
+
+        Position(x=1.0, y=2.0)  # canonical text: x=1.0,y=2.0
 
     Fields are annotated with int, float, str, date, datetime, a tuple or another ``PartitionKey``. Keys are frozen,
     ordered and hashable by their fields. A class may define ``__str__``, which is used for display where the class
@@ -134,7 +140,7 @@ def is_partition_key(value: object) -> TypeGuard[PartitionKey]:
     return isinstance(type(value), PartitionKeyMeta)
 
 
-def _check_attribute(owner: str, attribute: str, value: object) -> None:
+def _check_attribute(owner: str, attribute: str, value: object, inherited: Collection[str]) -> None:
     special = attribute.startswith("__") and attribute.endswith("__")
     if special and attribute not in _ALLOWED_NAMES:
         raise InvalidDefinitionError(
@@ -146,16 +152,25 @@ def _check_attribute(owner: str, attribute: str, value: object) -> None:
             f"{owner}.{attribute} = {value!r} is not a field; write '{attribute}: {type(value).__name__}'"
             " and give the value when a key is made"
         )
-    if not special and hasattr(PartitionKey, attribute):
-        raise InvalidDefinitionError(f"{owner}.{attribute} would replace a method of PartitionKey; rename it")
+    if not special and (hasattr(PartitionKey, attribute) or attribute in inherited):
+        raise InvalidDefinitionError(f"{owner}.{attribute} would hide what PartitionKey or a field is; rename it")
 
 
-def _checked_fields(made: PartitionKeyMeta) -> list[tuple[str, Any]]:
+def _checked_fields(made: PartitionKeyMeta, inherited: Collection[str]) -> list[tuple[str, Any]]:
+    from inspect import get_annotations  # half the weight of importing this package
+
     fields = []
-    hints = get_type_hints(made)
-    for name in made.__dict__.get("__annotations__", {}):
-        if name.startswith("_") or hasattr(PartitionKey, name) or name in made.__mro__[1].fields():  # type: ignore[attr-defined]
-            raise InvalidDefinitionError(f"{made.__name__}.{name}: expected a field name of its own, without underscore")
+    try:
+        hints = get_type_hints(made)
+    except NameError as error:
+        raise InvalidDefinitionError(
+            f"{made.__name__}: {error}; expected types known where the class is made"
+        ) from None
+    for name in get_annotations(made):
+        if name.startswith("_") or name in inherited or hasattr(made, name):
+            raise InvalidDefinitionError(
+                f"{made.__name__}.{name}: expected a field name of its own, without underscore, value or method"
+            )
         kind = hints[name]
         if not all(_is_immutable(option) for option in _options(kind)):
             raise InvalidDefinitionError(
@@ -177,10 +192,28 @@ def _is_immutable(kind: Any) -> bool:
 
 
 def _converted(owner: str, name: str, kind: Any, value: Any) -> Any:
-    classes = tuple(get_origin(option) or option for option in _options(kind))
-    if float in classes and isinstance(value, int) and not isinstance(value, bool) and int not in classes:
+    options = _options(kind)
+    if float in options and type(value) is int and int not in options:
         return float(value)  # 1 and 1.0 are one coordinate, and need one text
-    if isinstance(value, classes) and not isinstance(value, bool):
+    if any(_fits(option, value) for option in options):
         return value
-    expected = " or ".join(c.__name__ for c in classes)
+    expected = " or ".join(
+        getattr(option, "__name__", "") if option in _FIELD_TYPES else str(option) for option in options
+    )
     raise InvalidKeyError(f"{owner}.{name} got {value!r} of type {type(value).__name__}; expected {expected}")
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    """Whether *value* is of the type itself: a subclass could bring code that runs when keys are compared."""
+    if isinstance(kind, PartitionKeyMeta):
+        return isinstance(value, kind)
+    if get_origin(kind) is not tuple:
+        return type(value) is kind and (kind is not tuple or all(_fits_some(item) for item in value))
+    items = get_args(kind)
+    if items[-1:] == (...,):
+        items = items[:1] * len(value) if type(value) is tuple else ()
+    return type(value) is tuple and len(value) == len(items) and all(map(_fits, items, value))
+
+
+def _fits_some(value: Any) -> bool:
+    return any(_fits(kind, value) for kind in (*_FIELD_TYPES, PartitionKey))

@@ -57,7 +57,7 @@ def split_parts(text: str) -> list[str]:
     parts, current, escaped = [], "", False
     for char in text:
         if escaped:
-            current, escaped = current + char, False
+            current, escaped = current + (char if char in "|\\" else "\\" + char), False
         elif char == "\\":
             escaped = True
         elif char == "|":
@@ -65,4 +65,4 @@ def split_parts(text: str) -> list[str]:
             current = ""
         else:
             current += char
-    return [*parts, current]
+    return [*parts, current + "\\" if escaped else current]

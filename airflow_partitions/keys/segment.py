@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import attrs
+from typing import Any, NoReturn
 
 from airflow_partitions.keys.value import Value, text_of
 
 
-@attrs.frozen(slots=True, eq=False, repr=False)
 class Segment:
     """A segment's *value* and its canonical *text*. Two segments are the same if value types and texts agree.
 
     Plain values are wrapped and unwrapped by the definitions; authors rarely meet this class.
     """
 
+    __slots__ = ("text", "value")
+
     value: Value
     text: str
+
+    def __init__(self, value: Value, text: str) -> None:
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "text", text)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Segment is frozen; {name!r} can't be set")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Segment, (self.value, self.text)
 
     @classmethod
     def of(cls, value: Value) -> Segment:
@@ -38,7 +47,7 @@ class Segment:
     def __repr__(self) -> str:
         return f"Segment({self.value!r})"
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return self.identity == other.identity if isinstance(other, Segment) else NotImplemented
 
     def __hash__(self) -> int:

@@ -1,0 +1,25 @@
+"""The public names, and the errors."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import airflow_partitions
+from airflow_partitions import errors
+from airflow_partitions.errors import PartitionError
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'PartitionByMagic'"):
+        airflow_partitions.PartitionByMagic  # noqa: B018
+    assert "PartitionByInterval" in dir(airflow_partitions)
+
+
+def test_every_error_is_also_a_built_in_one() -> None:
+    found = [error for _, error in inspect.getmembers(errors, inspect.isclass) if error is not PartitionError]
+    assert found
+    for error in found:
+        assert issubclass(error, PartitionError)
+        assert issubclass(error, ValueError | OSError | RuntimeError | LookupError), error

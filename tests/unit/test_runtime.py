@@ -1,0 +1,62 @@
+"""Keys that become known while a task runs."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from airflow_partitions import PartitionAtRuntime
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+
+CUSTOMERS = PartitionAtRuntime("customers")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("acme", "acme"), ("1", "1"), (1, "int:1"), (1.0, "float:1.0"), ("int:1", "str:int:1"), ("str:a", "str:str:a"),
+        ("http://x", "http://x"), (date(2013, 1, 1), "date:2013-01-01"), (("a", 1), 'tuple:["a",["int",1]]'),
+        (datetime(2013, 1, 1, tzinfo=UTC), "datetime:2013-01-01T00:00:00+00:00"),
+    ],
+)  # fmt: skip
+def test_a7_the_text_keeps_the_type(value: Any, text: str) -> None:
+    key = CUSTOMERS.key(value)
+    assert str(key) == text
+    assert CUSTOMERS.parse(text) == key
+    assert CUSTOMERS.parse(text).value == value
+
+
+def test_a7_one_is_not_the_text_1() -> None:
+    assert CUSTOMERS.key(1) != CUSTOMERS.key("1")
+    assert CUSTOMERS.parse("1").value == "1"
+
+
+@pytest.mark.parametrize(
+    "text", ["int:x", "float:nan", "date:soon", "datetime:2013-01-01", "tuple:x", "tuple:5", "key:[]", "int:"]
+)
+def test_a16_malformed_texts(text: str) -> None:
+    with pytest.raises(InvalidKeyError) as caught:
+        CUSTOMERS.parse(text)
+    assert text.partition(":")[2] in str(caught.value)
+
+
+def test_a16_what_is_no_key() -> None:
+    with pytest.raises(InvalidKeyError, match=r"5 is not text; expected one such as 'int:1' for the key 1"):
+        CUSTOMERS.parse(5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidKeyError, match="has 251 characters; expected at most 250"):
+        CUSTOMERS.key("x" * 251)
+    assert not CUSTOMERS.contains(None)
+
+
+def test_a7_the_definition_knows_no_keys() -> None:
+    for ask in (CUSTOMERS.keys, CUSTOMERS.count, lambda: list(CUSTOMERS)):
+        with pytest.raises(
+            InvalidDefinitionError, match=r"PartitionAtRuntime\(name='customers'\) are known only from what tasks"
+        ):
+            ask()
+    assert CUSTOMERS.next("a") is CUSTOMERS.previous("a") is None
+    assert PartitionAtRuntime(name="customers") == CUSTOMERS
+    with pytest.raises(InvalidDefinitionError, match="dimension name 'my customers' is not usable"):
+        PartitionAtRuntime("my customers")
