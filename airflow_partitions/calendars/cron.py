@@ -187,7 +187,7 @@ def _numbers(field: list[int | str], every: range) -> list[int]:
     return list(every) if field == ["*"] else sorted(int(value) for value in field)
 
 
-def _expand(given: str, expression: str) -> tuple[list[list[Any]], dict[int, set[Any]]]:
+def _expand(given: str, expression: str) -> tuple[list[list[Any]], dict[Any, set[Any]]]:
     from croniter import CroniterError, croniter
 
     expected = f"expected five fields like '30 2 * * 1-5', or one of {', '.join(PRESETS)}"

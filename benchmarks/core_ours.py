@@ -1,0 +1,119 @@
+"""Our side of :mod:`benchmarks.core`."""
+
+from __future__ import annotations
+
+from airflow_partitions import Dependency, PartitionByInterval, PartitionByProduct, PartitionBySequence
+from benchmarks.cases import END, REGIONS, START, Work, sample, serve
+
+
+def hourly(zone: str, schedule: str = "@hourly") -> PartitionByInterval:
+    return PartitionByInterval(schedule, timezone=zone, start=START, end=END)
+
+
+def daily(zone: str) -> PartitionByInterval:
+    return PartitionByInterval("@daily", timezone=zone, start=START, end=END, name="date")
+
+
+def days_and_regions(zone: str) -> PartitionByProduct:
+    return PartitionByProduct([daily(zone), PartitionBySequence(REGIONS, name="region")])
+
+
+def texts(zone: str) -> Work:
+    definition = hourly(zone)
+    return lambda: len(list(map(str, definition.keys())))
+
+
+def objects(zone: str) -> Work:
+    definition = hourly(zone)
+    return lambda: len(list(definition.keys()))
+
+
+def datetimes(zone: str) -> Work:
+    definition = hourly(zone)
+    return lambda: len([(key.start, key.end) for key in iter(definition.keys())])
+
+
+def quarters(zone: str) -> Work:
+    definition = hourly(zone, "*/15 * * * *")
+    return lambda: len(list(map(str, definition.keys())))
+
+
+def next_(zone: str) -> Work:
+    definition = hourly(zone)
+    keys = sample(list(definition.keys()))
+    return lambda: len([definition.next(key) for key in keys])
+
+
+def previous(zone: str) -> Work:
+    definition = hourly(zone)
+    keys = sample(list(definition.keys()))
+    return lambda: len([definition.previous(key) for key in keys])
+
+
+def next_text(zone: str) -> Work:
+    definition = hourly(zone)
+    keys = sample(list(map(str, definition.keys())))
+    return lambda: len([str(definition.next(key)) for key in keys])
+
+
+def key_at(zone: str) -> Work:
+    definition = hourly(zone)
+    moments = [key.start for key in sample(list(definition.keys()))]
+    return lambda: len([str(definition.key_at(moment)) for moment in moments])
+
+
+def count(zone: str) -> Work:
+    definition = hourly(zone)
+    return lambda: sum(1 for _ in range(100) if definition.count())
+
+
+def product(zone: str) -> Work:
+    definition = days_and_regions(zone)
+    return lambda: len(list(map(str, definition.keys())))
+
+
+def product_first(zone: str) -> Work:
+    definition = days_and_regions(zone)
+    return lambda: len([definition.first()])
+
+
+def product_last(zone: str) -> Work:
+    definition = days_and_regions(zone)
+    return lambda: len([definition.last()])
+
+
+def day_hours(zone: str) -> Work:
+    dependency, days = Dependency(downstream=daily(zone), upstream=hourly(zone)), list(daily(zone).keys())
+    return lambda: sum(len([str(key) for key in dependency.upstream(day)]) for day in days)
+
+
+def day_ranges(zone: str) -> Work:
+    dependency, days = Dependency(downstream=daily(zone), upstream=hourly(zone)), list(daily(zone).keys())
+    return lambda: len([dependency.upstream(day) for day in days])
+
+
+def hour_day(zone: str) -> Work:
+    dependency, hours = Dependency(downstream=daily(zone), upstream=hourly(zone)), sample(list(hourly(zone).keys()))
+    return lambda: sum(len([str(key) for key in dependency.downstream(hour)]) for hour in hours)
+
+
+if __name__ == "__main__":
+    serve(
+        {
+            "texts": texts,
+            "objects": objects,
+            "datetimes": datetimes,
+            "quarters": quarters,
+            "next": next_,
+            "previous": previous,
+            "next_text": next_text,
+            "key_at": key_at,
+            "count": count,
+            "product": product,
+            "product_first": product_first,
+            "product_last": product_last,
+            "day_hours": day_hours,
+            "day_ranges": day_ranges,
+            "hour_day": hour_day,
+        }
+    )
