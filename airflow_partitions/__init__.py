@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "Dependency": "dependencies",
     "Interval": "keys",
+    "Lookback": "dependencies",
     "Partition": "partition",
     "PartitionAtRuntime": "definitions",
     "PartitionByInterval": "definitions",
@@ -21,6 +22,7 @@ _MODULES = {
     "PartitionKey": "keys",
     "Partitioned": "timetables",
     "Selection": "dependencies",
+    "Window": "dependencies",
     "asset": "assets",
     "spark_asset": "assets",
 }
@@ -28,6 +30,7 @@ _MODULES = {
 __all__ = [
     "Dependency",
     "Interval",
+    "Lookback",
     "Partition",
     "PartitionAtRuntime",
     "PartitionByInterval",
@@ -36,6 +39,7 @@ __all__ = [
     "PartitionKey",
     "Partitioned",
     "Selection",
+    "Window",
     "__version__",
     "asset",
     "spark_asset",
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
         PartitionByProduct,
         PartitionBySequence,
     )
-    from airflow_partitions.dependencies import Dependency, Selection
+    from airflow_partitions.dependencies import Dependency, Lookback, Selection, Window
     from airflow_partitions.keys import Interval, PartitionKey
     from airflow_partitions.partition import Partition
     from airflow_partitions.timetables import Partitioned

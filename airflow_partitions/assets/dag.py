@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from airflow.sdk import DAG
 
 from airflow_partitions.definitions import PartitionBySequence, PartitionDefinition
 from airflow_partitions.definitions.base import check_definition
+from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.timetables import Partitioned
 
@@ -33,6 +34,8 @@ class PartitionedDag:
     :ivar partition: what partitions the asset has; ``None``, written out, for an asset without partitions.
     :ivar refresh: make this many intervals before the due ones again at every tick.
     :ivar allow_open: accept manual runs for an interval that is not over.
+    :ivar upstreams: definitions of upstream assets in *schedule* by name, for those that publish none.
+    :ivar rules: what replaces overlap, by name of an upstream asset or input.
 
     The others mean what they mean for a Dag.
     """
@@ -43,6 +46,8 @@ class PartitionedDag:
     )
     refresh: int = 0
     allow_open: bool = False
+    upstreams: Mapping[str, PartitionDefinition] | None = None
+    rules: Mapping[str, Rule] | None = None
     dag_id: str | None = None
     dag_display_name: str | None = None
     description: str | None = None
@@ -82,7 +87,18 @@ class PartitionedDag:
                 raise InvalidDefinitionError(f"{name}: refresh and allow_open need a partition; partition is None")
             return self.schedule
         check_length_limit(self.partition, name)
-        return Partitioned(self.schedule, self.partition, refresh=self.refresh, allow_open=self.allow_open)
+        return Partitioned(
+            self.schedule,
+            self.partition,
+            refresh=self.refresh,
+            allow_open=self.allow_open,
+            upstreams=self.upstreams,
+            rules=self.schedule_rules(),
+        )
+
+    def schedule_rules(self) -> Mapping[str, Rule]:
+        """The rules for the assets in *schedule*."""
+        return self.rules or {}
 
 
 def check_length_limit(definition: PartitionDefinition, name: str) -> None:

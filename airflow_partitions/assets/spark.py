@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
-from airflow_partitions.dependencies import Dependency
+from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Parquet
+from airflow_partitions.timetables.upstreams import condition_of
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
@@ -83,9 +84,14 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
 
         inputs = self._upstream_storage(function) | {name: _storage(name, given) for name, given in self.inputs.items()}
         definition = self._definition(asset.name)
-        for storage in inputs.values():
+        rules = {name: rule for name, rule in (self.rules or {}).items() if name in inputs}
+        for name, storage in inputs.items():
             if storage.partition is not None:
-                Dependency(downstream=definition, upstream=storage.partition)  # refuses what can never meet
+                Dependency(definition, storage.partition, rules.get(name, Overlap()))  # refuses what can never meet
+        if unknown := set(self.rules or {}) - set(rules) - set(self.schedule_rules()):
+            raise InvalidDefinitionError(
+                f"rules for {', '.join(sorted(unknown))}: no input or upstream of {asset.name}"
+            )
         shipped = None
         if function is not None:
             shipped = ship(function, inputs=list(inputs), modules=modules_of(self.py_files))
@@ -94,6 +100,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             asset=asset,
             storage=asset.storage or self.storage,
             inputs=inputs,
+            rules=rules,
             function=shipped,
             application=self._application or "",
             strict=self.strict,
@@ -103,6 +110,12 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             py_files=self.py_files,
             **self.submit,
         )
+
+    def schedule_rules(self) -> Mapping[str, Rule]:
+        """Rules also go to inputs: those for the assets in *schedule* alone."""
+        condition = condition_of(self.schedule)
+        names = set() if condition is None else {key.name for key, _ in condition.iter_assets()}
+        return {name: rule for name, rule in (self.rules or {}).items() if name in names}
 
     def _upstream_storage(self, function: Callable[..., Any] | None) -> dict[str, Parquet]:
         """Storage of the assets it is scheduled on, as far as the function asks for them by name."""

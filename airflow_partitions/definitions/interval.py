@@ -288,7 +288,8 @@ class PartitionByInterval(PartitionDefinition):
             self.first(),
             self.last(),
         ]
-        nearest = tuple(dict.fromkeys(str(c) for c in candidates if c is not None))[:2]
+        by_distance = sorted((c for c in candidates if c is not None), key=lambda c: abs(c.bounds[0] - at))
+        nearest = tuple(dict.fromkeys(map(str, by_distance)))[:2]
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         return InvalidKeyError(f"{given} is not a partition of {self!r}{hint}", given=given, nearest=nearest)
 

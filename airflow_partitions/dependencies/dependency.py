@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -14,16 +14,17 @@ from airflow_partitions.definitions import (
     PartitionBySequence,
     PartitionDefinition,
 )
+from airflow_partitions.dependencies.rule import Overlap, Rule
 from airflow_partitions.dependencies.selection import Box, Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.keys import Segment
+from airflow_partitions.keys import Interval, Segment
 
 ALWAYS = FIRST, LAST
 
 
 @attrs.frozen
 class Dependency:
-    """Overlap of a *downstream* and an *upstream* definition.
+    """How the partitions of a *downstream* definition depend on those of an *upstream* one.
 
     Times belong together if their half-open intervals share an instant, in whatever zones. Segments belong together if
     they are the same value. A dimension that only one side has leaves the other side's choice open: all of its values.
@@ -34,11 +35,13 @@ class Dependency:
         hours, days = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
         len(Dependency(downstream=days, upstream=hours).upstream("2013-02-08"))  # 24
 
+    :param rule: replaces overlap between the times: :class:`Lookback`, :class:`Window`.
     :raises InvalidDefinitionError: if the two can never meet.
     """
 
     _downstream: PartitionDefinition
     _upstream: PartitionDefinition
+    rule: Rule = attrs.field(factory=Overlap)
     #: Segment dimensions of downstream, and the dimension of upstream each belongs to.
     _pairs: Mapping[str, str] = attrs.field(init=False, eq=False, repr=False)
 
@@ -57,6 +60,10 @@ class Dependency:
             mine, theirs = self._downstream.dimensions[name], self._upstream.dimensions[other]
             if not _shared(mine, theirs):
                 raise InvalidDefinitionError(f"{mine!r} and {theirs!r} can never meet: they share no value")
+        if not isinstance(self.rule, Overlap) and (self._downstream.time is None or self._upstream.time is None):
+            raise InvalidDefinitionError(
+                f"{self.rule!r} needs time on both sides; {self._downstream!r} or {self._upstream!r} has none"
+            )
         if self._upstream.time is not None and self._downstream.time is None and self._upstream.time.start is None:
             raise InvalidDefinitionError(
                 f"{self._downstream!r} would need every interval of {self._upstream!r}, which is open to the past;"
@@ -65,14 +72,29 @@ class Dependency:
 
     def upstream(self, key: Any) -> Selection:
         """The upstream keys that the downstream *key* needs."""
-        return _overlap(self._downstream, key, self._upstream, self._pairs)
+        return _selected(self._downstream, key, self._upstream, self._pairs, self._needed)
 
     def downstream(self, key: Any) -> Selection:
         """The downstream keys that need the upstream *key*."""
-        return _overlap(self._upstream, key, self._downstream, {theirs: mine for mine, theirs in self._pairs.items()})
+        pairs = {theirs: mine for mine, theirs in self._pairs.items()}
+        return _selected(self._upstream, key, self._downstream, pairs, self._needing)
+
+    def _needed(self, interval: Interval) -> tuple[int, int]:
+        time = self._upstream.time
+        return interval.bounds if time is None else self.rule.needed(interval, time)
+
+    def _needing(self, interval: Interval) -> tuple[int, int]:
+        time = self._upstream.time
+        return interval.bounds if time is None else self.rule.needing(interval, time)
 
 
-def _overlap(source: PartitionDefinition, key: Any, target: PartitionDefinition, pairs: Mapping[str, str]) -> Selection:
+def _selected(
+    source: PartitionDefinition,
+    key: Any,
+    target: PartitionDefinition,
+    pairs: Mapping[str, str],
+    reach: Callable[[Interval], tuple[int, int]],
+) -> Selection:
     wrapped = source.parse(key) if isinstance(key, str) else source.key(key)
     span, interval = None, source.interval_of(wrapped)
     if target.time is not None:
@@ -81,7 +103,7 @@ def _overlap(source: PartitionDefinition, key: Any, target: PartitionDefinition,
                 f"{source!r} has no time, so it means every interval of {target!r}, which has no end;"
                 " give it start= and end="
             )
-        span = target.time.span(*(ALWAYS if interval is None else interval.bounds))
+        span = target.time.span(*(ALWAYS if interval is None else reach(interval)))
         if span[0] >= span[1]:
             return Selection(target)
     parts, segments = source.dimensions_of(wrapped), {}

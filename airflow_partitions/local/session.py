@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ def local_session() -> SparkSession:
     """A session on two threads of this machine; the second call gives the first one's."""
     from pyspark.sql import SparkSession
 
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of every call back from Spark
     builder = SparkSession.builder.master("local[2]").appName("airflow_partitions local")
     for name, value in {
         "spark.sql.session.timeZone": "UTC",

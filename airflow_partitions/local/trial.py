@@ -136,8 +136,8 @@ def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {
-        name: Input(name, Parquet(given[name]), None) if name in given else Input.needed_by(partition, name, storage)
-        for name, storage in task.inputs.items()
+        name: Input(name, Parquet(given[name]), None) if name in given else needed
+        for name, needed in task.needed_by(partition).items()
     }
     for source in inputs.values():
         source.identities()

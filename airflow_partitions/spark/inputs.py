@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.dependencies import Dependency, Selection
+from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.errors import MissingInputError
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
@@ -30,11 +30,11 @@ class Input:
     selection: Selection | None
 
     @classmethod
-    def needed_by(cls, partition: Partition, name: str, storage: Parquet) -> Input:
-        """The partitions of *storage* that *partition* depends on."""
+    def needed_by(cls, partition: Partition, name: str, storage: Parquet, rule: Rule | None = None) -> Input:
+        """The partitions of *storage* that *partition* depends on; *rule* replaces overlap."""
         if storage.partition is None:
             return cls(name, storage, None)
-        dependency = Dependency(downstream=partition.definition, upstream=storage.partition)
+        dependency = Dependency(partition.definition, storage.partition, rule or Overlap())
         return cls(name, storage, dependency.upstream(partition.text))
 
     @cached_property

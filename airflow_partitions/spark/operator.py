@@ -13,6 +13,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Asset, BaseHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
+from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError, MissingPartitionError, StorageError
 from airflow_partitions.partition import Partition
 from airflow_partitions.spark.handover import PROPERTY, Handover
@@ -41,6 +42,7 @@ class SparkAssetOperator(SparkSubmitOperator):
     :param asset: the asset, or its name; it is one of the task's outlets.
     :param storage: where the asset lies, bound to its definition.
     :param inputs: storage of each input, by name. The job gets exactly the partitions that its own depends on.
+    :param rules: what replaces overlap for an input, by name.
     :param function: the shipped function to run; or else
     :param application: path of a program that uses :func:`airflow_partitions.spark.job`.
     :param strict: fail the job if it reads anything but its inputs.
@@ -55,6 +57,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         asset: Asset | str,
         storage: Parquet,
         inputs: Mapping[str, Parquet] | None = None,
+        rules: Mapping[str, Rule] | None = None,
         function: Shipped | None = None,
         application: str = "",
         strict: bool = False,
@@ -78,6 +81,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         self.asset_name = asset_name
         self.storage = storage
         self.inputs = dict(inputs or {})
+        self.rules = dict(rules or {})
         self.function = function
         self.strict = strict
 
@@ -86,7 +90,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         self._find_spark()
         partition = _partition(context, self.task_id)
         attempt = _attempt(context)
-        inputs = {name: Input.needed_by(partition, name, storage) for name, storage in self.inputs.items()}
+        inputs = self.needed_by(partition)
         for source in inputs.values():
             source.identities()
         staging = open_staging(self.storage.path, attempt)
@@ -115,6 +119,13 @@ class SparkAssetOperator(SparkSubmitOperator):
         self._report(context, result)
         staging.remove()
         clean(self.storage.path)
+
+    def needed_by(self, partition: Partition) -> dict[str, Input]:
+        """What *partition* needs of each input."""
+        return {
+            name: Input.needed_by(partition, name, storage, self.rules.get(name))
+            for name, storage in self.inputs.items()
+        }
 
     def _hand_over(self, handover: Handover) -> None:
         """Give the job its handover: as a Spark property, or by a file that the property names."""

@@ -15,6 +15,7 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.definitions.base import check_definition
+from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.agenda import Agenda, Place
@@ -58,6 +59,7 @@ class Partitioned(Timetable):
     :param refresh: make this many intervals before the due ones again.
     :param allow_open: accept manual runs for an interval that is not over.
     :param upstreams: definitions of upstream assets by name, for those that publish none.
+    :param rules: what replaces overlap, by name of the upstream asset: ``Lookback(n)``, ``Window(before, after)``.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -75,6 +77,7 @@ class Partitioned(Timetable):
         refresh: int = 0,
         allow_open: bool = False,
         upstreams: Mapping[str, PartitionDefinition] | None = None,
+        rules: Mapping[str, Rule] | None = None,
     ) -> None:
         check_definition(partition)
         check_schedulable(partition)
@@ -87,9 +90,12 @@ class Partitioned(Timetable):
         self.allow_open = allow_open
         self._time = partition.time
         condition = condition_of(schedule)
-        self._upstreams = None if condition is None else Upstreams(partition, condition, upstreams or {})
+        self._upstreams = None
         if condition is not None:
+            self._upstreams = Upstreams(partition, condition, upstreams or {}, rules or {})
             self.asset_condition = AnyEvent(condition)
+        elif upstreams or rules:
+            raise InvalidDefinitionError(f"upstreams and rules go with assets as schedule, not with {schedule!r}")
         ticks = None if condition is not None else schedule
         self._ticks = ticks_of(ticks, zone("UTC" if self._time is None else self._time.timezone))
         plug_in = None if type(self).due is Partitioned.due else self.due
@@ -234,16 +240,11 @@ class Partitioned(Timetable):
 
     @classmethod
     def deserialize(cls, data: dict[str, Any]) -> Timetable:
-        schedule, known = data["schedule"], None
-        if isinstance(schedule, dict) and "assets" in schedule:
-            schedule, known = read_upstreams(schedule)
-        return cls(
-            schedule,
-            from_json(data["partition"]),
-            refresh=data["refresh"],
-            allow_open=data["allow_open"],
-            upstreams=known,
-        )
+        schedule = data["schedule"]
+        by_assets = isinstance(schedule, dict) and "assets" in schedule
+        arguments = read_upstreams(schedule) if by_assets else {"schedule": schedule}
+        definition = from_json(data["partition"])
+        return cls(partition=definition, refresh=data["refresh"], allow_open=data["allow_open"], **arguments)
 
     def _tick_of(self, run_after: datetime) -> datetime | None:
         tick = self._agenda.tick_of(instant(run_after))

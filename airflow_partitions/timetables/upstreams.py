@@ -23,7 +23,7 @@ from airflow.serialization.encoders import encode_asset_like, ensure_serialized_
 
 from airflow_partitions.calendars.instants import utc
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
-from airflow_partitions.dependencies import Dependency, Selection
+from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection, rule_from_json
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.timetables.hint import published
 from airflow_partitions.timetables.partition_date import PartitionDates
@@ -39,15 +39,12 @@ class Upstream:
     name: str
     uri: str
     definition: PartitionDefinition
+    rule: Rule = attrs.field(factory=Overlap)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, in a stable order: Airflow compares it to tell whether a mapper changed."""
-        return {"name": self.name, "uri": self.uri, "definition": self.definition.to_json()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Upstream:
-        """The inverse of :meth:`to_json`."""
-        return cls(data["name"], data["uri"], from_json(data["definition"]))
+        definition, rule = self.definition.to_json(), self.rule.to_json()
+        return {"name": self.name, "uri": self.uri, "definition": definition, "rule": rule}
 
 
 class AnyEvent(SerializedAssetAll):
@@ -74,6 +71,7 @@ class Upstreams:
     :param downstream: what partitions the Dag makes.
     :param condition: an asset, or assets joined by ``&`` and ``|``.
     :param known: definitions of upstreams by asset name, for those that don't publish one.
+    :param rules: what replaces overlap, by asset name.
     :raises InvalidDefinitionError: for an upstream without a definition, or one that can never meet *downstream*.
     """
 
@@ -82,10 +80,14 @@ class Upstreams:
         downstream: PartitionDefinition,
         condition: SerializedAssetBase,
         known: Mapping[str, PartitionDefinition],
+        rules: Mapping[str, Rule],
     ) -> None:
         self.downstream = downstream
         self.condition = condition
-        self.members = tuple(self._member(asset, known) for asset in _leaves(condition))
+        self.members = tuple(self._member(asset, known, rules) for asset in _leaves(condition))
+        if unknown := set(rules) - {member.name for member in self.members}:
+            names = ", ".join(member.name for member in self.members)
+            raise InvalidDefinitionError(f"rules for {', '.join(sorted(unknown))}; the upstream assets are: {names}")
         self._dates = PartitionDates(downstream)
 
     @cached_property
@@ -99,7 +101,7 @@ class Upstreams:
 
     def dependency(self, member: Upstream) -> Dependency:
         """How the Dag's partitions depend on those of one upstream."""
-        return Dependency(downstream=self.downstream, upstream=member.definition)
+        return Dependency(downstream=self.downstream, upstream=member.definition, rule=member.rule)
 
     def partition_date(self, text: str) -> Any:
         """Partition date of one of the Dag's own keys."""
@@ -116,6 +118,7 @@ class Upstreams:
         return {
             "assets": encode_asset_like(self.condition),
             "definitions": {member.name: member.definition.to_json() for member in self.members},
+            "rules": {member.name: member.rule.to_json() for member in self.members},
         }
 
     def _holds(self, condition: SerializedAssetBase, text: str) -> bool:
@@ -138,20 +141,23 @@ class Upstreams:
         texts = {str(key) for key in needed}
         return bool(texts) and materialised(member.name, member.uri, texts) >= texts
 
-    def _member(self, asset: SerializedAsset, known: Mapping[str, PartitionDefinition]) -> Upstream:
+    def _member(
+        self, asset: SerializedAsset, known: Mapping[str, PartitionDefinition], rules: Mapping[str, Rule]
+    ) -> Upstream:
         definition = known.get(asset.name) or published(asset.extra)
         if definition is None:
             raise InvalidDefinitionError(
                 f"upstream asset {asset.name!r} has no partitions to wait for; schedule on an asset made"
                 f" by @asset(partition=…), or say what it has: upstreams={{{asset.name!r}: PartitionByInterval(…)}}"
             )
-        Dependency(downstream=self.downstream, upstream=definition)  # refuses what can never meet
+        member = Upstream(asset.name, asset.uri, definition, rules.get(asset.name, Overlap()))
+        self.dependency(member)  # refuses what can never meet
         if definition.time is None and self.downstream.time is not None:
             raise InvalidDefinitionError(
                 f"upstream asset {asset.name!r} has no time dimension: its events can't say which intervals of"
                 f" {self.downstream!r} to make; give it one"
             )
-        return Upstream(asset.name, asset.uri, definition)
+        return member
 
 
 class Needed(AbstractSet[str]):
@@ -225,10 +231,13 @@ def condition_of(schedule: Any) -> SerializedAssetBase | None:
     return None
 
 
-def read_upstreams(data: Mapping[str, Any]) -> tuple[SerializedAssetBase, dict[str, PartitionDefinition]]:
-    """The condition and the definitions of :meth:`Upstreams.to_json`."""
-    definitions = {name: from_json(form) for name, form in data["definitions"].items()}
-    return decode_asset_like(data["assets"]), definitions
+def read_upstreams(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments for a timetable that :meth:`Upstreams.to_json` was made of."""
+    return {
+        "schedule": decode_asset_like(data["assets"]),
+        "upstreams": {name: from_json(form) for name, form in data["definitions"].items()},
+        "rules": {name: rule_from_json(form) for name, form in data["rules"].items()},
+    }
 
 
 def check_schedulable(definition: PartitionDefinition) -> None:

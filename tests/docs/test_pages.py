@@ -1,0 +1,161 @@
+"""What the pages say is so: links lead somewhere, code is code, examples are Dags, tables give what they say."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import json
+import os
+import subprocess
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import airflow_partitions
+from airflow_partitions import PartitionByInterval, PartitionKey
+from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, tables
+
+CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=str)
+def test_python_parses_and_imports_names_that_exist(block: Block) -> None:
+    if block.page == "reference.md" and _is_signature(block.text):
+        return
+    for node in ast.walk(ast.parse(block.text)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("airflow_partitions"):
+            module = importlib.import_module(node.module)
+            assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+def _is_signature(text: str) -> bool:
+    """A call with types, or a property with its type: not quite Python, but a function's head is."""
+    head = text.strip()
+    if "(" not in head.partition(":")[0]:
+        ast.parse(head)
+        return True
+    try:
+        ast.parse(f"def {head.replace('.', '_', head.partition('(')[0].count('.'))}: ...")
+    except SyntaxError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("block", blocks("json"), ids=str)
+def test_json_parses(block: Block) -> None:
+    json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", blocks("pycon"), ids=str)
+def test_sessions_give_what_they_show(block: Block) -> None:
+    test = doctest.DocTestParser().get_doctest(block.text, {}, str(block), block.page, block.line)
+    report: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=report.append)
+    assert not report, "".join(report)
+
+
+def test_excerpts_are_what_the_file_says() -> None:
+    excerpts = [block for block in blocks("python") if block.taken_from]
+    assert excerpts
+    for block in excerpts:
+        assert block.text in (ROOT / block.taken_from).read_text(), str(block)
+
+
+SHOW = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.serialized_objects import DagSerialization
+bag = DagBag(sys.argv[1])
+for dag in bag.dags.values():
+    DagSerialization.from_dict(json.loads(json.dumps(DagSerialization.to_dict(dag))))
+env, told = {}, []
+for dag_id, key, texts in json.loads(sys.argv[2]):
+    from types import SimpleNamespace
+    from airflow.sdk.execution_time.context import MacrosAccessor
+    dag = bag.dags[dag_id]
+    context = {"dag": dag, "dag_run": SimpleNamespace(partition_key=key, run_id="r"), "macros": MacrosAccessor()}
+    told += [dag.get_template_env().from_string(text).render(context) for text in texts]
+with open(sys.argv[3], "w") as file:
+    json.dump({"dags": sorted(bag.dags), "errors": bag.import_errors, "rendered": told}, file)
+"""
+
+
+def parse(home: Path, files: dict[str, str], templates: list[Any]) -> dict[str, Any]:
+    """Parse *files* below a fresh AIRFLOW_HOME, in a process of its own."""
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    settings = {"AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "False"}
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW, home / "dags", json.dumps(templates), home / "answer.json"],
+        env={**outer, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads((home / "answer.json").read_text())
+    return answer
+
+
+def test_the_example_of_the_readme_is_a_dag_file(tmp_path: Path) -> None:
+    example = next(block for block in blocks("python") if block.page == "README.md")
+    answer = parse(tmp_path, {"dags/example.py": example.text}, [])
+    assert answer["errors"] == {}
+    assert answer["dags"] == ["airport_days", "hourly_report"]
+
+
+def test_examples_are_dag_files_and_plugins(tmp_path: Path) -> None:
+    files = {block.file: block.text for block in blocks("python") if block.file}
+    answer = parse(tmp_path, files, [])
+    assert answer["errors"] == {}
+    assert set(answer["dags"]) >= {"day", "delays", "hourly", "sales", "worst"}
+
+
+def test_templates_give_what_the_table_says(tmp_path: Path) -> None:
+    (example,) = [block for block in blocks("python") if block.page == "templates.md"]
+    rows = tables(TEMPLATES, "In other Dags", "In a partitioned Dag", "Gives")
+    texts = [template for _, (template,), _ in rows]
+    answer = parse(tmp_path, {"dags/flights.py": example.text}, [["flights", "2013-11-03|JFK", texts]])
+    assert answer["rendered"] == [given for _, _, (given,) in rows]
+
+
+def test_keys_have_the_text_the_table_says() -> None:
+    class Position(PartitionKey):
+        x: float
+        y: float
+        z: float
+
+    names = {name: getattr(airflow_partitions, name) for name in airflow_partitions.__all__}
+    names |= {"Position": Position, "date": date, "timedelta": timedelta}
+    for (definition,), texts, _ in tables(CONCEPTS, "Definition", "Canonical text", "Rule"):
+        made = eval(definition, names)
+        assert [str(made.parse(text)) for text in texts] == texts, definition
+
+
+def test_clock_changes_give_as_many_hours_as_the_table_says() -> None:
+    rows = tables(CONCEPTS, "Zone", "Day", "What the clock does", "Hourly partitions of the day", "Daily partition")
+    assert len(rows) == 7
+    for (zone,), (text,), _, (hours,), (day, *_) in rows:
+        start = date.fromisoformat(text)
+        count = PartitionByInterval("@hourly", timezone=zone).count(start, start + timedelta(days=1))
+        assert str(count) == hours.partition(";")[0].strip()
+        keys = [str(key) for key in PartitionByInterval("@daily", timezone=zone).keys(start, start + timedelta(days=1))]
+        assert keys == ([] if day.startswith("none") else [day])
