@@ -1,0 +1,47 @@
+# Everything is made from nothing: a virtual environment from requirements.lock, Java, and (for the demo) .demo/.
+# Variables: VENV, LOCK (the environment to use or make), PYTHON (to make it with), ARGS (passed on to the command).
+
+VENV ?= .venv
+LOCK ?= requirements.lock
+ARGS ?=
+READY = $(VENV)/.ready
+RUN = PATH="$(abspath $(VENV))/bin:$$PATH"
+SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
+
+# Some tools can't do without a home folder.
+export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-stop demo-status test lint lock bench docs
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo '  ARGS=... is passed on, as in: make demo ARGS=--json'
+
+demo: $(READY) ## flights of 2013: make the data, start Airflow, process one day with Spark, check the counts
+	@$(SPARK) $(VENV)/bin/python -m airflow_partitions.demo start $(ARGS)
+
+demo-status: $(READY) ## what of the demo is running
+	@$(VENV)/bin/python -m airflow_partitions.demo status $(ARGS)
+
+demo-stop: ## end what `make demo` started; its data stays in .demo/
+	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m airflow_partitions.demo stop $(ARGS); else echo 'nothing to stop'; fi
+
+test: $(READY) ## all tests, with the real scheduler and real Spark
+	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
+
+lint: $(READY) ## ruff and mypy
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
+
+lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer versions
+	@$(VENV)/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet $(ARGS) --output-file requirements.lock
+
+bench: $(READY) ## the benchmarks, side by side with Dagster
+	@$(SPARK) $(VENV)/bin/python -m benchmarks $(ARGS)
+
+docs: $(READY) ## the reference from the docstrings
+	@$(RUN) $(VENV)/bin/python docs/build.py $(ARGS)
+
+$(READY): $(LOCK) pyproject.toml tools/environment.sh
+	@tools/environment.sh $(VENV) $(LOCK)

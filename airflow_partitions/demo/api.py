@@ -1,0 +1,49 @@
+"""Airflow's public REST API, as much of it as the demo needs."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from airflow_partitions.demo.errors import DemoError
+
+
+class Api:
+    """A signed-in session with one Airflow."""
+
+    def __init__(self, address: str, user: str, password: str) -> None:
+        # Proxies are for the world outside, this is loopback.
+        self._client = httpx.Client(base_url=address, timeout=60, trust_env=False)
+        answer = self._client.post("/auth/token", json={"username": user, "password": password})
+        self._client.headers["Authorization"] = f"Bearer {self._content(answer)['access_token']}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The answer's JSON; None if there is nothing at *path*."""
+        answer = self._client.get(f"/api/v2/{path}", params=query)
+        return None if answer.status_code == httpx.codes.NOT_FOUND else self._content(answer)
+
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        """Change what is at *path*."""
+        return self._content(self._client.patch(f"/api/v2/{path}", json=body))
+
+    def post(self, path: str, body: dict[str, Any], *, known: tuple[int, ...] = ()) -> Any:
+        """Make something; None if the answer's status is one of *known*."""
+        answer = self._client.post(f"/api/v2/{path}", json=body)
+        return None if answer.status_code in known else self._content(answer)
+
+    @staticmethod
+    def _content(answer: httpx.Response) -> Any:
+        if answer.is_success:
+            return answer.json()
+        request = answer.request
+        raise DemoError(f"{request.method} {request.url}: Airflow answered {answer.status_code} {answer.text[:2000]}")
