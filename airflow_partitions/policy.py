@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from airflow.sdk import DAG
     from airflow.sdk.types import Operator
 
+Hook = Callable[[Any], None]
+
 _TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
 
 
@@ -20,6 +22,9 @@ def dag_policy(dag: DAG) -> None:
 
     :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs.
     """
+    if hasattr(dag.timetable, "adds"):
+        for task in dag.tasks:
+            _enter_first(task, _taking)
     if not hasattr(dag.timetable, "partition"):
         return
     _refuse_past_dependencies(dag)
@@ -28,7 +33,7 @@ def dag_policy(dag: DAG) -> None:
     if _TEMPLATES not in extensions:
         options["extensions"] = [*extensions, _TEMPLATES]
     for task in dag.tasks:
-        _enter_first(task)
+        _enter_first(task, _entering)
 
 
 def _refuse_past_dependencies(dag: DAG) -> None:
@@ -43,17 +48,30 @@ def _refuse_past_dependencies(dag: DAG) -> None:
                 )
 
 
-def _enter_first(task: Operator) -> None:
+def _enter_first(task: Operator, entering: Callable[[Hook | None], Hook]) -> None:
     from airflow.sdk.definitions.mappedoperator import MappedOperator
 
     if isinstance(task, MappedOperator):
-        task.partial_kwargs["pre_execute"] = _entering(task.partial_kwargs.get("pre_execute"))
+        task.partial_kwargs["pre_execute"] = entering(task.partial_kwargs.get("pre_execute"))
     else:
         # What BaseOperator(pre_execute=…) sets; there is no public name for it afterwards.
-        task._pre_execute_hook = _entering(task._pre_execute_hook)  # noqa: SLF001
+        task._pre_execute_hook = entering(task._pre_execute_hook)  # noqa: SLF001
 
 
-def _entering(hook: Callable[[Any], None] | None) -> Callable[[Any], None]:
+def _taking(hook: Hook | None) -> Hook:
+    """A pre-execute hook that takes what the task adds, and calls the author's own *hook*."""
+
+    def take(context: MutableMapping[str, Any]) -> None:
+        from airflow_partitions.runs.added import take_added
+
+        take_added(context)
+        if hook is not None:
+            hook(context)
+
+    return take
+
+
+def _entering(hook: Hook | None) -> Hook:
     """A pre-execute hook that enters the partition and then calls the author's own *hook*."""
 
     def enter(context: MutableMapping[str, Any]) -> None:

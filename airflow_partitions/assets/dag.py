@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from airflow.sdk import DAG
 
-from airflow_partitions.definitions import PartitionBySequence, PartitionDefinition
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionBySequence, PartitionDefinition
 from airflow_partitions.definitions.base import check_definition
 from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.timetables import Partitioned
+from airflow_partitions.timetables.runtime import AddsPartitions
+from airflow_partitions.timetables.upstreams import condition_of
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions.param import ParamsDict
@@ -87,6 +89,10 @@ class PartitionedDag:
                 raise InvalidDefinitionError(f"{name}: refresh and allow_open need a partition; partition is None")
             return self.schedule
         check_length_limit(self.partition, name)
+        if isinstance(self.partition, PartitionAtRuntime) and condition_of(self.schedule) is None:
+            if self.refresh or self.allow_open:
+                raise InvalidDefinitionError(f"{name}: refresh and allow_open need keys known before a task runs")
+            return AddsPartitions(self.schedule, self.partition)
         return Partitioned(
             self.schedule,
             self.partition,

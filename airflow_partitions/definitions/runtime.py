@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from datetime import date, datetime
 from typing import Any, NoReturn
 
 from airflow_partitions.definitions.base import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.value import from_json, text_of, to_json
 
+#: Takes the keys a task adds, with their metadata; set by whoever runs the task.
+TAKER: ContextVar[Callable[[PartitionAtRuntime, list[Segment], Any], None]] = ContextVar("TAKER")
 _TYPES = ("str", "int", "float", "date", "datetime", "tuple", "key")
 
 
@@ -20,7 +23,17 @@ class PartitionAtRuntime(PartitionDefinition):
 
     Text keys are written as they are; other types carry their name (``int:1``), so that 1 is not ``"1"``.
 
-    No schedule can make runs for them: decorators and ``Partitioned`` refuse it.
+    .. code-block:: python
+
+        active = PartitionAtRuntime(name="active_customers")
+
+        @asset(schedule="@hourly", partition=active)
+        def models():
+            for customer in customers():
+                active.add_partition(key=customer)
+
+        @asset(schedule=models, partition=active)      # runs once for every key added
+        def predictions(partition): ...
 
     :param name: what the keys name, for example ``"active_customers"``.
     :raises InvalidDefinitionError: if the name is no identifier.
@@ -30,6 +43,27 @@ class PartitionAtRuntime(PartitionDefinition):
 
     def __init__(self, name: str) -> None:
         self.name = check_name(name)
+
+    def add_partition(self, key: Any, metadata: Any = None) -> None:
+        """Add a *key*, from inside a task of an asset with this definition; its consumers run once for it.
+
+        :param key: int, float, str, date, aware datetime, tuple of these, or :class:`PartitionKey`.
+        :param metadata: JSON to keep with the key.
+        :raises InvalidKeyError: if it can't be a key.
+        :raises MissingPartitionError: outside such a task.
+        """
+        self.add_partitions([key], metadata)
+
+    def add_partitions(self, keys: Iterable[Any], metadata: Any = None) -> None:
+        """Add several *keys* at once, each like :meth:`add_partition`; a key given twice is one."""
+        wrapped = list(dict.fromkeys(map(self.key, keys)))
+        taker = TAKER.get(None)
+        if taker is None:
+            raise MissingPartitionError(
+                f"{self!r}: partitions are added inside a task of an asset that has them; none is running here"
+            )
+        if wrapped:
+            taker(self, wrapped, metadata)
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
         raise InvalidDefinitionError(

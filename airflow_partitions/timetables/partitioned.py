@@ -13,7 +13,7 @@ from pendulum import DateTime, instance
 
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
-from airflow_partitions.definitions import PartitionDefinition, from_json
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.definitions.base import check_definition
 from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
@@ -80,7 +80,6 @@ class Partitioned(Timetable):
         rules: Mapping[str, Rule] | None = None,
     ) -> None:
         check_definition(partition)
-        check_schedulable(partition)
         if not isinstance(refresh, int) or refresh < 0 or (refresh and partition.time is None):
             raise InvalidDefinitionError(
                 f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
@@ -94,7 +93,9 @@ class Partitioned(Timetable):
         if condition is not None:
             self._upstreams = Upstreams(partition, condition, upstreams or {}, rules or {})
             self.asset_condition = AnyEvent(condition)
-        elif upstreams or rules:
+        else:
+            check_schedulable(partition)
+        if condition is None and (upstreams or rules):
             raise InvalidDefinitionError(f"upstreams and rules go with assets as schedule, not with {schedule!r}")
         ticks = None if condition is not None else schedule
         self._ticks = ticks_of(ticks, zone("UTC" if self._time is None else self._time.timezone))
@@ -268,6 +269,8 @@ class Partitioned(Timetable):
 
     def _advice(self) -> str:
         """A valid key, for messages."""
+        if isinstance(self.partition, PartitionAtRuntime):
+            return "one that a task has added"
         if self._time is None:
             return f"for example {str(next(self.partition.keys()))!r}"
         closed = self._time.last(_now())

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from tests.airflow.conftest import Airflow
+from tests.scheduler.conftest import Airflow
 
 pytestmark = pytest.mark.airflow
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.airflow.conftest import Airflow
+from tests.scheduler.conftest import Airflow
 
 pytestmark = pytest.mark.airflow
 
