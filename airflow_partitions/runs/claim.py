@@ -2,15 +2,20 @@
 
 Airflow allows several runs of one key. The run that works on an asset's partition leaves its name in the asset's state
 store; another one that comes meanwhile is put back and looks again later.
+
+The store only knows get and set. Of several runs that come at the same moment a splitter lets at most one through: each
+writes its name at the door, goes on only if nobody has passed it lately, and wins only if its name is still at the door
+(L. Lamport, "A fast mutual exclusion algorithm", 1987).
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import StorageError
 
 if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
@@ -18,9 +23,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LOOK_AGAIN = timedelta(seconds=15)
-# Two runs that start in the same moment both find no claim and both write one. The store keeps the last; each reads it
-# again after this many seconds, longer than a write takes, and the one overwritten gives way.
-_SETTLE = 0.5
+# How long a run that passed the door keeps others from passing, far longer than the few calls between door and claim
+# take. When several came together, none may have won; after this time the door is open again.
+_PASSING = timedelta(seconds=30)
 
 
 def claim(context: Mapping[str, Any]) -> None:
@@ -32,33 +37,45 @@ def claim(context: Mapping[str, Any]) -> None:
     if stores is None:
         return
     from airflow.sdk import Asset
-
-    for outlet in context["task"].outlets:
-        if isinstance(outlet, Asset):
-            _claim(stores[outlet], context)
-
-
-def _claim(store: AssetStateStoreAccessor, context: Mapping[str, Any]) -> None:
     from airflow.sdk.exceptions import AirflowRescheduleException
 
-    cell = f"claim|{context['partition']}"
+    for outlet in context["task"].outlets:
+        if isinstance(outlet, Asset) and (other := _other_at_work(stores[outlet], context)):
+            log.info("Partition %s is being made by run %s; looking again later", context["partition"], other)
+            raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
+
+
+def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any]) -> str | None:
+    """The run that this one gives way to; ``None`` if the claim is now this one's."""
+    claimed, door, passed = (f"{cell}|{context['partition']}" for cell in ("claim", "door", "passed"))
     mine = context["dag_run"].run_id
-    holder = _run_at_work(store.get(cell), mine, context)
-    if holder is None:
-        store.set(cell, {"run_id": mine, "since": datetime.now(UTC).isoformat()})
-        time.sleep(_SETTLE)
-        holder = _run_at_work(store.get(cell), mine, context)
-    if holder is not None:
-        log.info(
-            "Run %s is at work on partition %s; run %s gives way and looks again", holder, context["partition"], mine
-        )
-        raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
+    if other := _running(store.get(claimed), context):
+        return other
+    store.set(door, _note(mine))
+    if (other := _running(passing := store.get(passed), context)) and _lately(passing):
+        return other
+    store.set(passed, _note(mine))
+    last = store.get(door)
+    if not isinstance(last, dict):
+        raise StorageError("the asset's state store lost what was just written; expected a backend that keeps it")
+    if last["run_id"] != mine:
+        return str(last["run_id"])
+    store.set(claimed, _note(mine))
+    return None
 
 
-def _run_at_work(claimed: Any, mine: str, context: Mapping[str, Any]) -> str | None:
-    """The run that holds the claim, if it is another one and still running."""
-    holder: str | None = claimed["run_id"] if isinstance(claimed, dict) else None
-    if holder is None or holder == mine:
+def _running(noted: Any, context: Mapping[str, Any]) -> str | None:
+    """The run in a note, if it is another one and still running."""
+    run_id: str | None = noted["run_id"] if isinstance(noted, dict) else None
+    if run_id is None or run_id == context["dag_run"].run_id:
         return None
-    running = context["ti"].get_dr_count(context["dag_run"].dag_id, run_ids=[holder], states=["running"])
-    return holder if running else None
+    running = context["ti"].get_dr_count(context["dag_run"].dag_id, run_ids=[run_id], states=["running"])
+    return run_id if running else None
+
+
+def _note(run_id: str) -> Any:
+    return {"run_id": run_id, "at": datetime.now(UTC).isoformat()}
+
+
+def _lately(noted: Any) -> bool:
+    return isinstance(noted, dict) and abs(datetime.now(UTC) - datetime.fromisoformat(noted["at"])) < _PASSING

@@ -29,7 +29,7 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
-    """Put ``partition`` into *context*; give way to another run of the same partition that is at work.
+    """Put ``partition`` into *context*; leave off if it was made already, give way if it is being made.
 
     Runs as every task's pre-execute hook in a partitioned Dag. A run without a usable key fails at once, without
     retries.
@@ -37,9 +37,11 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     from airflow.sdk.exceptions import AirflowFailException
 
     from airflow_partitions.runs.claim import claim
+    from airflow_partitions.runs.made import skip_if_made
 
     try:
         context["partition"] = partition_of(context)
     except (MissingPartitionError, InvalidKeyError) as error:
         raise AirflowFailException(str(error)) from error
+    skip_if_made(context)
     claim(context)

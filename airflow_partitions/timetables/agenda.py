@@ -10,7 +10,7 @@ from typing import NamedTuple
 from airflow_partitions.calendars.instants import utc
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError
-from airflow_partitions.keys import Key
+from airflow_partitions.keys import Interval, Key
 from airflow_partitions.timetables.batch import Batch, ListedBatch, SegmentBatch, SpanBatch
 from airflow_partitions.timetables.ticks import Ticks
 
@@ -78,6 +78,10 @@ class Agenda:
         """The tick that a run belongs to."""
         return self._ticks.floor(run_after)
 
+    def due_tick(self, interval: Interval) -> int | None:
+        """The tick that makes the partitions of *interval* due."""
+        return self._ticks.after(interval.bounds[1] - 1)
+
     def due(self, previous: int | None, tick: int) -> Batch:
         """The default rule: what ends after the *previous* tick, up to *tick*; all of it without time."""
         if self._time is None:
@@ -142,7 +146,7 @@ class Agenda:
         if self._time is None or tick is None:
             return tick
         closed = self._time.last(utc(tick))
-        return None if closed is None else self._ticks.after(closed.bounds[1] - 1)
+        return None if closed is None else self.due_tick(closed)
 
     def _search(self, tick: int | None, step: Callable[[int], int | None]) -> int | None:
         """The first tick that makes something due, asking the plug-in tick by tick."""
@@ -163,4 +167,4 @@ class Agenda:
             if first is None or first.bounds[0] < tick:
                 return None
             interval = first
-        return self._ticks.after(interval.bounds[1] - 1)
+        return self.due_tick(interval)

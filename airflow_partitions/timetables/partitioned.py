@@ -119,6 +119,11 @@ class Partitioned(Timetable):
         """
         return self._agenda.due(None if previous_tick is None else instant(previous_tick), instant(tick))
 
+    def makes_due(self, key: str, run_after: datetime) -> bool:
+        """Whether a scheduled run with that ``run_after`` is the one its tick makes *key* for, not a refresh."""
+        interval = self.partition.interval_of(self.partition.parse(key))
+        return interval is None or self._agenda.due_tick(interval) == self._agenda.tick_of(instant(run_after))
+
     def get_partition_mapper(self, *, name: str = "", uri: str = "") -> PartitionMapper:
         """How the partitions of one upstream belong to the Dag's."""
         if self._upstreams is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -131,3 +132,29 @@ def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None
     assert (airflow.out / "keyless").read_text() == "b"
     logs = "".join(path.read_text() for path in airflow.home.logs.rglob("dag_id=keyless/**/attempt=*.log"))
     assert "has no partition_key (it was cleared)" in logs
+
+
+def test_a17_a_scheduled_run_leaves_off_if_its_partition_was_made_by_hand(airflow: Airflow) -> None:
+    source = """
+        @asset(schedule={schedule}, partition=PartitionByInterval("@daily"), start_date=LONG_AGO)
+        def once(partition, context):
+            with (OUT / "once").open("a") as file:
+                file.write(context["dag_run"].run_type + " ")
+        """
+    yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%d}"
+    airflow.write("once", source.format(schedule=None))
+    assert airflow.trigger("once", yesterday).status_code == 200
+    by_hand = airflow.wait_finished("once", 1)[0][2]
+    airflow.write("once", source.format(schedule="'@daily'"))
+    airflow.wait_finished("once", 2)
+    states = airflow.sql(
+        "select r.run_type, t.state from task_instance t join dag_run r on r.run_id = t.run_id where t.dag_id = 'once'"
+    )
+    assert sorted(states) == [("manual", "success"), ("scheduled", "skipped")]
+    assert (airflow.out / "once").read_text() == "manual "
+    logs = "".join(path.read_text() for path in airflow.home.logs.rglob("dag_id=once/run_id=scheduled*/**/*.log"))
+    assert f"was made already, after its end: run {by_hand} of once" in logs
+    scheduled = airflow.runs("once", run_type="scheduled")[0][2]
+    body = {"dag_run_id": scheduled, "dry_run": False, "only_failed": False}
+    airflow.api.post("dags/once/clearTaskInstances", body)
+    airflow.wait(lambda: (airflow.out / "once").read_text() == "manual scheduled ", "a cleared run works")

@@ -1,0 +1,107 @@
+"""The claim on a partition, in every order in which the calls of several runs can fall."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from airflow_partitions.runs import claim
+
+
+class Steps:
+    """A state store, each call of which is one step; a schedule says which run makes the next."""
+
+    def __init__(self) -> None:
+        self.cells: dict[str, Any] = {}
+
+    def run(self, order: list[int], count: int) -> list[str | None]:
+        """What each run gives way to, its calls falling in that order."""
+        turns = [threading.Semaphore(0) for _ in range(count)]
+        back = threading.Semaphore(0)
+        results: list[str | None] = ["unfinished"] * count
+        done = [False] * count
+
+        def work(i: int) -> None:
+            turns[i].acquire()
+            results[i] = claim._other_at_work(self._store(turns[i], back), context(f"run{i}"))  # type: ignore[arg-type]
+            done[i] = True
+            back.release()
+
+        threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for i in self._turns(order, done):
+            turns[i].release()
+            back.acquire()
+        return results
+
+    @staticmethod
+    def _turns(order: list[int], done: list[bool]) -> Iterator[int]:
+        for i in order:
+            if not done[i]:
+                yield i
+        for i in range(len(done)):
+            while not done[i]:
+                yield i
+
+    def _store(self, turn: threading.Semaphore, back: threading.Semaphore) -> Any:
+        def get(key: str) -> Any:
+            found = self.cells.get(key)
+            back.release()
+            turn.acquire()
+            return found
+
+        def put(key: str, value: Any) -> None:
+            self.cells[key] = value
+            back.release()
+            turn.acquire()
+
+        return SimpleNamespace(get=get, set=put)
+
+
+def context(run_id: str) -> dict[str, Any]:
+    return {
+        "partition": "2013-02-08",
+        "dag_run": SimpleNamespace(run_id=run_id, dag_id="flights"),
+        "ti": SimpleNamespace(get_dr_count=lambda dag_id, run_ids, states: 1),
+    }
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(2, 4).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=30))))
+def test_at_most_one_run_gets_the_claim_whatever_the_order_of_calls(case: tuple[int, list[int]]) -> None:
+    count, order = case
+    results = Steps().run(order, count)
+    assert Counter(results)[None] <= 1
+    assert "unfinished" not in results
+
+
+def test_runs_that_come_one_after_the_other_give_way_to_the_first() -> None:
+    steps = Steps()
+    assert steps.run([0] * 9 + [1] * 9 + [2] * 9, 3) == [None, "run0", "run0"]
+
+
+def test_the_claim_of_a_run_that_is_over_is_free() -> None:
+    cells: dict[str, Any] = {}
+    store: Any = SimpleNamespace(get=cells.get, set=cells.__setitem__)
+    assert claim._other_at_work(store, context("first")) is None
+    second = context("second")
+    assert claim._other_at_work(store, second) == "first"
+    second["ti"].get_dr_count = lambda dag_id, run_ids, states: 0
+    assert claim._other_at_work(store, second) is None
+    assert claim._other_at_work(store, second) is None
+
+
+def test_when_nobody_won_the_door_opens_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells: dict[str, Any] = {"passed|2013-02-08": claim._note("lost"), "door|2013-02-08": claim._note("lost too")}
+    store: Any = SimpleNamespace(get=cells.get, set=cells.__setitem__)
+    assert claim._other_at_work(store, context("later")) == "lost"
+    monkeypatch.setattr(claim, "_PASSING", claim.timedelta(0))
+    assert claim._other_at_work(store, context("later")) is None
