@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _MOST_PARAMETERS = 10_000
 
 
-def materialised(name: str, uri: str, texts: Collection[str]) -> set[str]:
-    """Those of the keys *texts* for which the asset has had an event, at any time, from anywhere."""
+def materialised(name: str, texts: Collection[str]) -> set[str]:
+    """Those of the keys *texts* for which the active asset called *name* has had an event, at any time."""
     from airflow.models.asset import AssetEvent, AssetModel
 
     found: set[str] = set()
@@ -30,14 +30,14 @@ def materialised(name: str, uri: str, texts: Collection[str]) -> set[str]:
                 select(AssetEvent.partition_key)
                 .distinct()
                 .join(AssetModel, AssetModel.id == AssetEvent.asset_id)
-                .where(AssetModel.name == name, AssetModel.uri == uri, AssetEvent.partition_key.in_(some))
+                .where(AssetModel.name == name, AssetModel.active.has(), AssetEvent.partition_key.in_(some))
             )
             found.update(connection.scalars(query))
     return found
 
 
-def in_flight(name: str, uri: str) -> set[str]:
-    """Keys of the queued and running runs, in Dags that are not paused, that produce the asset."""
+def in_flight(name: str) -> set[str]:
+    """Keys of the queued and running runs, in Dags that are not paused, that produce the asset called *name*."""
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
@@ -46,7 +46,7 @@ def in_flight(name: str, uri: str) -> set[str]:
     producers = (
         select(TaskOutletAssetReference.dag_id)
         .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
-        .where(AssetModel.name == name, AssetModel.uri == uri)
+        .where(AssetModel.name == name, AssetModel.active.has())
     )
     query = (
         select(DagRun.partition_key)

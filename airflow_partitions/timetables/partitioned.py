@@ -133,7 +133,12 @@ class Partitioned(Timetable):
     @property
     def partition_mapper_info(self) -> list[PartitionMapperInfo]:
         members = () if self._upstreams is None else self._upstreams.members
-        return [PartitionMapperInfo(name=member.name, uri=member.uri, is_rollup=True) for member in members]
+        return [
+            PartitionMapperInfo(name=m.name, uri=m.uri, is_rollup=True)
+            if m.uri
+            else PartitionMapperInfo(name=m.name, is_rollup=True)
+            for m in members
+        ]
 
     def infer_manual_data_interval(self, *, run_after: DateTime) -> DataInterval:
         """An empty interval: what a partitioned run is about is its partition."""

@@ -18,6 +18,7 @@ from airflow.serialization.definitions.assets import (
     SerializedAssetAny,
     SerializedAssetBase,
     SerializedAssetBooleanCondition,
+    SerializedAssetNameRef,
 )
 from airflow.serialization.encoders import encode_asset_like, ensure_serialized_asset
 
@@ -34,7 +35,10 @@ MAX_DOWNSTREAM_KEYS = 1_000_000
 
 @attrs.frozen
 class Upstream:
-    """An upstream asset and what partitions it has."""
+    """An upstream asset, what partitions it has, and how the Dag's depend on them.
+
+    :ivar uri: empty where the Dag names the asset only.
+    """
 
     name: str
     uri: str
@@ -45,6 +49,9 @@ class Upstream:
         """JSON form, in a stable order: Airflow compares it to tell whether a mapper changed."""
         definition, rule = self.definition.to_json(), self.rule.to_json()
         return {"name": self.name, "uri": self.uri, "definition": definition, "rule": rule}
+
+
+Leaf = SerializedAsset | SerializedAssetNameRef
 
 
 class AnyEvent(SerializedAssetAll):
@@ -96,7 +103,9 @@ class Upstreams:
         found = {}
         for member in self.members:
             mapper = DependencyMapper(self, member)
-            found[member.name] = found[member.uri] = mapper
+            found[member.name] = mapper
+            if member.uri:
+                found[member.uri] = mapper
         return found
 
     def dependency(self, member: Upstream) -> Dependency:
@@ -126,31 +135,31 @@ class Upstreams:
             return all(self._holds(part, text) for part in condition.objects)
         if isinstance(condition, SerializedAssetAny):
             return any(self._holds(part, text) for part in condition.objects)
-        member = next(m for m in self.members if (m.name, m.uri) == (condition.name, condition.uri))  # type: ignore[attr-defined]
+        (leaf,) = _leaves(condition)
+        member = next(member for member in self.members if member.name == leaf.name)
         return self._there(member, self.dependency(member).upstream(text))
 
     def _there(self, member: Upstream, needed: Selection) -> bool:
         from airflow_partitions.history import in_flight, materialised
 
-        for text in in_flight(member.name, member.uri):
+        for text in in_flight(member.name):
             try:
                 if member.definition.parse(text) in needed:
                     return False
             except InvalidKeyError:  # a run of an older definition makes nothing that is needed now
                 continue
         texts = {str(key) for key in needed}
-        return bool(texts) and materialised(member.name, member.uri, texts) >= texts
+        return bool(texts) and materialised(member.name, texts) >= texts
 
-    def _member(
-        self, asset: SerializedAsset, known: Mapping[str, PartitionDefinition], rules: Mapping[str, Rule]
-    ) -> Upstream:
-        definition = known.get(asset.name) or published(asset.extra)
+    def _member(self, asset: Leaf, known: Mapping[str, PartitionDefinition], rules: Mapping[str, Rule]) -> Upstream:
+        uri, hint = ("", None) if isinstance(asset, SerializedAssetNameRef) else (asset.uri, published(asset.extra))
+        definition = known.get(asset.name) or hint
         if definition is None:
             raise InvalidDefinitionError(
                 f"upstream asset {asset.name!r} has no partitions to wait for; schedule on an asset made"
                 f" by @asset(partition=…), or say what it has: upstreams={{{asset.name!r}: PartitionByInterval(…)}}"
             )
-        member = Upstream(asset.name, asset.uri, definition, rules.get(asset.name, Overlap()))
+        member = Upstream(asset.name, uri, definition, rules.get(asset.name, Overlap()))
         self.dependency(member)  # refuses what can never meet
         if definition.time is None and self.downstream.time is not None:
             raise InvalidDefinitionError(
@@ -249,12 +258,12 @@ def check_schedulable(definition: PartitionDefinition) -> None:
         )
 
 
-def _leaves(condition: SerializedAssetBase) -> list[SerializedAsset]:
-    """The assets of a condition, in order."""
+def _leaves(condition: SerializedAssetBase) -> list[Leaf]:
+    """The assets of a condition, in order, or references to them by name."""
     if isinstance(condition, SerializedAssetBooleanCondition):
         return [leaf for part in condition.objects for leaf in _leaves(part)]
-    if isinstance(condition, SerializedAsset):
+    if isinstance(condition, SerializedAsset | SerializedAssetNameRef):
         return [condition]
     raise InvalidDefinitionError(
-        f"{condition!r} can't be waited for by partition; schedule on the asset object itself, not a reference or alias"
+        f"{condition!r} can't be waited for by partition; schedule on the asset, or on Asset.ref(name=…)"
     )

@@ -47,6 +47,9 @@ def consumers(airflow: Airflow) -> str:
         monthly = consumer("monthly", slow, PartitionByInterval("@monthly"))
         joined = consumer("joined", flights & weather, HOURS)
         either = consumer("either", flights | weather, HOURS)
+        with DAG("referring", schedule=Partitioned(Asset.ref(name="flights"), PartitionByInterval("@daily", **NEW_YORK),
+                                                   upstreams={"flights": HOURS})):
+            EmptyOperator(task_id="nothing")
         by_airport = consumer("by_airport", flights, PartitionByProduct([
             PartitionByInterval("@daily", name="day", **NEW_YORK), PartitionBySequence(["EWR", "JFK"])]))
 
@@ -69,6 +72,11 @@ def test_a13_a_day_runs_when_its_23_hours_are_there_and_again_for_a_late_one(air
     emit(airflow, "flights", keys[5])
     airflow.wait_finished("daily", 2)
     assert airflow.keys("daily") == ["2013-03-10", "2013-03-10"]
+
+
+def test_a13_an_upstream_may_be_named_with_its_definition(airflow: Airflow, consumers: str) -> None:
+    airflow.wait_finished("referring", 2)
+    assert airflow.keys("referring") == ["2013-03-10", "2013-03-10"]
 
 
 def test_a11_the_same_definition_runs_one_to_one(airflow: Airflow, consumers: str) -> None:

@@ -93,25 +93,25 @@ def test_a10_a19_tasks_templates_and_mapped_tasks_see_the_partition(airflow: Air
 
 def test_two_runs_of_one_partition_work_one_after_the_other(airflow: Airflow) -> None:
     airflow.write(
-        "slow",
+        "alone",
         """
         @asset(schedule=None, partition=PartitionBySequence(["a", "b"]))
-        def slow(self, partition, context):
+        def alone(self, partition, context):
             import time
-            assert self.name == "slow" and partition.key == "a"
+            assert self.name == "alone" and partition.key == "a"
             start = time.time()
             time.sleep(6)
-            (OUT / f"slow-{context['run_id'][-8:]}").write_text(f"{start} {time.time()}")
+            (OUT / f"alone-{context['run_id'][-8:]}").write_text(f"{start} {time.time()}")
         """,
     )
     for _ in range(2):
-        assert airflow.trigger("slow", "a").status_code == 200
-    assert {state for _, state, _ in airflow.wait_finished("slow", 2)} == {"success"}
+        assert airflow.trigger("alone", "a").status_code == 200
+    assert {state for _, state, _ in airflow.wait_finished("alone", 2)} == {"success"}
     (_, first_end), (second_start, _) = sorted(
-        tuple(map(float, file.read_text().split())) for file in airflow.out.glob("slow-*")
+        tuple(map(float, file.read_text().split())) for file in airflow.out.glob("alone-*")
     )
     assert first_end <= second_start
-    assert airflow.events("slow") == ["a", "a"]
+    assert airflow.events("alone") == ["a", "a"]
 
 
 def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None:
