@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from airflow_partitions.calendars.clock import Clock
 from airflow_partitions.calendars.instants import instant
@@ -54,6 +54,11 @@ class Interval:
     def end(self) -> datetime:
         """First instant after it, aware, in the definition's zone."""
         return self._clock.datetime(self._end)
+
+    @property
+    def duration(self) -> timedelta:
+        """Real elapsed time. ``end - start`` is another thing: within a zone, Python subtracts what the clocks show."""
+        return timedelta(microseconds=self._end - self._start)
 
     @property
     def bounds(self) -> tuple[int, int]:

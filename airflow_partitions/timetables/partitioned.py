@@ -109,7 +109,9 @@ class Partitioned(Timetable):
 
     @property
     def summary(self) -> str:
-        return f"{'Asset' if self._upstreams else self._ticks.summary}, by {self.partition.kind}"
+        times = {} if self._time is None else {self._time.name: self._time.schedule}
+        by = " x ".join(str(times.get(name, name)) for name in self.partition.dimensions)
+        return f"{'Asset' if self._upstreams else self._ticks.summary}, by {by}"
 
     def due(self, previous_tick: datetime | None, tick: datetime) -> Iterable[Key]:
         """The keys that *tick* makes due, in the order of their runs.

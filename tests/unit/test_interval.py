@@ -272,6 +272,12 @@ def test_questions_an_open_calendar_can_not_answer() -> None:
         definition.last(closed_by=datetime(2013, 1, 1))  # noqa: DTZ001
 
 
+def test_a_duration_is_elapsed_time() -> None:
+    day = PartitionByInterval("@daily", timezone="America/New_York").parse("2013-11-03")
+    assert day.duration == timedelta(hours=25)
+    assert day.end - day.start == timedelta(hours=24)  # what the clocks show
+
+
 def test_a_moment_outside_start_and_end_has_no_key() -> None:
     definition = PartitionByInterval("@daily", start="2013-01-01", end="2014-01-01")
     with pytest.raises(InvalidKeyError, match=r"2014-01-01 is not a partition of .*; nearest: 2013-12-31, 2013-01-01"):
