@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from airflow.policies import hookimpl
@@ -24,7 +25,7 @@ def dag_policy(dag: DAG) -> None:
     """
     if hasattr(dag.timetable, "adds"):
         for task in dag.tasks:
-            _enter_first(task, _taking)
+            _enter_first(task, "airflow_partitions.runs.added", "take_added")
     if not hasattr(dag.timetable, "partition"):
         return
     _refuse_past_dependencies(dag)
@@ -33,7 +34,7 @@ def dag_policy(dag: DAG) -> None:
     if _TEMPLATES not in extensions:
         options["extensions"] = [*extensions, _TEMPLATES]
     for task in dag.tasks:
-        _enter_first(task, _entering)
+        _enter_first(task, "airflow_partitions.runs.entry", "enter_partition")
 
 
 def _refuse_past_dependencies(dag: DAG) -> None:
@@ -48,37 +49,23 @@ def _refuse_past_dependencies(dag: DAG) -> None:
                 )
 
 
-def _enter_first(task: Operator, entering: Callable[[Hook | None], Hook]) -> None:
+def _enter_first(task: Operator, module: str, function: str) -> None:
+    """Make *function* of *module* the first thing that happens in *task*."""
     from airflow.sdk.definitions.mappedoperator import MappedOperator
 
     if isinstance(task, MappedOperator):
-        task.partial_kwargs["pre_execute"] = entering(task.partial_kwargs.get("pre_execute"))
+        task.partial_kwargs["pre_execute"] = _first(module, function, task.partial_kwargs.get("pre_execute"))
     else:
         # What BaseOperator(pre_execute=…) sets; there is no public name for it afterwards.
-        task._pre_execute_hook = entering(task._pre_execute_hook)  # noqa: SLF001
+        task._pre_execute_hook = _first(module, function, task._pre_execute_hook)  # noqa: SLF001
 
 
-def _taking(hook: Hook | None) -> Hook:
-    """A pre-execute hook that takes what the task adds, and calls the author's own *hook*."""
+def _first(module: str, function: str, hook: Hook | None) -> Hook:
+    """A pre-execute hook that calls *function* of *module*, loaded then, before the author's own *hook*."""
 
-    def take(context: MutableMapping[str, Any]) -> None:
-        from airflow_partitions.runs.added import take_added
-
-        take_added(context)
+    def first(context: MutableMapping[str, Any]) -> None:
+        getattr(import_module(module), function)(context)
         if hook is not None:
             hook(context)
 
-    return take
-
-
-def _entering(hook: Hook | None) -> Hook:
-    """A pre-execute hook that enters the partition and then calls the author's own *hook*."""
-
-    def enter(context: MutableMapping[str, Any]) -> None:
-        from airflow_partitions.runs.entry import enter_partition
-
-        enter_partition(context)
-        if hook is not None:
-            hook(context)
-
-    return enter
+    return first

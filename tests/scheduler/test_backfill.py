@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -43,6 +45,22 @@ def test_a15_a_backfill_makes_every_partition_of_a_clock_change_day_once(airflow
     assert sorted(airflow.keys(hours)) == sorted(expected)
     assert any(run_id.startswith("backfill__2013-11-03T01:00-04:00~a") for _, _, run_id in finished)
     assert any(run_id.startswith("backfill__2013-11-03T01:00-05:00~a") for _, _, run_id in finished)
+
+
+def test_a15_the_command_line_backfills_too(airflow: Airflow, hours: str) -> None:
+    span = ["--from-date", "2013-07-04T10:00:00", "--to-date", "2013-07-04T11:00:00"]
+    done = subprocess.run(
+        ["airflow", "backfill", "create", "--dag-id", hours, *span],
+        env=airflow.home.environment(dict(os.environ), airflow.services.port),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = {f"2013-07-04T{hour}:00-04:00|{segment}" for hour in (10, 11) for segment in "ab"}
+    airflow.wait(lambda: expected <= set(airflow.keys(hours)), "the runs")
+    airflow.wait_finished(hours, 54)
 
 
 def test_a_backfill_does_not_move_the_schedule(airflow: Airflow, hours: str) -> None:
