@@ -48,6 +48,8 @@ def test_a15_a_backfill_makes_every_partition_of_a_clock_change_day_once(airflow
 
 
 def test_a15_the_command_line_backfills_too(airflow: Airflow, hours: str) -> None:
+    active = "select 1 from backfill where dag_id = ? and completed_at is null"
+    airflow.wait(lambda: not airflow.sql(active, hours), "the backfill before is marked complete")
     span = ["--from-date", "2013-07-04T10:00:00", "--to-date", "2013-07-04T11:00:00"]
     done = subprocess.run(
         ["airflow", "backfill", "create", "--dag-id", hours, *span],

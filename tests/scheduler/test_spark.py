@@ -63,3 +63,14 @@ def test_a13_a_spark_asset_reads_just_the_upstream_partitions_it_waited_for(
     assert counts["rows"] == 1
     reads = counts["reads"]["halves"]
     assert (reads["selected"], reads["partitions"], reads["rows"]) == (2, 2, 2)
+
+
+def test_a_cleared_succeeded_run_really_runs_its_job_again(airflow: Airflow) -> None:
+    (folder,) = (airflow.home.lake / "days").glob("day=*")
+    before = json.loads((folder / "_partition.json").read_text())
+    run_id = airflow.runs("days")[0][2]
+    airflow.api.post("dags/days/clearTaskInstances", {"dag_run_id": run_id, "dry_run": False, "only_failed": False})
+    airflow.wait(lambda: airflow.events("days") == ["2013-11-03"] * 2, "the second event")
+    after = json.loads((folder / "_partition.json").read_text())
+    assert before != after
+    assert (before["rows"], after["rows"]) == (1, 1)
