@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
+from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.timetables.upstreams import condition_of
+from airflow_partitions.timetables.upstreams import condition_of, leaves
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
@@ -114,7 +115,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     def schedule_rules(self) -> Mapping[str, Rule]:
         """Rules also go to inputs: those for the assets in *schedule* alone."""
         condition = condition_of(self.schedule)
-        names = set() if condition is None else {key.name for key, _ in condition.iter_assets()}
+        names = set() if condition is None else {leaf.name for leaf in leaves(condition)}
         return {name: rule for name, rule in (self.rules or {}).items() if name in names}
 
     def _upstream_storage(self, function: Callable[..., Any] | None) -> dict[str, Parquet]:
@@ -127,6 +128,11 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         if self.partition is None:
             raise InvalidDefinitionError(
                 f"spark asset {name!r} has partition=None; expected a definition, since a run publishes one partition"
+            )
+        if isinstance(self.partition, PartitionAtRuntime) and condition_of(self.schedule) is None:
+            raise InvalidDefinitionError(
+                f"spark asset {name!r}: {self.partition!r} has no key before a task runs, so no partition for the"
+                " job to publish; add the keys in an @asset, and schedule this one on it"
             )
         return self.partition
 

@@ -64,7 +64,7 @@ class AnyEvent(SerializedAssetAll):
     agg_func = any
 
     def __init__(self, condition: SerializedAssetBase) -> None:
-        super().__init__(list(_leaves(condition)))
+        super().__init__(list(leaves(condition)))
         self.condition = condition
 
     def as_expression(self) -> Any:
@@ -91,7 +91,7 @@ class Upstreams:
     ) -> None:
         self.downstream = downstream
         self.condition = condition
-        self.members = tuple(self._member(asset, known, rules) for asset in _leaves(condition))
+        self.members = tuple(self._member(asset, known, rules) for asset in leaves(condition))
         if unknown := set(rules) - {member.name for member in self.members}:
             names = ", ".join(member.name for member in self.members)
             raise InvalidDefinitionError(f"rules for {', '.join(sorted(unknown))}; the upstream assets are: {names}")
@@ -135,7 +135,7 @@ class Upstreams:
             return all(self._holds(part, text) for part in condition.objects)
         if isinstance(condition, SerializedAssetAny):
             return any(self._holds(part, text) for part in condition.objects)
-        (leaf,) = _leaves(condition)
+        (leaf,) = leaves(condition)
         member = next(member for member in self.members if member.name == leaf.name)
         return self._there(member, self.dependency(member).upstream(text))
 
@@ -258,10 +258,10 @@ def check_schedulable(definition: PartitionDefinition) -> None:
         )
 
 
-def _leaves(condition: SerializedAssetBase) -> list[Leaf]:
+def leaves(condition: SerializedAssetBase) -> list[Leaf]:
     """The assets of a condition, in order, or references to them by name."""
     if isinstance(condition, SerializedAssetBooleanCondition):
-        return [leaf for part in condition.objects for leaf in _leaves(part)]
+        return [leaf for part in condition.objects for leaf in leaves(part)]
     if isinstance(condition, SerializedAsset | SerializedAssetNameRef):
         return [condition]
     raise InvalidDefinitionError(

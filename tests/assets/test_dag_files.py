@@ -112,15 +112,23 @@ def test_a_spark_asset_reads_the_spark_assets_it_is_scheduled_on(read: Any) -> N
         def hours(spark, partition):
             return spark.range(1)
 
-        @spark_asset(schedule=hours, storage=Parquet("/lake/days"),
+        @spark_asset(schedule=hours, storage=Parquet("/lake/days"), rules={"hours": Lookback(1)},
                      partition=PartitionByInterval("@daily", timezone="America/New_York"))
         def days(spark, partition, hours):
             return hours.groupBy().count()
+
+        @spark_asset(schedule=Asset.ref(name="hours"), storage=Parquet("/lake/named"), upstreams={"hours": HOURS},
+                     rules={"hours": Lookback(2)}, partition=PartitionByInterval("@daily"))
+        def named(spark, partition):
+            return spark.range(1)
         """
     )
     assert bag.import_errors == {}
     (task,) = bag.dags["days"].tasks
     assert {name: storage.path for name, storage in task.inputs.items()} == {"hours": "/lake/hours"}
+    assert [str(rule) for rule in task.rules.values()] == ["Lookback(n=1)"]
+    mapper = bag.dags["named"].timetable.get_partition_mapper(name="hours")
+    assert len(mapper.to_upstream("2013-02-08")) == 24 + 2
 
 
 def test_the_dag_of_a_file_is_serialized_the_same_every_time(read: Any) -> None:
@@ -175,6 +183,10 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
         (PLAIN.format("", ", depends_on_past=True"), "Lookback"),
         (PLAIN.format(', default_args={"wait_for_downstream": True}', ""), "Lookback"),
         (SPARK.format('schedule="@daily", partition=None, storage=Parquet("/x")', "spark", "..."), "partition=None"),
+        (SPARK.format('schedule=None, partition=PartitionAtRuntime(name="x"), storage=Parquet("/x")', "spark", "..."),
+         "no key before a task runs"),
+        (SPARK.format('schedule=None, partition=DAYS, storage=Parquet("/x"), rules={"y": Lookback(1)}', "spark", "..."),
+         "rules for y"),
         (SPARK.format('schedule="@daily", partition=DAYS, storage=Parquet("/x")', "spark", "return HELPER"), "HELPER"),
         (SPARK.format('schedule="@daily", partition=DAYS, storage=Parquet("/x")', "spark, flights", "return flights"),
          "flights"),
