@@ -9,6 +9,7 @@ import sqlite3
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ class Airflow:
     home: ScratchHome
     api: Api
     killed: set[str] = attrs.field(factory=set)
+    orphans: list[int] = attrs.field(factory=list)
 
     @property
     def services(self) -> services.Services:
@@ -148,6 +150,7 @@ class Airflow:
         service = next(s for s in self.services.members if s.name == "scheduler")
         if service.process:
             self.killed.add("scheduler")
+            self.orphans.append(service.pid)
             os.kill(service.pid, signal.SIGKILL)
 
     def start_scheduler(self) -> None:
@@ -166,7 +169,11 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
         found = services.Services.of(home)
         assert found is not None
         with Api(found.address, USER, home.secret("password")) as api:
-            yield Airflow(home, api)
+            airflow = Airflow(home, api)
+            yield airflow
+            for group in airflow.orphans:  # the workers of schedulers that were killed
+                with suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGKILL)
     finally:
         services.stop(home)
         if keep := os.environ.get("KEEP_AIRFLOW_LOGS"):
