@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,7 +15,6 @@ from airflow_partitions.timetables.hint import publish
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath
-    from airflow.sdk.definitions.asset import BaseAsset
 
     from airflow_partitions.definitions import PartitionDefinition
     from airflow_partitions.storage import Parquet
@@ -36,10 +35,6 @@ class PartitionedAsset(Asset):
             publish(self, self.partition)
         with self._source.create_dag(default_dag_id=self.name):
             self.task = self._source.create_task(self, self._function)
-
-    def iter_outlets(self) -> Iterator[BaseAsset]:
-        """The asset itself."""
-        yield self
 
 
 @attrs.define(kw_only=True)

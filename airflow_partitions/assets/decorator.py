@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -38,10 +38,6 @@ class PartitionedAssets(AssetAll):
                 publish(outlet, self.partition)
         with self._source.create_dag(default_dag_id=self.name):
             create_python_task(self._function, self.name, self.objects)
-
-    def iter_outlets(self) -> Iterator[BaseAsset]:
-        """The assets."""
-        yield from self.objects
 
 
 @attrs.define(kw_only=True)
