@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _MODULES = {
+    "INFER": "assets",
+    "AllPartitions": "dependencies",
+    "AtLeast": "timetables.firing",
+    "ByDimension": "dependencies",
     "Dependency": "dependencies",
+    "Foreign": "dependencies",
     "Interval": "keys",
+    "LatestPartition": "dependencies",
     "Lookback": "dependencies",
     "Partition": "partition",
     "PartitionAtRuntime": "definitions",
@@ -21,15 +27,26 @@ _MODULES = {
     "PartitionBySequence": "definitions",
     "PartitionKey": "keys",
     "Partitioned": "timetables",
+    "Rule": "dependencies",
+    "SameKey": "dependencies",
+    "SegmentMap": "dependencies",
     "Selection": "dependencies",
     "Window": "dependencies",
+    "Within": "timetables.firing",
     "asset": "assets",
+    "register_rules": "timetables.rules",
     "spark_asset": "assets",
 }
 
 __all__ = [
+    "INFER",
+    "AllPartitions",
+    "AtLeast",
+    "ByDimension",
     "Dependency",
+    "Foreign",
     "Interval",
+    "LatestPartition",
     "Lookback",
     "Partition",
     "PartitionAtRuntime",
@@ -38,25 +55,44 @@ __all__ = [
     "PartitionBySequence",
     "PartitionKey",
     "Partitioned",
+    "Rule",
+    "SameKey",
+    "SegmentMap",
     "Selection",
     "Window",
+    "Within",
     "__version__",
     "asset",
+    "register_rules",
     "spark_asset",
 ]
 
 if TYPE_CHECKING:
-    from airflow_partitions.assets import asset, spark_asset
+    from airflow_partitions.assets import INFER, asset, spark_asset
     from airflow_partitions.definitions import (
         PartitionAtRuntime,
         PartitionByInterval,
         PartitionByProduct,
         PartitionBySequence,
     )
-    from airflow_partitions.dependencies import Dependency, Lookback, Selection, Window
+    from airflow_partitions.dependencies import (
+        AllPartitions,
+        ByDimension,
+        Dependency,
+        Foreign,
+        LatestPartition,
+        Lookback,
+        Rule,
+        SameKey,
+        SegmentMap,
+        Selection,
+        Window,
+    )
     from airflow_partitions.keys import Interval, PartitionKey
     from airflow_partitions.partition import Partition
     from airflow_partitions.timetables import Partitioned
+    from airflow_partitions.timetables.firing import AtLeast, Within
+    from airflow_partitions.timetables.rules import register_rules
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 #: 3,650 days, 87,600 hours in UTC and in New York.
 START, END = "2015-01-01", "2024-12-29"
+DAYS = 3_650
 REGIONS = [f"region-{n:02}" for n in range(50)]
 SAMPLE = 1_000
 
@@ -43,8 +44,12 @@ CASES = (
     Case("product_first", "first key of days x regions", wanted_ratio=1_000),
     Case("product_last", "last key of days x regions", wanted_ratio=1_000),
     Case("day_hours", "hours of 3,650 days, as texts", wanted_ratio=4),
-    Case("day_ranges", "hours of 3,650 days, as ranges", wanted_ratio=4),
-    Case("hour_day", "day of an hour", each=True),
+    Case("day_ranges", "hours of 3,650 days, as ranges", wanted_ratio=10),
+    Case("ten_years", "days of 87,600 hours, in one call", each=True),
+    Case("hour_day", "day of an hour", each=True, wanted_ratio=10),
+    Case("day_regions", "50 product keys of a day, as texts", each=True, wanted_ratio=4),
+    Case("day_regions_range", "50 product keys of a day, as a range", each=True, wanted_ratio=10),
+    Case("region_day", "day of a product key", each=True, wanted_ratio=10),
 )
 
 _EACH = {case.name for case in CASES if case.each}

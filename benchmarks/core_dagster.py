@@ -15,12 +15,13 @@ from dagster import (  # type: ignore[import-not-found]  # noqa: E402
     DailyPartitionsDefinition,
     HourlyPartitionsDefinition,
     MultiPartitionsDefinition,
+    MultiToSingleDimensionPartitionMapping,
     StaticPartitionsDefinition,
     TimeWindowPartitionMapping,
     TimeWindowPartitionsDefinition,
 )
 
-from benchmarks.cases import END, REGIONS, START, Work, sample, serve  # noqa: E402
+from benchmarks.cases import DAYS, END, REGIONS, START, Work, sample, serve  # noqa: E402
 
 
 def hourly(zone: str) -> HourlyPartitionsDefinition:
@@ -136,6 +137,52 @@ def hour_day(zone: str) -> Work:
     return work
 
 
+def ten_years(zone: str) -> Work:
+    mapping, days, hours = TimeWindowPartitionMapping(), daily(zone), hourly(zone)
+    subset = hours.subset_with_all_partitions()
+
+    def found() -> int:
+        return len(mapping.get_downstream_partitions_for_partitions(subset, hours, days))
+
+    return lambda: sum(1 for _ in range(100) if found() == DAYS)
+
+
+def _regions(zone: str, ask):  # type: ignore[no-untyped-def]
+    mapping = MultiToSingleDimensionPartitionMapping(partition_dimension_name="date")
+    days, both = daily(zone), days_and_regions(zone)
+
+    def found(day: str):  # type: ignore[no-untyped-def]
+        subset = days.empty_subset().with_partition_keys([day])
+        return mapping.get_downstream_partitions_for_partitions(subset, days, both)
+
+    some = sample(days.get_partition_keys())
+    return lambda: len([ask(found(day)) for day in some])
+
+
+def day_regions(zone: str) -> Work:
+    return _regions(zone, lambda subset: list(subset.get_partition_keys()))
+
+
+def day_regions_range(zone: str) -> Work:
+    return _regions(zone, lambda subset: subset)
+
+
+def region_day(zone: str) -> Work:
+    mapping = MultiToSingleDimensionPartitionMapping(partition_dimension_name="date")
+    days, both = daily(zone), days_and_regions(zone)
+    keys = sample(both.get_partition_keys())
+
+    def work() -> int:
+        found = 0
+        for key in keys:
+            subset = both.empty_subset().with_partition_keys([key])
+            mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, both, days).partitions_subset
+            found += len(list(mapped.get_partition_keys()))
+        return found
+
+    return work
+
+
 if __name__ == "__main__":
     serve(
         {
@@ -153,6 +200,10 @@ if __name__ == "__main__":
             "product_last": product_last,
             "day_hours": day_hours,
             "day_ranges": day_ranges,
+            "ten_years": ten_years,
             "hour_day": hour_day,
+            "day_regions": day_regions,
+            "day_regions_range": day_regions_range,
+            "region_day": region_day,
         }
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_partitions import Dependency, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from benchmarks.cases import END, REGIONS, START, Work, sample, serve
+from airflow_partitions import Dependency, PartitionByInterval, PartitionByProduct, PartitionBySequence, Selection
+from benchmarks.cases import DAYS, END, REGIONS, START, Work, sample, serve
 
 
 def hourly(zone: str, schedule: str = "@hourly") -> PartitionByInterval:
@@ -97,6 +97,31 @@ def hour_day(zone: str) -> Work:
     return lambda: sum(len([str(key) for key in dependency.downstream(hour)]) for hour in hours)
 
 
+def ten_years(zone: str) -> Work:
+    definition, days = hourly(zone), daily(zone)
+    hours = Selection.between(definition, definition.start, definition.end)
+    dependency = Dependency(downstream=days, upstream=definition)
+    return lambda: sum(1 for _ in range(100) if len(dependency.downstream(hours)) == DAYS)
+
+
+def day_regions(zone: str) -> Work:
+    dependency = Dependency(downstream=days_and_regions(zone), upstream=daily(zone))
+    days = sample(list(daily(zone).keys()))
+    return lambda: len([[str(key) for key in dependency.downstream(day)] for day in days])
+
+
+def day_regions_range(zone: str) -> Work:
+    dependency = Dependency(downstream=days_and_regions(zone), upstream=daily(zone))
+    days = sample(list(daily(zone).keys()))
+    return lambda: len([dependency.downstream(day) for day in days])
+
+
+def region_day(zone: str) -> Work:
+    dependency = Dependency(downstream=days_and_regions(zone), upstream=daily(zone))
+    keys = sample(list(days_and_regions(zone).keys()))
+    return lambda: sum(len([str(day) for day in dependency.upstream(key)]) for key in keys)
+
+
 if __name__ == "__main__":
     serve(
         {
@@ -114,6 +139,10 @@ if __name__ == "__main__":
             "product_last": product_last,
             "day_hours": day_hours,
             "day_ranges": day_ranges,
+            "ten_years": ten_years,
             "hour_day": hour_day,
+            "day_regions": day_regions,
+            "day_regions_range": day_regions_range,
+            "region_day": region_day,
         }
     )

@@ -2,6 +2,6 @@
 
 from airflow_partitions.calendars.calendar import Calendar, CronCalendar, ElapsedCalendar
 from airflow_partitions.calendars.clock import Clock
-from airflow_partitions.calendars.cron import Cron
+from airflow_partitions.calendars.cron import Cron, read_cron
 
-__all__ = ["Calendar", "Clock", "Cron", "CronCalendar", "ElapsedCalendar"]
+__all__ = ["Calendar", "Clock", "Cron", "CronCalendar", "ElapsedCalendar", "read_cron"]

@@ -201,3 +201,9 @@ def _expand(given: str, expression: str) -> tuple[list[list[Any]], dict[Any, set
     if nth and fields[2] != ["*"]:  # croniter has no sense for these: neither both, nor either
         raise InvalidDefinitionError(f"cron {given!r} mixes days of the month and numbered weekdays; {expected}")
     return list(fields), dict(nth)
+
+
+@lru_cache(maxsize=1024)
+def read_cron(schedule: str) -> Cron:
+    """The preset or cron expression *schedule*, read once: it never changes, and Airflow reads Dags very often."""
+    return Cron(schedule)

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from airflow_partitions.calendars import Calendar, Clock, Cron, CronCalendar, ElapsedCalendar
+from airflow_partitions.calendars import Calendar, Clock, CronCalendar, ElapsedCalendar, read_cron
 from airflow_partitions.calendars.instants import DAY, SECOND, instant
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
@@ -65,7 +65,7 @@ class PartitionByInterval(PartitionDefinition):
             anchor = self._start if self._start is not None else self.moment(date(1970, 1, 1), "anchor")
             self.calendar, self.clock = ElapsedCalendar(step, anchor), Clock(self._zone)
         elif isinstance(schedule, str):
-            cron = Cron(schedule)
+            cron = read_cron(schedule)
             self.calendar, self.clock = CronCalendar(cron, self._zone), Clock(self._zone, dates=cron.midnight)
         else:
             raise InvalidDefinitionError(f"schedule {schedule!r} is not a preset, a cron expression or a timedelta")

@@ -1,7 +1,30 @@
 """Which upstream partitions a downstream partition needs."""
 
+from airflow_partitions.dependencies.by_dimension import ByDimension
 from airflow_partitions.dependencies.dependency import Dependency
-from airflow_partitions.dependencies.rule import Lookback, Overlap, Rule, Window, rule_from_json
+from airflow_partitions.dependencies.foreign import Foreign
+from airflow_partitions.dependencies.form import rule_from_json
+from airflow_partitions.dependencies.inverse import check_inverse
+from airflow_partitions.dependencies.rule import Rule, Sides
+from airflow_partitions.dependencies.same_key import SameKey
+from airflow_partitions.dependencies.segment_map import SegmentMap
 from airflow_partitions.dependencies.selection import Selection
+from airflow_partitions.dependencies.time_rule import AllPartitions, LatestPartition, Lookback, Overlap, Window
 
-__all__ = ["Dependency", "Lookback", "Overlap", "Rule", "Selection", "Window", "rule_from_json"]
+__all__ = [
+    "AllPartitions",
+    "ByDimension",
+    "Dependency",
+    "Foreign",
+    "LatestPartition",
+    "Lookback",
+    "Overlap",
+    "Rule",
+    "SameKey",
+    "SegmentMap",
+    "Selection",
+    "Sides",
+    "Window",
+    "check_inverse",
+    "rule_from_json",
+]

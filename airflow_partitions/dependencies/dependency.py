@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 import attrs
 
-from airflow_partitions.calendars.timeline import FIRST, LAST
-from airflow_partitions.definitions import (
-    PartitionAtRuntime,
-    PartitionByProduct,
-    PartitionBySequence,
-    PartitionDefinition,
-)
-from airflow_partitions.dependencies.rule import Overlap, Rule
-from airflow_partitions.dependencies.selection import Box, Selection
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.keys import Interval, Segment
+from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
+from airflow_partitions.dependencies.box import Box, snapped
+from airflow_partitions.dependencies.dimension_rule import DimensionRule
+from airflow_partitions.dependencies.fan_out import fan_out
+from airflow_partitions.dependencies.matching import Matching, Tick
+from airflow_partitions.dependencies.rule import Rule, Sides, needs_now
+from airflow_partitions.dependencies.selection import Selection
+from airflow_partitions.dependencies.time_rule import Overlap
+from airflow_partitions.errors import InvalidDefinitionError
 
-ALWAYS = FIRST, LAST
+
+def _or_overlap(given: Rule | None) -> Rule:
+    return Overlap() if given is None else given
 
 
 @attrs.frozen
@@ -27,7 +28,8 @@ class Dependency:
     """How the partitions of a *downstream* definition depend on those of an *upstream* one.
 
     Times belong together if their half-open intervals share an instant, in whatever zones. Segments belong together if
-    they are the same value. A dimension that only one side has leaves the other side's choice open: all of its values.
+    they are the same value. A dimension that only one side has leaves the other side's choice open: all of its values;
+    but if only the downstream has time, the tick of the run that made the upstream key says which intervals are meant.
     Segment dimensions are matched by name, those left over by the values they share.
 
     .. code-block:: python
@@ -35,110 +37,115 @@ class Dependency:
         hours, days = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
         len(Dependency(downstream=days, upstream=hours).upstream("2013-02-08"))  # 24
 
-    :param rule: replaces overlap between the times: :class:`Lookback`, :class:`Window`.
+    :param rule: replaces that: :class:`Lookback`, :class:`Window`, :class:`AllPartitions`, :class:`LatestPartition`,
+        :class:`SameKey`, :class:`SegmentMap`, :class:`ByDimension`, or a :class:`Rule` of your own.
     :raises InvalidDefinitionError: if the two can never meet.
     """
 
-    _downstream: PartitionDefinition
-    _upstream: PartitionDefinition
-    rule: Rule = attrs.field(factory=Overlap)
-    #: Segment dimensions of downstream, and the dimension of upstream each belongs to.
-    _pairs: Mapping[str, str] = attrs.field(init=False, eq=False, repr=False)
+    _downstream: PartitionDefinition = attrs.field()
+    _upstream: PartitionDefinition = attrs.field()
+    rule: Rule = attrs.field(default=None, converter=_or_overlap)
+    #: The two definitions.
+    sides: Sides = attrs.field(init=False, eq=False, repr=False)
+    #: How dimensions belong together; ``None`` where the rule is about whole keys.
+    _matching: Matching | None = attrs.field(init=False, eq=False, repr=False)
 
-    @_pairs.default
-    def _paired(self) -> Mapping[str, str]:
-        return _pairs(self._downstream, self._upstream)
+    @_downstream.validator
+    @_upstream.validator
+    def _check(self, attribute: attrs.Attribute[Any], given: Any) -> None:
+        if not isinstance(given, PartitionDefinition):
+            raise InvalidDefinitionError(
+                f"{attribute.alias}={given!r} is no partition definition, so it has no partitions that could belong to"
+                " others; expected for example PartitionByInterval('@daily')"
+            )
+
+    @rule.validator
+    def _check_rule(self, _: Any, given: Any) -> None:
+        if not isinstance(given, Rule):
+            raise InvalidDefinitionError(f"rule={given!r} is no rule; expected for example Lookback(1)")
 
     def __attrs_post_init__(self) -> None:
-        kinds = [isinstance(d, PartitionAtRuntime) for d in (self._downstream, self._upstream)]
-        if any(kinds) and self._downstream != self._upstream:
-            raise InvalidDefinitionError(
-                f"{self._downstream!r} and {self._upstream!r} can never meet: keys known only at runtime"
-                " belong together with keys of the same PartitionAtRuntime"
-            )
-        for name, other in self._pairs.items():
-            mine, theirs = self._downstream.dimensions[name], self._upstream.dimensions[other]
-            if not _shared(mine, theirs):
-                raise InvalidDefinitionError(f"{mine!r} and {theirs!r} can never meet: they share no value")
-        if not isinstance(self.rule, Overlap) and (self._downstream.time is None or self._upstream.time is None):
-            raise InvalidDefinitionError(
-                f"{self.rule!r} needs time on both sides; {self._downstream!r} or {self._upstream!r} has none"
-            )
-        if self._upstream.time is not None and self._downstream.time is None and self._upstream.time.start is None:
-            raise InvalidDefinitionError(
-                f"{self._downstream!r} would need every interval of {self._upstream!r}, which is open to the past;"
-                " give the upstream definition a start="
-            )
+        sides = Sides(self._downstream, self._upstream)
+        rule = self.rule
+        matching = Matching(sides, rule.by_dimension(sides)) if isinstance(rule, DimensionRule) else None
+        object.__setattr__(self, "sides", sides)
+        object.__setattr__(self, "_matching", matching)
 
-    def upstream(self, key: Any) -> Selection:
-        """The upstream keys that the downstream *key* needs."""
-        return _selected(self._downstream, key, self._upstream, self._pairs, self._needed)
+    @property
+    def needs_tick(self) -> bool:
+        """Whether only the downstream has time and no rule says which of it is meant, so that a tick has to."""
+        return self._matching is not None and self._matching.needs_tick
 
-    def downstream(self, key: Any) -> Selection:
-        """The downstream keys that need the upstream *key*."""
-        pairs = {theirs: mine for mine, theirs in self._pairs.items()}
-        return _selected(self._upstream, key, self._downstream, pairs, self._needing)
+    def upstream(self, key: Any, *, now: datetime | None = None) -> Selection:
+        """The upstream keys that the downstream *key* needs.
 
-    def _needed(self, interval: Interval) -> tuple[int, int]:
-        time = self._upstream.time
-        return interval.bounds if time is None else self.rule.needed(interval, time)
+        :param key: wrapped, plain or its text; or a :class:`Selection`, for what any of its keys needs.
+        :param now: aware; for rules that are :attr:`~Rule.moving`.
+        :raises InvalidKeyError: if the downstream has no such key.
+        """
+        matching = self._matching
+        if matching is None:
+            return self._asked(self.rule.upstream, key, self._downstream, self._upstream, now)
+        found = (matching.upstream(box, now) for box in _boxes(self._downstream, key))
+        return Selection(self._upstream, tuple(box for box in found if box is not None))
 
-    def _needing(self, interval: Interval) -> tuple[int, int]:
-        time = self._upstream.time
-        return interval.bounds if time is None else self.rule.needing(interval, time)
+    def downstream(self, key: Any, *, tick: Tick | None = None, now: datetime | None = None) -> Selection:
+        """The downstream keys that need the upstream *key*.
 
+        :param key: wrapped, plain or its text; or a :class:`Selection`, for those that need any of its keys.
+        :param tick: the tick before, or ``None`` if it was the first, and the tick of the run that made the key; for
+            dependencies that :attr:`need <needs_tick>` it. Meant are the intervals that end after the one and not after
+            the other; of a first tick, the newest.
+        :param now: aware; for rules that are :attr:`~Rule.moving`. Their answers are endless if the downstream is.
+        :raises InvalidKeyError: if the upstream has no such key.
+        """
+        matching = self._matching
+        if matching is None:
+            return self._asked(self.rule.downstream, key, self._upstream, self._downstream, now)
+        found = (matching.downstream(box, now, tick) for box in _boxes(self._upstream, key))
+        return Selection(self._downstream, tuple(box for box in found if box is not None))
 
-def _selected(
-    source: PartitionDefinition,
-    key: Any,
-    target: PartitionDefinition,
-    pairs: Mapping[str, str],
-    reach: Callable[[Interval], tuple[int, int]],
-) -> Selection:
-    wrapped = source.parse(key) if isinstance(key, str) else source.key(key)
-    span, interval = None, source.interval_of(wrapped)
-    if target.time is not None:
-        if interval is None and (target.time.start is None or target.time.end is None):
-            raise InvalidDefinitionError(
-                f"{source!r} has no time, so it means every interval of {target!r}, which has no end;"
-                " give it start= and end="
-            )
-        span = target.time.span(*(ALWAYS if interval is None else reach(interval)))
-        if span[0] >= span[1]:
-            return Selection(target)
-    parts, segments = source.dimensions_of(wrapped), {}
-    for mine, theirs in pairs.items():
-        dimension, part = target.dimensions[theirs], parts[mine]
-        try:
-            chosen = dimension.key(part)
-        except InvalidKeyError:  # a value only the source has: nothing on the other side belongs to it
-            return Selection(target)
-        if isinstance(chosen, Segment):
-            segments[theirs] = (chosen,)
-    return Selection(target, (Box(span, segments),))
+    def fan_out(self) -> int | None:
+        """The most downstream keys that one upstream key has; ``None`` if there is no end to them, or a tick says it.
 
+        Where calendars are open or long, it is the most that is found in their first 1,500 intervals and around the
+        clock changes of 28 years.
+        """
+        return self.rule.fan_out if self._matching is None else fan_out(self.sides, self._matching)
 
-def _pairs(source: PartitionDefinition, target: PartitionDefinition) -> Mapping[str, str]:
-    """Segment dimensions of *source* and the dimension of *target* each belongs to."""
-    mine = {n: d for n, d in source.dimensions.items() if isinstance(d, PartitionBySequence | PartitionAtRuntime)}
-    theirs = {n: d for n, d in target.dimensions.items() if isinstance(d, PartitionBySequence | PartitionAtRuntime)}
-    pairs = {name: name for name in mine if name in theirs}
-    left = [name for name in mine if name not in pairs], [name for name in theirs if name not in pairs]
-    shared = [(name, other) for name in left[0] for other in left[1] if _shared(mine[name], theirs[other])]
-    for side in (0, 1):
-        for name in left[side]:
-            others = [pair[1 - side] for pair in shared if pair[side] == name]
-            if len(others) > 1:
+    def _asked(
+        self,
+        ask: Callable[[Any, Sides, datetime | None], Iterable[Any]],
+        key: Any,
+        source: PartitionDefinition,
+        target: PartitionDefinition,
+        now: datetime | None,
+    ) -> Selection:
+        """What a rule about whole keys says, key by key."""
+        if self.rule.moving:
+            needs_now(self.rule, now)
+        boxes: list[Box] = []
+        for one in key if isinstance(key, Selection) else Selection.of(source, key):
+            found = ask(one, self.sides, now)
+            if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
+                raise InvalidDefinitionError(f"{self.rule!r} gave {found!r} for {str(one)!r}; expected a list of keys")
+            if isinstance(found, Selection) and found.definition != target:
                 raise InvalidDefinitionError(
-                    f"dimension {name!r} shares values with {', '.join(others)};"
-                    " give the two that belong together one name"
+                    f"{self.rule!r} gave keys of {found.definition!r} for {str(one)!r}; expected keys of {target!r}"
                 )
-    if not shared and not isinstance(source, PartitionByProduct) and not isinstance(target, PartitionByProduct):
-        shared = list(zip(*left, strict=False))
-    return pairs | dict(shared)
+            boxes += found.boxes if isinstance(found, Selection) else (Box.of(target, other) for other in found)
+        return Selection(target, tuple(boxes))
 
 
-def _shared(mine: PartitionDefinition, theirs: PartitionDefinition) -> bool:
-    if isinstance(mine, PartitionBySequence) and isinstance(theirs, PartitionBySequence):
-        return not {s.identity for s in mine.segments}.isdisjoint(s.identity for s in theirs.segments)
-    return mine == theirs
+def _boxes(definition: PartitionDefinition, key: Any) -> tuple[Box, ...]:
+    if not isinstance(key, Selection):
+        return (Box.of(definition, key),)
+    if key.definition != definition:
+        raise InvalidDefinitionError(f"a selection of {key.definition!r}; expected keys of {definition!r}")
+    time = definition.time
+    return key.boxes if time is None else tuple(_whole(time, box) for box in key.boxes)
+
+
+def _whole(time: PartitionByInterval, box: Box) -> Box:
+    """*box* with a span that ends where its last interval ends."""
+    return box if box.span is None else attrs.evolve(box, span=snapped(time, box.span))

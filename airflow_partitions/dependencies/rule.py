@@ -1,125 +1,87 @@
-"""Rules that replace overlap between the times of two definitions.
-
-A rule answers in both directions, as a stretch of time; the partitions of the other side that overlap it are meant.
-"""
+"""What all rules have in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from datetime import timedelta
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Self
 
 import attrs
 
-from airflow_partitions.calendars.timeline import FIRST, LAST
-from airflow_partitions.definitions import PartitionByInterval
+from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.keys import Interval
+from airflow_partitions.keys import Key
 
-Stretch = tuple[int, int]
+
+@attrs.frozen
+class Sides:
+    """The two definitions that a rule connects."""
+
+    downstream: PartitionDefinition
+    upstream: PartitionDefinition
 
 
 class Rule(ABC):
-    """Which upstream intervals a downstream interval needs. Instants are microseconds since the epoch."""
+    """Which upstream partitions a downstream partition needs, where it is not those of the same time and segments.
 
-    @abstractmethod
-    def needed(self, downstream: Interval, upstream: PartitionByInterval) -> Stretch:
-        """The stretch whose overlapping *upstream* intervals the *downstream* interval needs."""
+    A rule of your own is a subclass that answers in both directions, for keys of the two definitions. Each direction
+    must be the inverse of the other. What it gives back are keys that the other side has, wrapped, plain or as texts,
+    or a :class:`Selection` of them.
 
-    @abstractmethod
-    def needing(self, upstream: Interval, definition: PartitionByInterval) -> Stretch:
-        """The stretch whose overlapping downstream intervals need the *upstream* interval of *definition*."""
+    .. code-block:: python
 
-    @abstractmethod
-    def to_json(self) -> dict[str, Any]:
-        """JSON form, read back by :func:`rule_from_json`."""
+        WEEK = timedelta(days=7)
 
 
-@attrs.frozen
-class Overlap(Rule):
-    """The upstream intervals that share an instant with the downstream one: what holds without a rule."""
+        class WeekBefore(Rule):
+            def upstream(self, key, sides, now):
+                return Selection.between(sides.upstream, key.start - WEEK, key.end - WEEK)
 
-    def needed(self, downstream: Interval, upstream: PartitionByInterval) -> Stretch:
-        return downstream.bounds
+            def downstream(self, key, sides, now):
+                return Selection.between(sides.downstream, key.start + WEEK, key.end + WEEK)
 
-    def needing(self, upstream: Interval, definition: PartitionByInterval) -> Stretch:
-        return upstream.bounds
-
-    def to_json(self) -> dict[str, Any]:
-        return {"rule": "overlap"}
-
-
-@attrs.frozen
-class Lookback(Rule):
-    """Overlap, and the *n* upstream intervals before it, as far as the upstream calendar goes back.
-
-    :param n: at least 1.
+    Dags carry a rule in JSON, under the name of its module and class; a rule with arguments adds them in
+    :meth:`to_json`. Whoever reads it back must know the class: a plugin registers it.
     """
 
-    n: int = attrs.field()
+    @property
+    def moving(self) -> bool:
+        """Whether the answers change as time goes by, so that they need *now*."""
+        return False
 
-    @n.validator
-    def _check(self, _: Any, given: Any) -> None:
-        if type(given) is not int or given < 1:
-            raise InvalidDefinitionError(f"Lookback({given!r}); expected a number of upstream intervals, at least 1")
+    @property
+    def fan_out(self) -> int | None:
+        """The most downstream keys that one upstream key has, if that is known."""
+        return None
 
-    def needed(self, downstream: Interval, upstream: PartitionByInterval) -> Stretch:
-        low, high = downstream.bounds
-        start = upstream.calendar.floor(low)
-        for _ in range(self.n):
-            start = None if start is None else upstream.calendar.floor(start - 1)
-        return (FIRST if start is None else start, high)
+    @abstractmethod
+    def upstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
+        """The upstream keys that the downstream *key* needs."""
 
-    def needing(self, upstream: Interval, definition: PartitionByInterval) -> Stretch:
-        low, end = upstream.bounds
-        for _ in range(self.n):
-            end = definition.calendar.after(end) or LAST
-        return low, end
+    @abstractmethod
+    def downstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
+        """The downstream keys that need the upstream *key*."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"rule": "lookback", "n": self.n}
+        """JSON form: ``"rule"`` names the class, all else is for :meth:`from_json`."""
+        return {"rule": name_of(type(self))}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The inverse of :meth:`to_json`; by default everything but ``"rule"`` is an argument of the class."""
+        return cls(**{name: value for name, value in data.items() if name != "rule"})
 
 
-@attrs.frozen
-class Window(Rule):
-    """The upstream intervals that overlap the downstream one, widened by real elapsed time.
-
-    :param before: how much earlier it starts; not negative.
-    :param after: how much later it ends; not negative.
-    """
-
-    before: timedelta = attrs.field(default=timedelta(0))
-    after: timedelta = attrs.field(default=timedelta(0))
-
-    @before.validator
-    @after.validator
-    def _check(self, attribute: Any, given: Any) -> None:
-        if not isinstance(given, timedelta) or given < timedelta(0):
-            raise InvalidDefinitionError(f"Window({attribute.name}={given!r}); expected a timedelta, not negative")
-
-    def needed(self, downstream: Interval, upstream: PartitionByInterval) -> Stretch:
-        return _widened(downstream, self.before, self.after)
-
-    def needing(self, upstream: Interval, definition: PartitionByInterval) -> Stretch:
-        return _widened(upstream, self.after, self.before)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"rule": "window", "before": self.before.total_seconds(), "after": self.after.total_seconds()}
+def name_of(rule: type[Rule]) -> str:
+    """The name under which a rule of someone's own is kept in JSON: ``package.module:Class``."""
+    return f"{rule.__module__}:{rule.__qualname__}"
 
 
-def rule_from_json(data: dict[str, Any]) -> Rule:
-    """The rule whose :meth:`~Rule.to_json` gave *data*."""
-    match data:
-        case {"rule": "overlap"}:
-            return Overlap()
-        case {"rule": "lookback", "n": n}:
-            return Lookback(n)
-        case {"rule": "window", "before": before, "after": after}:
-            return Window(timedelta(seconds=before), timedelta(seconds=after))
-    raise InvalidDefinitionError(f"{data!r} is not the JSON form of a rule")
-
-
-def _widened(interval: Interval, before: timedelta, after: timedelta) -> Stretch:
-    low, high = interval.bounds
-    microsecond = timedelta(microseconds=1)
-    return max(FIRST, low - before // microsecond), min(LAST, high + after // microsecond)
+def needs_now(rule: Rule, now: datetime | None) -> datetime:
+    """*now*, which a moving rule can't do without."""
+    if now is None:
+        raise InvalidDefinitionError(
+            f"{rule!r} depends on the time at which it is asked; expected now=, an aware datetime"
+        )
+    return now

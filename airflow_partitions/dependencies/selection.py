@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import product
-from math import prod
+from itertools import chain, groupby, islice, pairwise, product
+from operator import and_, attrgetter, gt, or_
 from typing import Any
 
 import attrs
@@ -18,42 +19,41 @@ from airflow_partitions.definitions import (
     PartitionDefinition,
     from_json,
 )
+from airflow_partitions.dependencies.box import Box, Keep, Span, combined, intervals
+from airflow_partitions.dependencies.steps import ahead
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.value import from_json as value_from_json
 from airflow_partitions.keys.value import to_json as value_to_json
 
 
-@attrs.frozen
-class Box:
-    """Keys whose interval starts in *span* and whose segments are among *segments*.
-
-    :ivar span: half-open range of instants in microseconds since the epoch, ``None`` without a time dimension.
-    :ivar segments: for each dimension that is not time, the chosen segments; a dimension left out means all of them.
-    """
-
-    span: tuple[int, int] | None
-    segments: Mapping[str, tuple[Segment, ...]] = attrs.field(factory=dict)
-
-
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Selection:
-    """A set of keys of *definition*: iterable in order, sized, and answering ``in``, without listing keys.
+    """A set of keys of *definition*: iterable in the definition's order, sized, and answering ``in``.
 
-    :ivar boxes: parts that share no key.
+    ``|``, ``&`` and ``-`` make union, intersection and difference of two selections of one definition. Neither these
+    nor size, membership, comparison and :meth:`chunks` list keys: ten years of hours are one box.
+
+    .. code-block:: python
+
+        year = Selection.between(hours, datetime(2013, 1, 1, tzinfo=UTC), datetime(2014, 1, 1, tzinfo=UTC))
+        missing = year - Selection.of(hours, "2013-03-10T05:00Z", "2013-03-10T06:00Z")
+        len(missing)  # 8758
+
+    :ivar boxes: parts that share no key, in order.
     """
 
     definition: PartitionDefinition
     boxes: tuple[Box, ...] = ()
 
+    def __attrs_post_init__(self) -> None:
+        if len(self.boxes) > 1 and not _in_order(self.boxes):
+            object.__setattr__(self, "boxes", combined(self.definition, self.boxes, (), or_))
+
     @classmethod
-    def of(cls, definition: PartitionDefinition, key: Any) -> Selection:
-        """The selection of the one *key*, wrapped or plain."""
-        wrapped = definition.parse(key) if isinstance(key, str) else definition.key(key)
-        interval = definition.interval_of(wrapped)
-        parts = definition.dimensions_of(wrapped)
-        segments = {name: (part,) for name, part in parts.items() if isinstance(part, Segment)}
-        return cls(definition, (Box(None if interval is None else interval.bounds, segments),))
+    def of(cls, definition: PartitionDefinition, *keys: Any) -> Selection:
+        """The selection of these *keys*, wrapped, plain or as texts."""
+        return cls(definition, tuple(Box.of(definition, key) for key in keys))
 
     @classmethod
     def between(cls, definition: PartitionDefinition, start: datetime, end: datetime) -> Selection:
@@ -66,30 +66,46 @@ class Selection:
         low, high = definition.time.span(definition.time.moment(start, "start"), definition.time.moment(end, "end"))
         return cls(definition, (Box((low, high)),) if low < high else ())
 
-    def __len__(self) -> int:
-        return sum(self._size(box) for box in self.boxes)
+    def chunks(self, n: int) -> Iterator[Selection]:
+        """Selections of at most *n* keys, in order, that share no key and together are this one.
 
-    def __bool__(self) -> bool:
-        return any(self._size(box) for box in self.boxes)
+        The keys of one interval stay together unless they are more than *n*.
 
-    def __iter__(self) -> Iterator[Key]:
-        for box in self.boxes:
-            yield from self._keys(box)
-
-    def __contains__(self, key: Any) -> bool:
-        try:
-            wrapped = self.definition.key(key)
-        except InvalidKeyError:
-            return False
-        parts = self.definition.dimensions_of(wrapped)
-        return any(self._holds(box, parts) for box in self.boxes)
+        :raises InvalidDefinitionError: if *n* is not at least 1.
+        """
+        if type(n) is not int or n < 1:
+            raise InvalidDefinitionError(f"chunks of {n!r} keys; expected a number of keys, at least 1")
+        taken: list[Box] = []
+        room = n
+        for span, boxes in self._slabs():
+            each = sum(self._combinations(box) for box in boxes)
+            low, high = span or (0, 1)
+            while each <= n and low < high:
+                if room < each:
+                    yield Selection(self.definition, tuple(taken))
+                    taken, room = [], n
+                end = high if span is None else min(high, ahead(self._time().calendar, low, room // each))
+                part = tuple(attrs.evolve(box, span=span and (low, end)) for box in boxes)
+                if size := sum(map(self._size, part)):
+                    taken.extend(part)
+                    room -= size
+                low = end
+            if each > n:
+                if taken:
+                    yield Selection(self.definition, tuple(taken))
+                    taken, room = [], n
+                for interval in (None,) if span is None else intervals(self._time(), span):
+                    keys = self._keys(boxes, interval)
+                    while some := tuple(islice(keys, n)):
+                        yield Selection.of(self.definition, *some)
+        if taken:
+            yield Selection(self.definition, tuple(taken))
 
     def intervals(self) -> Iterator[Interval]:
-        """The intervals of the selected keys, in order, each once per box."""
-        time = self._time()
-        for box in self.boxes:
-            if box.span is not None:
-                yield from time.keys(utc(box.span[0]), utc(box.span[1]))
+        """The intervals of the selected keys, in order, each once."""
+        for span, _ in self._slabs():
+            if span is not None:
+                yield from intervals(self._time(), span)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form: the definition's, and per box its span in UTC and its segments."""
@@ -115,53 +131,150 @@ class Selection:
                 name: tuple(_segment(definition.dimensions[name], value_from_json(v)) for v in values)
                 for name, values in box["segments"].items()
             }
-            boxes.append(Box(span, segments))
+            boxes.append(Box(span and _existing(definition, span), segments))
         return cls(definition, tuple(boxes))
 
-    def _size(self, box: Box) -> int:
-        times = 1 if box.span is None else self._time().count(utc(box.span[0]), utc(box.span[1]))
-        return times * prod(len(choice) for choice in self._choices(box).values())
+    def __len__(self) -> int:
+        return sum(map(self._size, self.boxes))
 
-    def _keys(self, box: Box) -> Iterator[Key]:
-        definition, choices = self.definition, self._choices(box)
-        if not isinstance(definition, PartitionByProduct):
-            if box.span is None:
-                yield from next(iter(choices.values()))
+    def __bool__(self) -> bool:
+        return any(map(self._size, self.boxes))
+
+    def __iter__(self) -> Iterator[Key]:
+        alone = not isinstance(self.definition, PartitionByProduct)
+        for span, boxes in self._slabs():
+            if span is None:
+                yield from self._keys(boxes, None)
+            elif alone:
+                yield from intervals(self._time(), span)
             else:
-                yield from self._time().keys(utc(box.span[0]), utc(box.span[1]))
+                for interval in intervals(self._time(), span):
+                    yield from self._keys(boxes, interval)
+
+    def __contains__(self, key: Any) -> bool:
+        try:
+            wrapped = self.definition.key(key)
+        except InvalidKeyError:
+            return False
+        parts, interval = self.definition.dimensions_of(wrapped), self.definition.interval_of(wrapped)
+        boxes = self.boxes
+        if interval is not None and len(boxes) > 1:
+            start = interval.bounds[0]
+            boxes = boxes[bisect_right(boxes, start, key=_end) : bisect_right(boxes, start, key=_start)]
+        return any(box.holds(parts) for box in boxes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Selection):
+            return NotImplemented
+        if not self._same(other.definition):
+            return False
+        return self.boxes == other.boxes or self._with(other, or_) == other._with(self, and_)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __or__(self, other: Selection) -> Selection:
+        return self._made(other, or_)
+
+    def __and__(self, other: Selection) -> Selection:
+        return self._made(other, and_)
+
+    def __sub__(self, other: Selection) -> Selection:
+        return self._made(other, gt)
+
+    def _made(self, other: Selection, keep: Keep) -> Selection:
+        if not isinstance(other, Selection):
+            return NotImplemented
+        if not self._same(other.definition):
+            raise InvalidDefinitionError(
+                f"a selection of {self.definition!r} and one of {other.definition!r} have no keys in common;"
+                " expected two of one definition"
+            )
+        return Selection(self.definition, self._with(other, keep))
+
+    def _with(self, other: Selection, keep: Keep) -> tuple[Box, ...]:
+        return combined(self.definition, self.boxes, other.boxes, keep)
+
+    def _same(self, definition: PartitionDefinition) -> bool:
+        return self.definition is definition or self.definition == definition
+
+    def _slabs(self) -> Iterator[tuple[Span | None, tuple[Box, ...]]]:
+        """The boxes with keys in them, those with the same span together."""
+        for span, boxes in groupby(filter(self._combinations, self.boxes), key=attrgetter("span")):
+            yield span, tuple(boxes)
+
+    def _keys(self, boxes: tuple[Box, ...], interval: Interval | None) -> Iterator[Key]:
+        """The keys of one *interval*, in order."""
+        definition = self.definition
+        found: Iterable[tuple[Any, ...]] = chain.from_iterable(product(*self._choices(box, interval)) for box in boxes)
+        if len(boxes) > 1:
+            found = sorted(found, key=self._position)
+        if not isinstance(definition, PartitionByProduct):
+            yield from (parts[0] for parts in found)
             return
         names = tuple(definition.dimensions)
-        if box.span is None:
-            for parts in product(*(choices[name] for name in names)):
-                yield ProductKey(names, parts)
-            return
-        for interval in self._time().keys(utc(box.span[0]), utc(box.span[1])):
-            alone: tuple[Interval | Segment, ...] = (interval,)
-            for mixed in product(*(choices.get(name, alone) for name in names)):
-                yield ProductKey(names, mixed)
+        for parts in found:
+            yield ProductKey(names, parts)
 
-    def _choices(self, box: Box) -> dict[str, tuple[Segment, ...]]:
-        choices = {}
+    def _choices(self, box: Box, interval: Interval | None) -> Iterator[tuple[Any, ...]]:
+        for name, dimension in self.definition.dimensions.items():
+            if isinstance(dimension, PartitionByInterval):
+                yield (interval,)
+            elif name in box.segments:
+                yield box.segments[name]
+            elif isinstance(dimension, PartitionBySequence):
+                yield dimension.segments
+
+    def _position(self, parts: tuple[Any, ...]) -> tuple[int, ...]:
+        dimensions = self.definition.dimensions.values()
+        return tuple(
+            d.segments.index(part)
+            for d, part in zip(dimensions, parts, strict=True)
+            if isinstance(d, PartitionBySequence)
+        )
+
+    def _size(self, box: Box) -> int:
+        times = 1 if box.span is None else self._time().calendar.count(*box.span)
+        return times * self._combinations(box)
+
+    def _combinations(self, box: Box) -> int:
+        """How many keys of the box one interval has."""
+        sizes = 1
         for name, dimension in self.definition.dimensions.items():
             if name in box.segments:
-                choices[name] = box.segments[name]
-            elif isinstance(dimension, PartitionBySequence):
-                choices[name] = dimension.segments
-        return choices
-
-    def _holds(self, box: Box, parts: Mapping[str, Interval | Segment]) -> bool:
-        for name, part in parts.items():
-            if isinstance(part, Interval):
-                if box.span is None or not box.span[0] <= part.bounds[0] < box.span[1]:
-                    return False
-            elif name in box.segments and part not in box.segments[name]:
-                return False
-        return True
+                sizes *= len(box.segments[name])
+            elif not isinstance(dimension, PartitionByInterval):
+                sizes *= dimension.count()
+        return sizes
 
     def _time(self) -> PartitionByInterval:
         if self.definition.time is None:
             raise InvalidDefinitionError(f"{self.definition!r} has no time dimension")
         return self.definition.time
+
+
+def _start(box: Box) -> int:
+    return 0 if box.span is None else box.span[0]
+
+
+def _end(box: Box) -> int:
+    return 0 if box.span is None else box.span[1]
+
+
+def _in_order(boxes: tuple[Box, ...]) -> bool:
+    """Whether each box ends before the next one starts."""
+    return all(
+        one.span is not None and other.span is not None and one.span[1] <= other.span[0]
+        for one, other in pairwise(boxes)
+    )
+
+
+def _existing(definition: PartitionDefinition, span: Span) -> Span:
+    """*span* within the bounds of the *definition*."""
+    time = definition.time
+    if time is None:
+        raise InvalidDefinitionError(f"{definition!r} has no time dimension, but a selection of it names a time")
+    low, high = time.span(*span)
+    return max(low, span[0]), high
 
 
 def _segment(dimension: PartitionDefinition, value: Any) -> Segment:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from airflow_partitions import (
+    AllPartitions,
     Dependency,
+    LatestPartition,
+    Lookback,
     PartitionAtRuntime,
     PartitionByInterval,
     PartitionByProduct,
     PartitionBySequence,
+    SameKey,
+    SegmentMap,
     Selection,
 )
 from airflow_partitions.definitions import PartitionDefinition, from_json
+from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 
 DAILY = PartitionByInterval("@daily", name="date")
@@ -73,6 +79,92 @@ def test_a_time_that_only_upstream_has_is_all_of_it() -> None:
         InvalidDefinitionError, match=r"has no time, so it means every interval of .*; give it start= and end="
     ):
         endless.upstream("EWR")
+
+
+def test_a6_a_time_that_only_downstream_has_comes_from_the_tick() -> None:
+    hours = PartitionByProduct([PartitionByInterval("@hourly", name="hour"), AIRPORT])
+    dependency = Dependency(downstream=hours, upstream=AIRPORT)
+    assert dependency.needs_tick
+    assert dependency.fan_out() is None
+    day = datetime(2013, 1, 1, tzinfo=UTC), datetime(2013, 1, 2, tzinfo=UTC)
+    found = dependency.downstream("EWR", tick=day)
+    assert len(found) == 24
+    assert [str(key) for key in found][::23] == ["2013-01-01T00:00Z|EWR", "2013-01-01T23:00Z|EWR"]
+    assert len(dependency.downstream(Selection(AIRPORT, (Box(None),)), tick=day)) == 48
+    assert [str(key) for key in dependency.downstream("JFK", tick=(None, day[1]))] == ["2013-01-01T23:00Z|JFK"]
+    assert not dependency.downstream("JFK", tick=(day[1], day[1]))
+    assert [str(key) for key in dependency.upstream("2013-01-01T05:00Z|EWR")] == ["EWR"]
+    with pytest.raises(InvalidDefinitionError, match=r"can't say which intervals of .* are meant; expected tick="):
+        dependency.downstream("EWR")
+    every = Dependency(downstream=DAILY, upstream=AIRPORT, rule=AllPartitions())
+    assert not every.needs_tick
+    assert [str(key) for key in every.upstream("2013-01-01", now=day[1])] == ["EWR", "JFK"]
+    assert DAILY.parse("2013-01-01") in every.downstream("EWR", now=day[1])
+
+
+def test_a_dependency_needs_two_definitions_and_a_rule() -> None:
+    with pytest.raises(InvalidDefinitionError, match="upstream=None is no partition definition"):
+        Dependency(downstream=DAILY, upstream=None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidDefinitionError, match="rule='lookback' is no rule"):
+        Dependency(DAILY, DAILY, "lookback")  # type: ignore[arg-type]
+    with pytest.raises(InvalidDefinitionError, match=r"a selection of PartitionBySequence.* expected keys of"):
+        Dependency(DAILY, DAILY).upstream(Selection.of(AIRPORT, "EWR"))
+
+
+def test_selections_of_different_definitions_do_not_mix() -> None:
+    with pytest.raises(InvalidDefinitionError, match="have no keys in common; expected two of one definition"):
+        Selection.of(AIRPORT, "EWR") | Selection.of(DAILY, "2013-01-01")
+    assert Selection.of(AIRPORT, "EWR") != Selection.of(DAILY, "2013-01-01")
+
+
+def test_centuries_of_minutes_are_no_list() -> None:
+    minutes = PartitionByProduct([PartitionByInterval("* * * * *", timezone="America/New_York"), AIRPORT])
+    start, end = datetime(1900, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+    whole = Selection.between(minutes, start, end)
+    size = 2 * (end - start) // timedelta(minutes=1)
+    assert len(whole) == size
+    one = Selection.of(minutes, "2013-02-08T05:00-05:00|EWR")
+    rest = whole - one
+    assert len(rest) == size - 1
+    assert rest | one == whole
+    assert rest & one == Selection(minutes)
+    assert not whole - whole
+    assert "2013-02-08T05:00-05:00|JFK" in rest
+    assert "2013-02-08T05:00-05:00|EWR" not in rest
+    chunks = list(rest.chunks(50_000_000))
+    assert sum(map(len, chunks)) == size - 1
+    assert len(chunks) == 5
+    assert len(Dependency(minutes, minutes, Lookback(500_000)).downstream("2013-02-08T05:00-05:00|JFK")) == 500_001
+
+
+@pytest.mark.parametrize(
+    ("downstream", "upstream", "rule", "most"),
+    [
+        (PartitionByInterval("@hourly", timezone="America/New_York"),
+         PartitionByInterval("@daily", timezone="America/New_York"), None, 25),
+        (PartitionByInterval("@hourly"), DAILY, None, 24),
+        (DAILY, PartitionByInterval("@hourly"), None, 1),
+        (PartitionByInterval("@hourly"), PartitionByInterval("@yearly"), None, 8784),
+        (PartitionByInterval("30 0 1 6 *"), PartitionByInterval("@hourly"), None, 2),
+        (DAILY, DAILY, Lookback(40), 41),
+        (PartitionByProduct([DAILY, AIRPORT]), DAILY, None, 2),
+        (AIRPORT, DAILY, LatestPartition(), 2),
+        (DAILY, DAILY, LatestPartition(), None),
+        (AIRPORT, PartitionBySequence(["NYC"], name="city"), SegmentMap({"EWR": ["NYC"], "JFK": ["NYC"]}), 2),
+        (AIRPORT, PartitionAtRuntime("airports"), SameKey(), 1),
+    ],
+)  # fmt: skip
+def test_fan_out(downstream: Any, upstream: Any, rule: Any, most: int | None) -> None:
+    assert Dependency(downstream, upstream, rule).fan_out() == most
+
+
+def test_the_same_key_under_another_definition() -> None:
+    dependency = Dependency(AIRPORT, PartitionAtRuntime("airports"), SameKey())
+    assert [key.value for key in dependency.upstream("EWR")] == ["EWR"]  # type: ignore[union-attr]
+    assert [str(key) for key in dependency.downstream("JFK")] == ["JFK"]
+    assert not dependency.downstream("ORD")
+    here, there = (PartitionByInterval("@daily", timezone=zone) for zone in ("America/New_York", "Asia/Tokyo"))
+    assert [str(key) for key in Dependency(here, there, SameKey()).upstream("2013-02-08")] == ["2013-02-08"]
 
 
 @pytest.mark.parametrize("key", ["2013-01-01T05:00Z", "soon", 5, None])

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from airflow_partitions import Dependency, Lookback, PartitionByInterval, PartitionBySequence, Window
+from airflow_partitions import (
+    AllPartitions,
+    ByDimension,
+    Dependency,
+    LatestPartition,
+    Lookback,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+    SameKey,
+    SegmentMap,
+    Window,
+)
 from airflow_partitions.dependencies import Overlap, rule_from_json
 from airflow_partitions.errors import InvalidDefinitionError
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01")
+AIRPORT = PartitionBySequence(["EWR", "JFK"], name="airport")
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 
 
@@ -48,9 +61,52 @@ def test_rules_come_back_from_json(rule: Any) -> None:
         (lambda: Window(after=5), "after=5"),  # type: ignore[arg-type]
         (lambda: Dependency(PartitionBySequence(["a"]), PartitionBySequence(["a"]), Lookback(1)), "time on both sides"),
         (lambda: rule_from_json({"rule": "never"}), "never"),
+        (
+            lambda: Dependency(DAYS, PartitionByInterval("@daily"), AllPartitions()),
+            "give the upstream definition a start=",
+        ),
+        (lambda: Dependency(AIRPORT, AIRPORT, LatestPartition()), "LatestPartition() needs time in the upstream"),
+        (lambda: Dependency(DAYS, DAYS, LatestPartition()).upstream("2013-02-08"), "expected now="),
+        (lambda: SegmentMap({}), "expected downstream values, each with a list"),
+        (lambda: SegmentMap({"east": "EWR"}), "expected downstream values, each with a list"),  # type: ignore[dict-item]
+        (lambda: Dependency(AIRPORT, AIRPORT, SegmentMap({"EWR": ["LGA"]})), "'LGA' is not one of the 2 values"),
+        (lambda: Dependency(DAYS, DAYS, SegmentMap({"EWR": ["LGA"]})), "fits no dimension"),
+        (lambda: Dependency(DAYS, DAYS, ByDimension({"day": Lookback(1)})), "'day', which neither side has"),
+        (lambda: Dependency(AIRPORT, AIRPORT, ByDimension({"airport": Lookback(1)})), "expected a rule about segments"),
+        (
+            lambda: Dependency(DAYS, HOURS, ByDimension({"time": SegmentMap({"a": ["b"]})})),
+            "expected a rule about time",
+        ),
+        (lambda: ByDimension({"time": SameKey()}), "SameKey() is no rule for a dimension"),  # type: ignore[dict-item]
+        (lambda: rule_from_json({"rule": "by_dimension", "rules": {"time": {"rule": "same_key"}}}), "about whole keys"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(make: Any, said: str) -> None:
     with pytest.raises(InvalidDefinitionError) as refused:
         make()
     assert said in str(refused.value)
+
+
+def test_a20_rules_for_the_dimensions_of_a_product() -> None:
+    cities = PartitionBySequence(["NYC"], name="city")
+    rule = ByDimension({"time": Lookback(1), "city": SegmentMap({"NYC": ["EWR", "JFK"]})})
+    dependency = Dependency(PartitionByProduct([DAYS, cities]), PartitionByProduct([DAYS, AIRPORT]), rule)
+    needed = [f"2013-02-0{day}|{airport}" for day in (7, 8) for airport in ("EWR", "JFK")]
+    assert [str(key) for key in dependency.upstream("2013-02-08|NYC")] == needed
+    assert [str(key) for key in dependency.downstream("2013-02-08|EWR")] == ["2013-02-08|NYC", "2013-02-09|NYC"]
+
+
+def test_a20_rules_that_move_with_the_time() -> None:
+    now = datetime(2013, 1, 3, 12, tzinfo=UTC)
+    airport_days = PartitionByProduct([DAYS, AIRPORT])
+    everything = Dependency(AIRPORT, airport_days, AllPartitions())
+    assert [str(key) for key in everything.upstream("JFK", now=now)] == ["2013-01-01|JFK", "2013-01-02|JFK"]
+    assert [str(key) for key in everything.downstream("2013-01-02|JFK", now=now)] == ["JFK"]
+    assert not everything.downstream("2013-01-03|JFK", now=now)
+    latest = Dependency(HOURS, airport_days, LatestPartition())
+    assert [str(key) for key in latest.upstream("2013-01-01T00:00-05:00", now=now)] == [
+        "2013-01-02|EWR",
+        "2013-01-02|JFK",
+    ]
+    assert HOURS.parse("2013-05-01T00:00-04:00") in latest.downstream("2013-01-02|EWR", now=now)
+    assert not latest.downstream("2013-01-01|EWR", now=now)

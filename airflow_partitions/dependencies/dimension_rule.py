@@ -1,0 +1,78 @@
+"""Rules about one dimension of a key."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from airflow_partitions.calendars.timeline import FIRST, LAST
+from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
+from airflow_partitions.dependencies.rule import Rule, Sides
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.keys import Key, Segment
+
+#: Time in microseconds since the epoch, half-open.
+Stretch: TypeAlias = tuple[int, int]
+ALWAYS: Stretch = FIRST, LAST
+NEVER: Stretch = FIRST, FIRST
+Images: TypeAlias = Mapping[Segment, tuple[Segment, ...]]
+
+
+class DimensionRule(Rule):
+    """A rule that replaces what holds for a dimension; all other dimensions belong together as without it."""
+
+    @abstractmethod
+    def by_dimension(self, sides: Sides) -> Mapping[str, DimensionRule]:
+        """The rules by the name of the dimension, on either side, that each is about."""
+
+    def upstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
+        """As :meth:`Dependency.upstream`."""
+        from airflow_partitions.dependencies.dependency import Dependency  # which is made of rules
+
+        return Dependency(sides.downstream, sides.upstream, self).upstream(key, now=now)
+
+    def downstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
+        """As :meth:`Dependency.downstream`."""
+        from airflow_partitions.dependencies.dependency import Dependency
+
+        return Dependency(sides.downstream, sides.upstream, self).downstream(key, now=now)
+
+
+class TimeRule(DimensionRule):
+    """A rule about time. It answers in stretches; the intervals of the other side that overlap one are meant."""
+
+    #: Whether it says which intervals are meant by downstream keys without time.
+    timeless: bool = False
+
+    @abstractmethod
+    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+        """The stretch whose *upstream* intervals any of the *downstream* ones, which lie side by side, need."""
+
+    @abstractmethod
+    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+        """The stretch whose downstream intervals need any of the *upstream* ones of *definition*."""
+
+    def check(self, upstream: PartitionByInterval) -> None:
+        """Refuse an upstream calendar that the rule can't choose from."""
+
+    def by_dimension(self, sides: Sides) -> Mapping[str, DimensionRule]:
+        if sides.upstream.time is None or (sides.downstream.time is None and not self.timeless):
+            raise InvalidDefinitionError(
+                f"{self!r} needs time {'in the upstream' if self.timeless else 'on both sides'};"
+                f" {sides.downstream!r} or {sides.upstream!r} has none"
+            )
+        return {sides.upstream.time.name: self}
+
+
+class SegmentRule(DimensionRule):
+    """A rule about a dimension of segments."""
+
+    @abstractmethod
+    def images(self, downstream: PartitionDefinition, upstream: PartitionDefinition) -> tuple[Images, Images]:
+        """For each downstream segment the upstream ones it needs, and for each upstream one those that need it."""
+
+    @abstractmethod
+    def ends(self, sides: Sides, name: str = "") -> tuple[str, str]:
+        """Names of the downstream and the upstream dimension it is about; *name* is the one of them that was given."""
