@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.definitions.runtime import Addition
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 
 
@@ -18,13 +19,20 @@ class Partition:
 
     :param definition: what partitions the asset has.
     :param key: one of its keys, wrapped or plain, or the key's text.
+    :param additions: asked for how keys known only at runtime were added, by text, the newest last.
     :raises InvalidKeyError: if the definition has no such key.
     """
 
-    __slots__ = ("_key", "definition")
+    __slots__ = ("_additions", "_key", "definition")
 
-    def __init__(self, definition: PartitionDefinition, key: Any) -> None:
+    def __init__(
+        self,
+        definition: PartitionDefinition,
+        key: Any,
+        additions: Callable[[], Mapping[str, Addition]] | None = None,
+    ) -> None:
         self.definition = definition
+        self._additions = additions
         self._key: Key = definition.parse(key) if isinstance(key, str) else definition.key(key)
 
     @property
@@ -58,17 +66,38 @@ class Partition:
         return {name: _plain(part) for name, part in self.definition.dimensions_of(self._key).items()}
 
     @property
+    def metadata(self) -> Any:
+        """What was added together with a key known only at runtime; ``None`` without."""
+        added = self._added
+        return None if added is None else added.metadata
+
+    @property
     def previous(self) -> Partition | None:
-        """The partition before this one: back in time with the same segments, or back in the declared order."""
-        before = self.definition.previous(self._key)
-        return None if before is None else Partition(self.definition, before)
+        """The partition before this one: back in time with the same segments, or back in the declared order.
+
+        Of a key known only at runtime, the one that was added before it.
+        """
+        before: Key | str | None
+        if self._additions is None:
+            before = self.definition.previous(self._key)
+        else:
+            added = self._added
+            before = None if added is None else added.previous
+        return None if before is None else Partition(self.definition, before, self._additions)
 
     def iter_past_partitions(self) -> Iterator[Partition]:
         """The partitions before this one, nearest first; endless for a calendar without ``start``."""
+        met = {self.text}
         before = self.previous
-        while before is not None:
+        while before is not None and before.text not in met:
             yield before
+            if self._additions is not None:  # a key that was added again may come after one that came after it
+                met.add(before.text)
             before = before.previous
+
+    @property
+    def _added(self) -> Addition | None:
+        return None if self._additions is None else self._additions().get(self.text)
 
     def __getitem__(self, dimension: str) -> Any:
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from airflow.plugins_manager import AirflowPlugin
 
 from airflow_partitions.timetables import Partitioned
-from airflow_partitions.timetables.runtime import AddsPartitions
-from airflow_partitions.timetables.upstreams import DependencyMapper
+from airflow_partitions.timetables.mapper import DependencyMapper
+from airflow_partitions.timetables.runtime import AddsByAssets, AddsByPartition, AddsPartitions
 
 
 class AssetPartitionsPlugin(AirflowPlugin):
@@ -14,4 +14,4 @@ class AssetPartitionsPlugin(AirflowPlugin):
 
     name = "asset_partitions"
     partition_mappers = [DependencyMapper]  # noqa: RUF012
-    timetables = [Partitioned, AddsPartitions]  # noqa: RUF012 - as Airflow declares it
+    timetables = [Partitioned, AddsPartitions, AddsByAssets, AddsByPartition]  # noqa: RUF012 - as Airflow declares it

@@ -21,13 +21,19 @@ _TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
 def dag_policy(dag: DAG) -> None:
     """Give a partitioned Dag's tasks and templates their ``partition``.
 
-    :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs.
+    :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs, and for schedules that
+        can't work.
     """
+    from airflow_partitions.wiring import check_wiring
+
+    check_wiring(dag)
     if hasattr(dag.timetable, "adds"):
         for task in dag.tasks:
             _enter_first(task, "airflow_partitions.runs.added", "take_added")
     if not hasattr(dag.timetable, "partition"):
         return
+    timetable: Any = dag.timetable
+    timetable.dag_id = dag.dag_id
     _refuse_past_dependencies(dag)
     options = dag.jinja_environment_kwargs = dict(dag.jinja_environment_kwargs or {})
     extensions = options.get("extensions", ["jinja2.ext.do"])  # Airflow's own default

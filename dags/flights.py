@@ -1,14 +1,23 @@
-"""Flights that leave New York, by the hour and by day and airport.
+"""Flights that leave New York, by the hour, the day, the day and airport, and over three days.
 
 The landing zone has one Parquet partition per hour, of flights and of weather. Each Dag run makes one partition of an
-asset, with a Spark job that reads exactly the hours it needs.
+asset. Two assets read the landing zone, with Spark jobs that read exactly the hours they need. The other four depend on
+each other: from the hours of `hourly_departures` the rest follows.
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, spark_asset
+from airflow_partitions import (
+    Lookback,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+    asset,
+    spark_asset,
+)
 from airflow_partitions.storage import Parquet
 
 LAKE = os.environ.get("AIRFLOW_PARTITIONS_LAKE", "/lake")
@@ -16,6 +25,11 @@ NEW_YORK = "America/New_York"
 YEAR = {"timezone": NEW_YORK, "start": "2013-01-01", "end": "2014-01-01"}
 
 HOURS = PartitionByInterval("@hourly", **YEAR)
+DAYS = PartitionByInterval("@daily", name="date", **YEAR)
+AIRPORTS = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
+AIRPORT_DAYS = PartitionByProduct([DAYS, AIRPORTS])
+
+DAY_COLUMN = {"date": "%Y-%m-%d"}
 HOUR_COLUMN = {"hour": "%Y-%m-%dT%H:%M%z"}  # with the offset: on 3 November there are two hours 01:00
 
 FLIGHTS = Parquet(
@@ -52,10 +66,8 @@ def hourly_flights(flights, weather):
 
 @spark_asset(
     schedule="@daily",
-    partition=PartitionByProduct(
-        [PartitionByInterval("@daily", name="date", **YEAR), PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")]
-    ),
-    storage=Parquet(f"{LAKE}/airport_days", partition_on={"date": "%Y-%m-%d", "airport": "{airport}"}),
+    partition=AIRPORT_DAYS,
+    storage=Parquet(f"{LAKE}/airport_days", partition_on={**DAY_COLUMN, "airport": "{airport}"}),
     inputs={"flights": FLIGHTS},
     strict=True,
     conf=SMALL,
@@ -69,4 +81,94 @@ def airport_days(partition, flights):
         f.count("*").alias("flights"),
         f.count_if(f.isnull("dep_delay")).alias("cancelled"),
         f.avg("dep_delay").alias("mean_delay"),
+    )
+
+
+DEPARTURES = Parquet(f"{LAKE}/hourly_departures", partition=HOURS, partition_on=HOUR_COLUMN)
+
+
+@asset(schedule="@hourly", partition=HOURS)
+def hourly_departures(self, partition, outlet_events):
+    """Flights and weather of the hour, one row per airport: so few that a plain Python task makes them."""
+    import pyarrow as pa
+    from pyarrow import compute, parquet
+
+    files = [f"{landed.path_of(partition.key)}/part-0.parquet" for landed in (FLIGHTS, WEATHER)]
+    flights, weather = (parquet.read_table(file, partitioning=None) for file in files)
+    nulls = compute.CountOptions(mode="only_null")
+    counts = flights.group_by("origin").aggregate(
+        [([], "count_all"), ("dep_delay", "count", nulls), ("dep_delay", "sum")]
+    )
+    rows = pa.table({"origin": AIRPORTS.values}).join(counts, "origin").join(weather, "origin")
+    departures = pa.table(
+        {
+            "origin": rows["origin"],
+            "flights": rows["count_all"].fill_null(0),
+            "cancelled": rows["dep_delay_count"].fill_null(0),
+            "delay": rows["dep_delay_sum"],
+            "wind_speed": rows["wind_speed"],
+            "visib": rows["visib"],
+        }
+    )
+    file = Path(DEPARTURES.path_of(partition.key), "part-0.parquet")
+    draft = file.with_name(f".{file.name}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(departures, draft)
+    draft.replace(file)  # readers find the old rows or the new ones
+    outlet_events[self].extra = {"rows": departures.num_rows}
+
+
+@spark_asset(
+    schedule=hourly_departures,
+    partition=DAYS,
+    storage=Parquet(f"{LAKE}/daily_departures", partition_on=DAY_COLUMN),
+    inputs={"hourly_departures": DEPARTURES},
+    strict=True,
+    conf=SMALL,
+)
+def daily_departures(hourly_departures):
+    """The whole day, once its 23, 24 or 25 hours are there."""
+    from pyspark.sql import functions as f
+
+    return hourly_departures.agg(
+        f.count_distinct("hour").alias("hours"),
+        *(f.sum(name).alias(name) for name in ("flights", "cancelled", "delay")),
+    )
+
+
+@spark_asset(
+    schedule=hourly_departures,
+    partition=AIRPORT_DAYS,
+    storage=Parquet(f"{LAKE}/airport_departures", partition_on={**DAY_COLUMN, "airport": "{airport}"}),
+    inputs={"hourly_departures": DEPARTURES},
+    strict=True,
+    conf=SMALL,
+)
+def airport_departures(partition, hourly_departures):
+    """The day at one airport, with the worst of its weather. An hour is part of three partitions."""
+    from pyspark.sql import functions as f
+
+    return hourly_departures.where(f.col("origin") == partition["airport"]).agg(
+        f.count_distinct("hour").alias("hours"),
+        *(f.sum(name).alias(name) for name in ("flights", "cancelled", "delay")),
+        f.max("wind_speed").alias("wind_speed"),
+        f.min("visib").alias("visib"),
+    )
+
+
+@spark_asset(
+    schedule=daily_departures,
+    partition=DAYS,
+    rules={"daily_departures": Lookback(2)},
+    storage=Parquet(f"{LAKE}/three_day_departures", partition_on=DAY_COLUMN),
+    strict=True,
+    conf=SMALL,
+)
+def three_day_departures(daily_departures):
+    """The day and the two before it, once all three are there."""
+    from pyspark.sql import functions as f
+
+    return daily_departures.agg(
+        f.count_distinct("date").alias("days"),
+        *(f.sum(name).alias(name) for name in ("hours", "flights", "cancelled", "delay")),
     )

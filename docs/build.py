@@ -38,12 +38,18 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions:spark_asset": (),
         "airflow_partitions:spark_asset.script": (),
         "airflow_partitions:Partitioned": ("due",),
+        "airflow_partitions:INFER": (),
     },
     "Definitions": {
         "airflow_partitions:PartitionByInterval": ("start", "end", "first", "last", "key_at"),
         "airflow_partitions:PartitionBySequence": ("values",),
         "airflow_partitions:PartitionByProduct": ("first", "last", "key_at", "combinations"),
-        "airflow_partitions:PartitionAtRuntime": (),
+        "airflow_partitions:PartitionAtRuntime": (
+            "add_partition",
+            "add_partitions",
+            "remove_partition",
+            "partitions",
+        ),
         "airflow_partitions.definitions:PartitionDefinition": None,
         "airflow_partitions.definitions:from_json": (),
     },
@@ -56,10 +62,21 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     "The partition of a run": {"airflow_partitions:Partition": None},
     "Dependencies": {
         "airflow_partitions:Dependency": None,
+        "airflow_partitions:Selection": None,
+        "airflow_partitions:Foreign": ("text", "keys"),
+    },
+    "Rules": {
         "airflow_partitions:Lookback": (),
         "airflow_partitions:Window": (),
-        "airflow_partitions:Selection": None,
+        "airflow_partitions:AllPartitions": (),
+        "airflow_partitions:LatestPartition": (),
+        "airflow_partitions:SameKey": (),
+        "airflow_partitions:SegmentMap": (),
+        "airflow_partitions:ByDimension": (),
+        "airflow_partitions:Rule": ("upstream", "downstream", "moving", "to_json", "from_json"),
+        "airflow_partitions:register_rules": (),
     },
+    "When a partition is made again": {"airflow_partitions:AtLeast": (), "airflow_partitions:Within": ()},
     "Storage": {
         "airflow_partitions.storage:Parquet": ("path_of", "exists", "of", "to_json", "from_json"),
         "airflow_partitions.storage:Column": (),
@@ -116,6 +133,9 @@ def entry(name: str, members: tuple[str, ...] | None) -> Iterator[str]:
 
 def documented(thing: Any, name: str) -> Iterator[str]:
     """Signature, text and parameters."""
+    if not (callable(thing) or isinstance(thing, property)):
+        yield from described(thing)
+        return
     function = inspect.unwrap(thing)
     if isinstance(thing, property) and thing.fget is not None:
         yield f"```python\n{name}: {thing.fget.__annotations__['return']}\n```\n"
@@ -160,7 +180,11 @@ def signature(function: Any, name: str) -> str:
     """The call, with types and defaults; on one line if it fits."""
     found = inspect.signature(function)
     fields = attrs.fields(function) if inspect.isclass(function) and attrs.has(function) else ()
-    made = {f.alias: f.default.factory() for f in fields if f.init and isinstance(f.default, attrs.Factory)}
+    made = {
+        f.alias: f.default.factory()
+        for f in fields
+        if f.init and isinstance(f.default, attrs.Factory) and not f.default.takes_self
+    }
     words: list[str] = []
     for parameter in found.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not any(word.startswith("*") for word in words):

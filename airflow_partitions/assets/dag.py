@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.sdk import DAG
 
+from airflow_partitions.assets.infer import INFER, inferred
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionBySequence, PartitionDefinition
 from airflow_partitions.definitions.base import check_definition
-from airflow_partitions.dependencies import Rule
+from airflow_partitions.dependencies import Foreign, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.timetables import Partitioned
-from airflow_partitions.timetables.runtime import AddsPartitions
-from airflow_partitions.timetables.upstreams import condition_of
+from airflow_partitions.timetables.condition import condition_of
+from airflow_partitions.timetables.firing import AtLeast, Within
+from airflow_partitions.timetables.hint import Made
+from airflow_partitions.timetables.runtime import adding
+from airflow_partitions.timetables.ticks import ticks_for
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions.param import ParamsDict
@@ -33,23 +37,31 @@ class PartitionedDag:
 
     :ivar schedule: when to look for partitions to make: a preset or cron read in the partition's zone, a timedelta, a
         timetable, or ``None``.
-    :ivar partition: what partitions the asset has; ``None``, written out, for an asset without partitions.
+    :ivar partition: what partitions the asset has; ``None``, written out, for an asset without partitions; ``INFER``
+        for the intervals of *schedule*, or the partitions that the assets in it have.
     :ivar refresh: make this many intervals before the due ones again at every tick.
     :ivar allow_open: accept manual runs for an interval that is not over.
     :ivar upstreams: definitions of upstream assets in *schedule* by name, for those that publish none.
     :ivar rules: what replaces overlap, by name of an upstream asset or input.
+    :ivar wait: ``AtLeast(n)`` to begin when *n* partitions of every upstream are there, and once more when all are.
+    :ivar rerun: what to do when an upstream partition changes later: ``"always"`` make the partition again,
+        ``"never"``, or ``Within("7d", settle="30min")``.
+    :ivar max_wait: how long an upstream run may be at work before it is waited for no longer.
 
     The others mean what they mean for a Dag.
     """
 
     schedule: Any
     partition: PartitionDefinition | None = attrs.field(
-        validator=attrs.validators.optional(lambda _, __, given: check_definition(given))
+        validator=attrs.validators.optional(lambda _, __, given: given is INFER or check_definition(given))
     )
     refresh: int = 0
     allow_open: bool = False
-    upstreams: Mapping[str, PartitionDefinition] | None = None
+    upstreams: Mapping[str, PartitionDefinition | Foreign] | None = None
     rules: Mapping[str, Rule] | None = None
+    wait: AtLeast | None = None
+    rerun: str | Within = "always"
+    max_wait: str | timedelta = timedelta(days=1)
     dag_id: str | None = None
     dag_display_name: str | None = None
     description: str | None = None
@@ -68,15 +80,22 @@ class PartitionedDag:
     owner_links: dict[str, str] = attrs.field(factory=dict)
     tags: Collection[str] = ()
 
+    def __attrs_post_init__(self) -> None:
+        if self.partition is INFER:
+            self.partition = inferred(self.schedule, self.upstreams or {})
+
     def create_dag(self, *, default_dag_id: str) -> DAG:
         """The Dag, with the timetable that makes one run per partition."""
         dag_id = self.dag_id or default_dag_id
+        timetable = self._timetable(default_dag_id)
         passed_on = {name: value for name in _PASSED_ON if (value := getattr(self, name)) is not None}
+        if hasattr(timetable, "adds"):  # its runs take turns; more of them at a time would only wait
+            passed_on.setdefault("max_active_runs", 1)
         for_tasks = {name: getattr(self, name) for name in ("pool", "pool_slots") if getattr(self, name) is not None}
         return DAG(
             dag_id=dag_id,
             dag_display_name=self.dag_display_name or dag_id,
-            schedule=self._timetable(default_dag_id),
+            schedule=timetable,
             catchup=False,
             default_args=self.default_args | for_tasks,
             auto_register=True,
@@ -89,10 +108,13 @@ class PartitionedDag:
                 raise InvalidDefinitionError(f"{name}: refresh and allow_open need a partition; partition is None")
             return self.schedule
         check_length_limit(self.partition, name)
-        if isinstance(self.partition, PartitionAtRuntime) and condition_of(self.schedule) is None:
+        if isinstance(self.partition, PartitionAtRuntime):
             if self.refresh or self.allow_open:
                 raise InvalidDefinitionError(f"{name}: refresh and allow_open need keys known before a task runs")
-            return AddsPartitions(self.schedule, self.partition)
+            firing = {"wait": self.wait, "rerun": self.rerun, "max_wait": self.max_wait}
+            adds = None if self.rules else adding(self.schedule, self.partition, self.upstreams or {}, **firing)
+            if adds is not None:
+                return adds
         return Partitioned(
             self.schedule,
             self.partition,
@@ -100,7 +122,17 @@ class PartitionedDag:
             allow_open=self.allow_open,
             upstreams=self.upstreams,
             rules=self.schedule_rules(),
+            wait=self.wait,
+            rerun=self.rerun,
+            max_wait=self.max_wait,
         )
+
+    def makes(self) -> Made | None:
+        """What partitions the Dag makes, as its consumers want to know it."""
+        if self.partition is None:
+            return None
+        by_time = condition_of(self.schedule) is None
+        return Made(self.partition, ticks_for(self.partition, self.schedule).to_json() if by_time else None)
 
     def schedule_rules(self) -> Mapping[str, Rule]:
         """The rules for the assets in *schedule*."""

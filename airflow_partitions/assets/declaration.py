@@ -31,8 +31,8 @@ class PartitionedAsset(Asset):
     task: BaseOperator | None = attrs.field(default=None, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.partition is not None:
-            publish(self, self.partition)
+        if (makes := self._source.makes()) is not None:
+            publish(self, makes)
         with self._source.create_dag(default_dag_id=self.name):
             self.task = self._source.create_task(self, self._function)
 

@@ -34,8 +34,8 @@ class PartitionedAssets(AssetAll):
     def __attrs_post_init__(self) -> None:
         self.objects = list(self._source.outlets)
         for outlet in self.objects:
-            if self.partition is not None and isinstance(outlet, Asset):
-                publish(outlet, self.partition)
+            if (makes := self._source.makes()) is not None and isinstance(outlet, Asset):
+                publish(outlet, makes)
         with self._source.create_dag(default_dag_id=self.name):
             create_python_task(self._function, self.name, self.objects)
 

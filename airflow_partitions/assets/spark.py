@@ -13,7 +13,8 @@ from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.timetables.upstreams import condition_of, leaves
+from airflow_partitions.timetables.condition import condition_of, leaves
+from airflow_partitions.timetables.runtime import adding
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
@@ -129,7 +130,11 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             raise InvalidDefinitionError(
                 f"spark asset {name!r} has partition=None; expected a definition, since a run publishes one partition"
             )
-        if isinstance(self.partition, PartitionAtRuntime) and condition_of(self.schedule) is None:
+        if (
+            isinstance(self.partition, PartitionAtRuntime)
+            and not self.rules
+            and adding(self.schedule, self.partition, self.upstreams or {}) is not None
+        ):
             raise InvalidDefinitionError(
                 f"spark asset {name!r}: {self.partition!r} has no key before a task runs, so no partition for the"
                 " job to publish; add the keys in an @asset, and schedule this one on it"

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from airflow.cli.cli_config import ActionCommand, Arg, CLICommand, GroupCommand, lazy_load_command
 
+_OUTPUT = Arg(("-o", "--output"), choices=("table", "json"), default="table", help="How to show it")
+_UPKEEP_EXAMPLES = """
+examples:
+  airflow asset-partitions upkeep                      one round, for cron
+  airflow asset-partitions upkeep --loop               a service; start as many as you like, one works
+  airflow asset-partitions upkeep --loop --interval 2 --output json
+"""
+_RECONCILE_EXAMPLES = """
+examples:
+  airflow asset-partitions reconcile
+  airflow asset-partitions reconcile hourly_flights daily_delays --output json
+"""
 _EXAMPLES = """
 examples:
   airflow asset-partitions test hourly_flights 2013-02-08T05:00-05:00
@@ -39,8 +51,32 @@ def get_commands() -> list[CLICommand]:
                         Arg(("--explain",), action="store_true", help="Show Spark's plan"),
                         Arg(("--rows",), type=int, default=20, help="How many rows to show (default: 20)"),
                         Arg(("--dags",), metavar="PATH", help="Dag file or folder (default: [core] dags_folder)"),
-                        Arg(("-o", "--output"), choices=("table", "json"), default="table", help="How to show it"),
+                        _OUTPUT,
                     ),
+                ),
+                ActionCommand(
+                    name="upkeep",
+                    help="Keep ledgers, paused consumers and pending rows in order",
+                    description="Write what was materialised to the ledgers, ask for partitions whose upstream events"
+                    " came while a Dag was paused, and take away pending rows that have no future. Of several"
+                    " processes one works, the others stand by. Nothing is lost when none runs.",
+                    epilog=_UPKEEP_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.upkeep.upkeep"),
+                    args=(
+                        Arg(("--loop",), action="store_true", help="Go on until the process is ended"),
+                        Arg(("--check",), action="store_true", help="Only say whether a process is alive: exit 0 or 1"),
+                        Arg(("--interval",), type=float, default=5.0, help="Seconds between rounds (default: 5)"),
+                        _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="reconcile",
+                    help="Make ledgers again from all events",
+                    description="Read all events of the assets again and write what is missing in their ledgers, for"
+                    " example after something cleared an asset's state store.",
+                    epilog=_RECONCILE_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.upkeep.reconcile"),
+                    args=(Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"), _OUTPUT),
                 ),
             ),
         )

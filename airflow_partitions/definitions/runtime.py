@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from datetime import date, datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from airflow_partitions.definitions.base import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.value import from_json, text_of, to_json
 
-#: Takes the keys a task adds, with their metadata; set by whoever runs the task.
-TAKER: ContextVar[Callable[[PartitionAtRuntime, list[Segment], Any], None]] = ContextVar("TAKER")
+
+class Addition(NamedTuple):
+    """How a key was added: the text of the key before it, if there is one, and its metadata."""
+
+    previous: str | None
+    metadata: Any
+
+
+class Book(Protocol):
+    """Where a running task finds the keys of a definition, and writes those it adds."""
+
+    def add(self, definition: PartitionAtRuntime, keys: list[Segment], metadata: Any, *, once: bool) -> None: ...
+
+    def remove(self, definition: PartitionAtRuntime, key: Segment) -> None: ...
+
+    def texts(self, definition: PartitionAtRuntime) -> list[str]: ...
+
+
+#: The book of the task that is running; set by whoever runs it.
+BOOK: ContextVar[Book] = ContextVar("BOOK")
 _TYPES = ("str", "int", "float", "date", "datetime", "tuple", "key")
 
 
@@ -44,26 +62,53 @@ class PartitionAtRuntime(PartitionDefinition):
     def __init__(self, name: str) -> None:
         self.name = check_name(name)
 
-    def add_partition(self, key: Any, metadata: Any = None) -> None:
+    def add_partition(self, key: Any, metadata: Any = None, *, once: bool = False) -> None:
         """Add a *key*, from inside a task of an asset with this definition; its consumers run once for it.
 
+        It counts when the task succeeds. A key that is known already is a new event, and is the newest again.
+
         :param key: int, float, str, date, aware datetime, tuple of these, or :class:`PartitionKey`.
-        :param metadata: JSON to keep with the key.
-        :raises InvalidKeyError: if it can't be a key.
+        :param metadata: JSON to keep with the key, which consumers find in ``partition.metadata``.
+        :param once: do nothing if the key is known already.
+        :raises InvalidKeyError: if it can't be a key, or *metadata* is no JSON.
         :raises MissingPartitionError: outside such a task.
         """
-        self.add_partitions([key], metadata)
+        self.add_partitions([key], metadata, once=once)
 
-    def add_partitions(self, keys: Iterable[Any], metadata: Any = None) -> None:
+    def add_partitions(self, keys: Iterable[Any], metadata: Any = None, *, once: bool = False) -> None:
         """Add several *keys* at once, each like :meth:`add_partition`; a key given twice is one."""
         wrapped = list(dict.fromkeys(map(self.key, keys)))
-        taker = TAKER.get(None)
-        if taker is None:
-            raise MissingPartitionError(
-                f"{self!r}: partitions are added inside a task of an asset that has them; none is running here"
-            )
+        try:
+            json.dumps(metadata, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InvalidKeyError(f"metadata {metadata!r} is no JSON: {error}", given=metadata) from None
         if wrapped:
-            taker(self, wrapped, metadata)
+            self._book.add(self, wrapped, metadata, once=once)
+
+    def remove_partition(self, key: Any) -> None:
+        """Take a *key* off the list, from inside a task that may add it. What was made for it stays.
+
+        :raises InvalidKeyError: if it is not on the list.
+        :raises MissingPartitionError: outside such a task.
+        """
+        self._book.remove(self, self.key(key))
+
+    def partitions(self) -> list[Any]:
+        """The keys that have been added and not removed, plain, the newest last; inside a task that adds or gets them.
+
+        :raises MissingPartitionError: outside such a task.
+        """
+        return [self.parse(text).value for text in self._book.texts(self)]
+
+    @property
+    def _book(self) -> Book:
+        book = BOOK.get(None)
+        if book is None:
+            raise MissingPartitionError(
+                f"{self!r}: partitions are added and listed inside a task of an asset that has them; none is running"
+                " here"
+            )
+        return book
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
         raise InvalidDefinitionError(

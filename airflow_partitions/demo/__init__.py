@@ -1,1 +1,1 @@
-"""The demo: a year of flights and weather, one day of it processed by Spark under Airflow, checked against pandas."""
+"""The demo: a year of flights and weather, some days of it processed under Airflow, checked against pandas."""

@@ -1,11 +1,10 @@
-"""One day, asked for through Airflow's backfill and waited for."""
+"""Partitions asked for through Airflow's backfill, and those that follow from them, waited for."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import date, datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -13,96 +12,118 @@ import httpx
 
 from airflow_partitions.demo.api import Api
 from airflow_partitions.demo.errors import DemoError
-from airflow_partitions.demo.landing import hours_of
+from airflow_partitions.demo.plan import Wanted
 
-AIRPORTS = ("EWR", "JFK", "LGA")
 ENDED = ("success", "failed")
 PARSED_WITHIN = 120.0  # seconds until the Dags must be there
 STUCK_AFTER = 600.0  # seconds without any run changing its state
-
-
-@attrs.frozen
-class Request:
-    """The partitions of one asset that make up the day."""
-
-    asset: str
-    first: datetime
-    last: datetime
-    keys: tuple[str, ...]
-
-
-def requests(day: date) -> tuple[Request, Request]:
-    """The hours of *day* of the hourly asset, and the day of each airport."""
-    hours = hours_of(day)
-    return (
-        Request("hourly_flights", hours[0], hours[-1], tuple(hour.isoformat(timespec="minutes") for hour in hours)),
-        Request("airport_days", hours[0], hours[0], tuple(f"{day}|{airport}" for airport in AIRPORTS)),
-    )
+PAUSE = 3.0  # seconds between two looks
 
 
 @attrs.frozen
 class Run:
-    """The newest Dag run of a partition."""
+    """A Dag run of a partition."""
 
     asset: str
     key: str
     id: str
     state: str
 
+    @property
+    def ended(self) -> bool:
+        """Whether it will not change any more by itself."""
+        return self.state in ENDED
 
-def submit(api: Api, request: Request) -> None:
-    """Ask for what is missing or failed; when that is under way already, nothing more is asked."""
-    _wait_until_parsed(api, request.asset)
-    api.patch(f"dags/{request.asset}", {"is_paused": False})
-    done = {run.key for run in runs(api, request) if run.state != "failed"}
-    if done.issuperset(request.keys):
-        return
+
+def ready(api: Api, assets: Iterable[str]) -> None:
+    """Wait until Airflow knows the Dags of *assets* and lets them run."""
+    for asset in assets:
+        _wait_until_parsed(api, asset)
+        api.patch(f"dags/{asset}", {"is_paused": False})
+
+
+def submit(api: Api, wanted: Wanted) -> bool:
+    """Ask for what is missing or failed; ``False`` if a backfill of the asset is under way, of which there can be one.
+
+    What comes by itself is only asked for again where it has failed.
+    """
+    found = latest(api, wanted)
+    failed = [run for run in found if run.state == "failed"]
+    if wanted.bounds is None:
+        for run in failed:
+            clear(api, run)
+        return True
+    if len(found) - len(failed) == len(wanted.keys):
+        return True
     body = {
-        "dag_id": request.asset,
-        "from_date": request.first.isoformat(),
-        "to_date": request.last.isoformat(),
+        "dag_id": wanted.asset,
+        "from_date": wanted.bounds[0].isoformat(),
+        "to_date": wanted.bounds[1].isoformat(),
         "reprocess_behavior": "failed",
-        "max_active_runs": len(request.keys),
+        "max_active_runs": len(wanted.keys),
     }
-    api.post("backfills", body, known=(httpx.codes.CONFLICT,))  # one backfill of a Dag at a time: it is ours, cut off
+    return api.post("backfills", body, known=(httpx.codes.CONFLICT,)) is not None
 
 
-def runs(api: Api, request: Request) -> list[Run]:
-    """The newest run of each partition of the request that has one."""
-    found: dict[str, Run] = {}
-    for run in _pages(
-        api, f"dags/{request.asset}/dagRuns", "dag_runs", partition_key_prefix_pattern=request.keys[0][:10]
-    ):
-        if run["partition_key"] in request.keys:
-            found[run["partition_key"]] = Run(request.asset, run["partition_key"], run["dag_run_id"], run["state"])
-    return [found[key] for key in request.keys if key in found]
+def clear(api: Api, run: Run) -> None:
+    """Make the partition again, as a new try of its run."""
+    api.post(f"dags/{run.asset}/dagRuns/{run.id}/clear", {"dry_run": False})
+
+
+def runs(api: Api, asset: str, prefix: str = "2013-") -> list[Run]:
+    """All runs that make a partition of *asset* whose key starts with *prefix*, oldest first."""
+    pages = _pages(api, f"dags/{asset}/dagRuns", "dag_runs", partition_key_prefix_pattern=prefix)
+    return [Run(asset, run["partition_key"], run["dag_run_id"], run["state"]) for run in pages]
+
+
+def under_way(api: Api, asset: str) -> bool:
+    """Whether a run of *asset* is queued or running."""
+    found = api.get(f"dags/{asset}/dagRuns", state=["queued", "running"], limit=1)
+    return bool(found["dag_runs"])
+
+
+def latest(api: Api, wanted: Wanted) -> list[Run]:
+    """The newest run of each partition *wanted* that has one."""
+    month = wanted.keys[0][:7]
+    found = {run.key: run for run in runs(api, wanted.asset, month)}
+    return [found[key] for key in wanted.keys if key in found]
 
 
 def wait(
-    api: Api, wanted: tuple[Request, ...], tell: Callable[[int, str], object], check: Callable[[], object]
+    api: Api, everything: Sequence[Wanted], tell: Callable[[int, str], object], check: Callable[[], object]
 ) -> list[Run]:
-    """Wait until every partition has a run that ended.
+    """Ask for what is to be asked for, and wait until every partition has a run that ended; return these runs.
+
+    When a run has failed, what can't follow any more is not waited for.
 
     :param tell: is told how many have ended, and the counts by state, whenever that changes.
     :param check: raises if there is no sense in waiting on.
     """
-    total = sum(len(request.keys) for request in wanted)
+    total = sum(len(wanted.keys) for wanted in everything)
+    waiting = list(everything)
+    there: dict[Wanted, list[Run]] = {}
     before, changed = "", time.monotonic()
     while True:
         check()
         _check_imports(api)
-        found = [run for request in wanted for run in runs(api, request)]
+        waiting = [wanted for wanted in waiting if not submit(api, wanted)]
+        there |= {wanted: latest(api, wanted) for wanted in everything if not _made(there.get(wanted, ()), wanted)}
+        found = [run for wanted in everything for run in there[wanted]]
         states = Counter(run.state for run in found)
-        ended = sum(states[state] for state in ENDED)
+        ended = sum(run.ended for run in found)
         words = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "no run yet"
         if words != before:
             tell(ended, words)
             before, changed = words, time.monotonic()
-        if ended == total:
+        if not waiting and (ended == total or (states["failed"] and ended == len(found))):
             return found
         if time.monotonic() - changed > STUCK_AFTER:
             raise DemoError(f"nothing has moved for {STUCK_AFTER / 60:.0f} minutes: {words}, of {total} partitions")
-        time.sleep(2)
+        time.sleep(PAUSE)
+
+
+def _made(found: Collection[Run], wanted: Wanted) -> bool:
+    return len(found) == len(wanted.keys) and all(run.state == "success" for run in found)
 
 
 def log_of(api: Api, run: Run, lines: int = 25) -> str:

@@ -22,9 +22,16 @@ def _resolved(root: Path) -> Path:
 
 @attrs.frozen
 class Home:
-    """The demo's folder and what is where in it."""
+    """The demo's folder and what is where in it.
+
+    :ivar database: URL of Airflow's database; a SQLite file in the folder if not given.
+    """
 
     root: Path = attrs.field(converter=_resolved)
+    database: str = attrs.field(
+        default=attrs.Factory(lambda home: f"sqlite:///{home.root / 'airflow' / 'airflow.db'}", takes_self=True),
+        repr=False,
+    )
 
     @property
     def lake(self) -> Path:
@@ -104,9 +111,9 @@ class Home:
             "CORE__PARALLELISM": "2",  # SQLite locks, and a Spark job takes a core
             "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
             "CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
-            "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "60",
+            "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",  # parsing takes time from the jobs
             "DAG_PROCESSOR__PARSING_PROCESSES": "1",
-            "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.root / 'airflow' / 'airflow.db'}",
+            "DATABASE__SQL_ALCHEMY_CONN": self.database,
             "LOGGING__BASE_LOG_FOLDER": str(self.logs / "tasks"),
             # What a stop has cut off is found soon after the next start.
             "SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "60",

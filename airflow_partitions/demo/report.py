@@ -1,11 +1,11 @@
-"""What was made, beside what pandas counts in the same data."""
+"""What was made: a row per partition, and the tables that show them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 from rich import box
@@ -14,18 +14,21 @@ from rich.table import Table
 
 from airflow_partitions.demo.api import Api
 from airflow_partitions.demo.backfill import Run
-from airflow_partitions.demo.landing import NEW_YORK, Landing, partition_of
+from airflow_partitions.demo.firing import Firing
+from airflow_partitions.demo.landing import Landing
+from airflow_partitions.demo.plan import HOURLY
+from airflow_partitions.demo.published import stored, totals
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-WIDTH = 100  # of the table at least: a line that wraps is better than one that is cut
+MOST = 300  # columns of a terminal
+VALUES = ("hours", "flights", "cancelled", "delay")  # shown of departures
 
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One partition: its run, and the counts in its asset event."""
+    """One partition: its run, the counts in its asset event, and the totals of what is published.
+
+    :ivar files_there: all files in the storage of the inputs.
+    """
 
     asset: str
     partition: str
@@ -35,9 +38,10 @@ class Row:
     rows_out: int | None
     files_read: int
     files_there: int
+    published: dict[str, float]
 
     @classmethod
-    def of(cls, run: Run, extra: dict[str, Any], seconds: float | None, landing: Landing) -> Row:
+    def of(cls, run: Run, extra: dict[str, Any], seconds: float | None, landing: Landing, lake: Path) -> Row:
         """The row of *run*, whose asset event has *extra*."""
         reads = extra.get("reads", {})
         return cls(
@@ -48,82 +52,70 @@ class Row:
             rows_in={name: counts["rows"] for name, counts in reads.items()},
             rows_out=extra.get("rows"),
             files_read=sum(counts["files"] for counts in reads.values()),
-            files_there=sum(landing.files[name] for name in reads),
+            files_there=sum(landing.files.get(name) or stored(lake, name) for name in reads),
+            published=totals(lake, run.asset, run.key),
         )
 
 
-def collect(api: Api, found: Iterable[Run], landing: Landing) -> list[Row]:
-    """One row per run, from the asset events and the task instances."""
+def collect(api: Api, found: Iterable[Run], landing: Landing, lake: Path) -> list[Row]:
+    """One row per run, from the asset events, the task instances and the published files."""
     rows = []
     for run in found:
         events = api.get("assets/events", source_dag_id=run.asset, source_run_id=run.id, order_by="-timestamp", limit=1)
         extra = next((event["extra"] for event in events["asset_events"] if event["partition_key"] == run.key), None)
         tasks = api.get(f"dags/{run.asset}/dagRuns/{run.id}/taskInstances")["task_instances"]
-        rows.append(Row.of(run, extra or {}, tasks[0]["duration"] if tasks else None, landing))
+        rows.append(Row.of(run, extra or {}, tasks[0]["duration"] if tasks else None, landing, lake))
     return rows
 
 
-def differences(rows: Iterable[Row], source: dict[str, DataFrame], lake: Path) -> list[str]:
-    """What is not as pandas counts it: rows in, rows out, and what a reader finds in the published partitions."""
-    return [f"{row.asset} {row.partition}: {words}" for row in rows for words in _compare(row, source, lake)]
+def show(rows: Iterable[Row], console: Console) -> None:
+    """Print one table of the day, and one of what was made around the clock changes: its hours summed up by day."""
+    rows = list(rows)
+    departures = [row for row in rows if row.asset.endswith("_departures")]
+    _print(_table((row for row in rows if row not in departures), ()), console)
+    if departures:
+        hourly = [row for row in departures if row.asset == HOURLY]
+        days = [_day(day, list(hours)) for day, hours in groupby(hourly, lambda row: row.partition[:10])]
+        _print(_table([*days, *(row for row in departures if row.asset != HOURLY)], VALUES), console)
 
 
-def _compare(row: Row, source: dict[str, DataFrame], lake: Path) -> Iterable[str]:
-    if row.state != "success":
-        yield f"the run ended as {row.state}"
-        return
-    check = _compare_hour if row.asset == "hourly_flights" else _compare_airport_day
-    for what, found, expected in check(row, source, lake):
-        if found not in expected:
-            yield f"{what}: {found}, pandas counts {' to '.join(str(n) for n in sorted({expected[0], expected[-1]}))}"
+def show_firing(again: str, firing: Firing, console: Console) -> None:
+    """Print what followed from making the hour *again* once more."""
+    console.print(f"{HOURLY} {again} was made again, and by themselves:", highlight=False)
+    for asset, key in firing.fired:
+        console.print(f"  {asset} {key}", highlight=False)
 
 
-def _compare_hour(row: Row, source: dict[str, DataFrame], lake: Path) -> Iterable[tuple[str, int | None, range]]:
-    """Every flight of the hour comes out once, with the weather of its airport."""
-    hour = datetime.fromisoformat(row.partition)
-    flights = int((source["flights"]["time_hour"] == hour).sum())
-    weather = int((source["weather"]["time_hour"] == hour).sum())
-    yield "flights read", row.rows_in.get("flights"), _exactly(flights)
-    # Spark needn't read the weather of an hour in which nothing leaves.
-    yield "weather read", row.rows_in.get("weather"), _exactly(weather) if flights else range(weather + 1)
-    yield "rows out", row.rows_out, _exactly(flights)
-    published = _published(lake / "hourly_flights" / partition_of(hour.astimezone(NEW_YORK)))
-    yield "rows published", len(published), _exactly(flights)
+def _print(table: Table, console: Console) -> None:
+    """As wide as it has to be: a line that wraps is better than one that is cut."""
+    needed = console.measure(table, options=console.options.update_width(MOST)).maximum
+    console.width = max(console.width, needed)
+    console.print(table)
 
 
-def _compare_airport_day(row: Row, source: dict[str, DataFrame], lake: Path) -> Iterable[tuple[str, int | None, range]]:
-    """One row per carrier that leaves from the airport on the day, with the number of its flights."""
-    day, airport = row.partition.split("|")
-    local = source["flights"]["time_hour"].dt.tz_convert(NEW_YORK)
-    of_day = source["flights"][local.dt.date == datetime.fromisoformat(day).date()]
-    flights = of_day[of_day["origin"] == airport]
-    # Parquet skips files in which the airport can't occur.
-    yield "flights read", row.rows_in.get("flights"), range(len(flights), len(of_day) + 1)
-    yield "rows out", row.rows_out, _exactly(flights["carrier"].nunique())
-    published = _published(lake / "airport_days" / f"date={day}" / f"airport={airport}")
-    yield "rows published", len(published), _exactly(flights["carrier"].nunique())
-    yield "flights published", int(published["flights"].sum()), _exactly(len(flights))
-
-
-def _exactly(count: int) -> range:
-    return range(count, count + 1)
-
-
-def _published(folder: Path) -> DataFrame:
-    """The partition as any other reader finds it."""
-    import pandas as pd
-
-    return pd.concat(
-        [pd.read_parquet(file) for file in sorted(folder.glob("[!_.]*.parquet"))] or [pd.DataFrame({"flights": []})]
+def _day(day: str, hours: list[Row]) -> Row:
+    """The hours of a day as one row."""
+    return Row(
+        asset=HOURLY,
+        partition=f"{day}, hour by hour",
+        state=" and ".join(sorted({row.state for row in hours})),
+        seconds=sum(row.seconds or 0 for row in hours),
+        rows_in={},
+        rows_out=sum(row.rows_out or 0 for row in hours),
+        files_read=0,
+        files_there=0,
+        published={
+            "hours": len(hours),
+            **{name: sum(row.published.get(name, 0) for row in hours) for name in VALUES[1:]},
+        },
     )
 
 
-def show(rows: Iterable[Row], console: Console) -> None:
-    """Print the table."""
+def _table(rows: Iterable[Row], values: Iterable[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("asset", "partition", "state"):
         table.add_column(name, no_wrap=True)
-    for name in ("rows in", "rows out", "files read", "seconds"):
+    for name in (*values, "rows in", "rows out", "files read", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         colour = "green" if row.state == "success" else "red"
@@ -131,10 +123,10 @@ def show(rows: Iterable[Row], console: Console) -> None:
             row.asset,
             row.partition,
             f"[{colour}]{row.state}[/]",
-            f"{sum(row.rows_in.values()):,}",
+            *(f"{row.published[name]:,.0f}" if name in row.published else "-" for name in values),
+            f"{sum(row.rows_in.values()):,}" if row.rows_in else "-",
             "-" if row.rows_out is None else f"{row.rows_out:,}",
-            f"{row.files_read} of {row.files_there:,}",
+            f"{row.files_read} of {row.files_there:,}" if row.files_there else "-",
             "-" if row.seconds is None else f"{row.seconds:.1f}",
         )
-    console.width = max(console.width, WIDTH)
-    console.print(table)
+    return table

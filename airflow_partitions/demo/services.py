@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,8 +22,10 @@ COMMANDS = {
     "api-server": ("api-server", "--host", "127.0.0.1", "--workers", "1", "--port"),
     "dag-processor": ("dag-processor",),
     "triggerer": ("triggerer", "--skip-serve-logs"),
-    "scheduler": ("scheduler", "--skip-serve-logs"),  # last: its tasks need the api-server
+    "scheduler": ("scheduler", "--skip-serve-logs"),  # after the others: its tasks need the api-server
+    "upkeep": ("asset-partitions", "upkeep", "--loop"),
 }
+AIRFLOW = ("api-server", "dag-processor", "triggerer", "scheduler")
 PARTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")  # whose health Airflow tells
 PORT = 8080
 PATIENCE = 180.0  # seconds until all services must be healthy
@@ -103,8 +105,12 @@ class Services:
 
     @property
     def running(self) -> bool:
-        """Whether all are there."""
-        return len(self.members) == len(COMMANDS) and not self.dead
+        """Whether all of Airflow's are there, and nothing has ended."""
+        return self.has(AIRFLOW) and not self.dead
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Whether the services *names* were started."""
+        return {member.name for member in self.members}.issuperset(names)
 
     def check(self) -> None:
         """Raise if a service has ended, with the last lines of its log."""
@@ -122,14 +128,15 @@ class Services:
         )
 
 
-def start(home: Home, port: int | None, tell: Callable[[str], object]) -> Services:
+def start(home: Home, port: int | None, tell: Callable[[str], object], names: Collection[str] = AIRFLOW) -> Services:
     """Start what does not run yet and wait until all are healthy.
 
     :param port: of the UI; 8080 or a free one if not given.
     :param tell: is told each step.
+    :param names: the services to start.
     """
     services = Services.of(home)
-    if services and services.running and port in (None, services.port):
+    if services and services.running and services.has(names) and port in (None, services.port):
         _wait(services)
         tell(f"Airflow runs already at {services.address}")
         return services
@@ -143,7 +150,7 @@ def start(home: Home, port: int | None, tell: Callable[[str], object]) -> Servic
     environment = home.environment(dict(os.environ), port)
     tell(f"starting Airflow at http://127.0.0.1:{port}")
     services = Services(home, port)
-    for name in COMMANDS:
+    for name in names:
         if name == "scheduler":
             _wait(services, {"metadatabase"})
         services = attrs.evolve(services, members=(*services.members, _spawn(services, name, environment)))

@@ -1,5 +1,7 @@
 """Which partitions have been materialised, as Airflow's asset events tell it. For the scheduler and the API server."""
 
-from airflow_partitions.history.events import in_flight, materialised
+from airflow_partitions.history.ledger import records
+from airflow_partitions.history.record import Record
+from airflow_partitions.history.view import History
 
-__all__ = ["in_flight", "materialised"]
+__all__ = ["History", "Record", "records"]

@@ -1,70 +1,70 @@
-"""Questions about asset events and runs, asked on a connection of their own.
-
-The scheduler's session must not be used: its transaction is guarded against commits from outside.
-"""
+"""When partitions were materialised, as Airflow's asset events tell it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-# Databases cap the parameters of a statement; this is below the caps of all three that Airflow supports.
-_MOST_PARAMETERS = 10_000
+from airflow_partitions.history.database import connection, portions
 
 
-def materialised(name: str, texts: Collection[str]) -> set[str]:
-    """Those of the keys *texts* for which the active asset called *name* has had an event, at any time."""
+class Times(NamedTuple):
+    """When a partition was materialised for the first and for the last time; aware."""
+
+    first: datetime
+    last: datetime
+
+    def also(self, other: Times | None) -> Times:
+        """These and the *other* times."""
+        return self if other is None else Times(min(self.first, other.first), max(self.last, other.last))
+
+
+class Event(NamedTuple):
+    """One event of a partition.
+
+    :ivar key: text of the partition's key, as it was sent.
+    """
+
+    asset: str
+    key: str
+    at: datetime
+
+
+def times_of(asset: str, texts: Sequence[str]) -> dict[str, Times]:
+    """When those of the keys *texts* that the active *asset* has events of were materialised."""
     from airflow.models.asset import AssetEvent, AssetModel
 
-    found: set[str] = set()
-    with _connection() as connection:
-        listed = list(texts)
-        for start in range(0, len(listed), _MOST_PARAMETERS):
-            some = listed[start : start + _MOST_PARAMETERS]
+    found: dict[str, Times] = {}
+    with connection() as at:
+        for some in portions(texts):
             query = (
-                select(AssetEvent.partition_key)
-                .distinct()
+                select(AssetEvent.partition_key, func.min(AssetEvent.timestamp), func.max(AssetEvent.timestamp))
                 .join(AssetModel, AssetModel.id == AssetEvent.asset_id)
-                .where(AssetModel.name == name, AssetModel.active.has(), AssetEvent.partition_key.in_(some))
+                .where(AssetModel.name == asset, AssetModel.active.has(), AssetEvent.partition_key.in_(some))
+                .group_by(AssetEvent.partition_key)
             )
-            found.update(connection.scalars(query))
+            found.update({key: Times(first, last) for key, first, last in at.execute(query) if key is not None})
     return found
 
 
-def in_flight(name: str) -> set[str]:
-    """Keys of the queued and running runs, in Dags that are not paused, that produce the asset called *name*."""
-    from airflow.models.asset import AssetModel, TaskOutletAssetReference
-    from airflow.models.dag import DagModel
-    from airflow.models.dagrun import DagRun
-    from airflow.utils.state import DagRunState
+def events_since(assets: Collection[str], since: datetime) -> Iterator[Event]:
+    """The events of the active *assets* at or after an aware instant, in the order they were registered in."""
+    from airflow.models.asset import AssetEvent, AssetModel
 
-    producers = (
-        select(TaskOutletAssetReference.dag_id)
-        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
-        .where(AssetModel.name == name, AssetModel.active.has())
-    )
     query = (
-        select(DagRun.partition_key)
-        .join(DagModel, DagModel.dag_id == DagRun.dag_id)
+        select(AssetModel.name, AssetEvent.partition_key, AssetEvent.timestamp)
+        .join(AssetModel, AssetModel.id == AssetEvent.asset_id)
         .where(
-            DagRun.dag_id.in_(producers),
-            DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING]),
-            DagRun.partition_key.is_not(None),
-            DagModel.is_paused.is_(False),
+            AssetModel.name.in_(assets),
+            AssetModel.active.has(),
+            AssetEvent.timestamp >= since,
+            AssetEvent.partition_key.is_not(None),
         )
+        .order_by(AssetEvent.id)
     )
-    with _connection() as connection:
-        return {key for key in connection.scalars(query) if key is not None}
-
-
-def _connection() -> Connection:
-    from airflow import settings
-
-    if settings.engine is None:
-        raise RuntimeError("Airflow's database is not set up in this process; history is for scheduler and API server")
-    return settings.engine.connect()
+    with connection() as at:
+        for name, key, timestamp in at.execute(query):
+            yield Event(name, str(key), timestamp)

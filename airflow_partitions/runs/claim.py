@@ -28,8 +28,8 @@ _LOOK_AGAIN = timedelta(seconds=15)
 _PASSING = timedelta(seconds=30)
 
 
-def claim(context: Mapping[str, Any]) -> None:
-    """Claim the run's partition of each asset the task writes.
+def claim(context: Mapping[str, Any], text: str) -> None:
+    """Claim the partition with the key *text* of each asset the task writes; with no text, its set of keys.
 
     :raises AirflowRescheduleException: if another run of the same partition is at work.
     """
@@ -40,14 +40,14 @@ def claim(context: Mapping[str, Any]) -> None:
     from airflow.sdk.exceptions import AirflowRescheduleException
 
     for outlet in context["task"].outlets:
-        if isinstance(outlet, Asset) and (other := _other_at_work(stores[outlet], context)):
-            log.info("Partition %s is being made by run %s; looking again later", context["partition"], other)
+        if isinstance(outlet, Asset) and (other := _other_at_work(stores[outlet], context, text)):
+            log.info("Run %s is at work on %s; looking again later", other, f"partition {text}" if text else "the keys")
             raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
 
 
-def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any]) -> str | None:
+def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> str | None:
     """The run that this one gives way to; ``None`` if the claim is now this one's."""
-    claimed, door, passed = (f"{cell}|{context['partition']}" for cell in ("claim", "door", "passed"))
+    claimed, door, passed = (f"{cell}|{text}" for cell in ("claim", "door", "passed"))
     mine = context["dag_run"].run_id
     if other := _running(store.get(claimed), context):
         return other

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.errors import InvalidKeyError, MissingPartitionError
 from airflow_partitions.partition import Partition
 
@@ -18,14 +19,18 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
     :raises MissingPartitionError: if the run has no key, for example because it was cleared.
     :raises InvalidKeyError: if the Dag's definition has changed and knows the key no longer.
     """
-    definition: PartitionDefinition = context["dag"].timetable.partition
-    run = context["dag_run"]
+    timetable, run = context["dag"].timetable, context["dag_run"]
+    definition: PartitionDefinition = timetable.partition
     if run.partition_key is None:
         raise MissingPartitionError(
             f"run {run.run_id!r} has no partition_key (it was cleared); trigger a run with the key it had,"
             f" one of {definition!r}"
         )
-    return Partition(definition, run.partition_key)
+    if not isinstance(definition, PartitionAtRuntime):
+        return Partition(definition, run.partition_key)
+    from airflow_partitions.runs.given import additions
+
+    return Partition(definition, run.partition_key, additions(timetable))
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
@@ -44,4 +49,8 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     except (MissingPartitionError, InvalidKeyError) as error:
         raise AirflowFailException(str(error)) from error
     skip_if_made(context)
-    claim(context)
+    claim(context, context["partition"].text)
+    if isinstance(context["partition"].definition, PartitionAtRuntime):
+        from airflow_partitions.runs.given import take_given
+
+        take_given(context)

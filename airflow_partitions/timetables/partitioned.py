@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,20 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.definitions.base import check_definition
-from airflow_partitions.dependencies import Rule
+from airflow_partitions.dependencies import Foreign, Rule
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.agenda import Agenda, Place
-from airflow_partitions.timetables.hint import publish
+from airflow_partitions.timetables.condition import AnyEvent, condition_of
+from airflow_partitions.timetables.firing import AtLeast, Firing, Within
+from airflow_partitions.timetables.hint import Made, publish
+from airflow_partitions.timetables.mapper import mappers_of
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.position import position
+from airflow_partitions.timetables.readiness import Outlook, Readiness
 from airflow_partitions.timetables.run_id import run_id_text
-from airflow_partitions.timetables.ticks import ticks_of
-from airflow_partitions.timetables.upstreams import AnyEvent, Upstreams, check_schedulable, condition_of, read_upstreams
+from airflow_partitions.timetables.ticks import ticks_for
+from airflow_partitions.timetables.upstreams import Upstreams, check_schedulable
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
@@ -59,7 +63,11 @@ class Partitioned(Timetable):
     :param refresh: make this many intervals before the due ones again.
     :param allow_open: accept manual runs for an interval that is not over.
     :param upstreams: definitions of upstream assets by name, for those that publish none.
-    :param rules: what replaces overlap, by name of the upstream asset: ``Lookback(n)``, ``Window(before, after)``.
+    :param rules: what replaces overlap, by name of the upstream asset: ``Lookback(n)``, ``Window(before, after)``, ….
+    :param wait: ``AtLeast(n)`` to begin when *n* partitions of every upstream are there, and once more when all are.
+    :param rerun: what to do when an upstream partition changes later: ``"always"`` make the partition again,
+        ``"never"``, or ``Within("7d", settle="30min")``.
+    :param max_wait: how long an upstream run may be at work before it is waited for no longer.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -76,9 +84,13 @@ class Partitioned(Timetable):
         asset: Any = None,
         refresh: int = 0,
         allow_open: bool = False,
-        upstreams: Mapping[str, PartitionDefinition] | None = None,
+        upstreams: Mapping[str, PartitionDefinition | Foreign] | None = None,
         rules: Mapping[str, Rule] | None = None,
+        wait: AtLeast | None = None,
+        rerun: str | Within = "always",
+        max_wait: str | timedelta = timedelta(days=1),
     ) -> None:
+        self._dag_id: str | None = None
         check_definition(partition)
         if not isinstance(refresh, int) or refresh < 0 or (refresh and partition.time is None):
             raise InvalidDefinitionError(
@@ -88,24 +100,61 @@ class Partitioned(Timetable):
         self.refresh = refresh
         self.allow_open = allow_open
         self._time = partition.time
+        self._dates = PartitionDates(partition)
+        firing = Firing(wait, rerun, max_wait)
         condition = condition_of(schedule)
-        self._upstreams = None
+        self._upstreams = schedule if isinstance(schedule, Upstreams) else None
         if condition is not None:
-            self._upstreams = Upstreams(partition, condition, upstreams or {}, rules or {})
-            self.asset_condition = AnyEvent(condition)
+            self._upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, firing)
+            self._upstreams.check()
+        if self._upstreams is not None:
+            self._readiness = Readiness(self._upstreams)
+            self._mappers = mappers_of(self._upstreams, self._readiness, self._dates)
+            self.asset_condition = AnyEvent(self._upstreams.condition)
         else:
             check_schedulable(partition)
-        if condition is None and (upstreams or rules):
-            raise InvalidDefinitionError(f"upstreams and rules go with assets as schedule, not with {schedule!r}")
-        ticks = None if condition is not None else schedule
-        self._ticks = ticks_of(ticks, zone("UTC" if self._time is None else self._time.timezone))
+            if upstreams or rules or firing != Firing():
+                raise InvalidDefinitionError(
+                    f"upstreams, rules, wait, rerun and max_wait go with assets as schedule, not with {schedule!r}"
+                )
+        ticks = None if self._upstreams is not None else schedule
+        self._ticks = ticks_for(partition, ticks)
         plug_in = None if type(self).due is Partitioned.due else self.due
         self._agenda = Agenda(partition, self._ticks, refresh, plug_in)
-        self._dates = PartitionDates(partition)
         self.can_be_scheduled = schedule is not None
         self.description = f"{partition!r}, {'by assets' if self._upstreams else f'at {self._ticks.summary}'}"
         if asset is not None:
-            publish(asset, partition)
+            publish(asset, self.makes)
+
+    @property
+    def makes(self) -> Made:
+        """What the Dag makes, as its consumers want to know it."""
+        return Made(self.partition, self._ticks.to_json())
+
+    @property
+    def dag_id(self) -> str | None:
+        """The Dag this is the timetable of, once it is known."""
+        return self._dag_id
+
+    @dag_id.setter
+    def dag_id(self, dag_id: str | None) -> None:
+        self._dag_id = dag_id
+        if self._upstreams is not None:
+            self._readiness.dag_id = dag_id
+
+    @property
+    def upstreams(self) -> Upstreams | None:
+        """The assets it is scheduled on; ``None`` with a time schedule."""
+        return self._upstreams
+
+    def outlook(self, key: str) -> Outlook:
+        """What is to be done for *key*, over all that was ever materialised; for scheduler and API server.
+
+        :raises InvalidDefinitionError: with a time schedule.
+        """
+        if self._upstreams is None:
+            raise InvalidDefinitionError(f"{self.dag_id} is not scheduled on assets; its partitions wait for none")
+        return self._readiness.outlook(key, _now())
 
     @property
     def summary(self) -> str:
@@ -130,16 +179,16 @@ class Partitioned(Timetable):
         """How the partitions of one upstream belong to the Dag's."""
         if self._upstreams is None:
             return super().get_partition_mapper(name=name, uri=uri)
-        return self._upstreams.mappers[name or uri]
+        return self._mappers[name or uri]
 
     @property
     def partition_mapper_info(self) -> list[PartitionMapperInfo]:
-        members = () if self._upstreams is None else self._upstreams.members
+        leaves = {} if self._upstreams is None else self._upstreams.leaves
         return [
-            PartitionMapperInfo(name=m.name, uri=m.uri, is_rollup=True)
-            if m.uri
-            else PartitionMapperInfo(name=m.name, is_rollup=True)
-            for m in members
+            PartitionMapperInfo(name=name, uri=uri, is_rollup=True)
+            if (uri := getattr(leaf, "uri", ""))
+            else PartitionMapperInfo(name=name, is_rollup=True)
+            for name, leaf in leaves.items()
         ]
 
     def infer_manual_data_interval(self, *, run_after: DateTime) -> DataInterval:
@@ -249,15 +298,22 @@ class Partitioned(Timetable):
             "partition": self.partition.to_json(),
             "refresh": self.refresh,
             "allow_open": self.allow_open,
+            "dag_id": self.dag_id,
         }
 
     @classmethod
     def deserialize(cls, data: dict[str, Any]) -> Timetable:
         schedule = data["schedule"]
         by_assets = isinstance(schedule, dict) and "assets" in schedule
-        arguments = read_upstreams(schedule) if by_assets else {"schedule": schedule}
         definition = from_json(data["partition"])
-        return cls(partition=definition, refresh=data["refresh"], allow_open=data["allow_open"], **arguments)
+        timetable = cls(
+            Upstreams.from_json(definition, schedule) if by_assets else schedule,
+            definition,
+            refresh=data["refresh"],
+            allow_open=data["allow_open"],
+        )
+        timetable.dag_id = data.get("dag_id")  # versions before 0.2 did not write it
+        return timetable
 
     def _tick_of(self, run_after: datetime) -> datetime | None:
         tick = self._agenda.tick_of(instant(run_after))

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 
 from airflow.timetables.base import TimeRestriction
 
-from airflow_partitions.calendars import Calendar, Cron, CronCalendar, ElapsedCalendar
+from airflow_partitions.calendars import Calendar, CronCalendar, ElapsedCalendar, read_cron
 from airflow_partitions.calendars.instants import DAY, HOUR, instant, utc
-from airflow_partitions.definitions import PartitionByInterval
+from airflow_partitions.calendars.zones import zone
+from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class CalendarTicks:
             self._calendar = ElapsedCalendar(schedule // timedelta(microseconds=1), 0)
             self.summary = f"every {step.schedule}"
         else:
-            self._calendar = CronCalendar(Cron(schedule), zone)
+            self._calendar = CronCalendar(read_cron(schedule), zone)
             self.summary = schedule
 
     def floor(self, at: int) -> int | None:
@@ -116,18 +117,19 @@ class NoTicks:
         return None
 
 
-def ticks_of(schedule: Any, zone: ZoneInfo) -> Ticks:
-    """The ticks of a *schedule*: a preset or cron read in *zone*, a timedelta, a timetable, ``None`` or a JSON form.
+def ticks_of(schedule: Any, place: ZoneInfo) -> Ticks:
+    """The ticks of a *schedule*: a preset or cron read in the zone *place*, a timedelta, a timetable, ``None``, or the
+    JSON form of ticks.
 
     :raises InvalidDefinitionError: for anything else.
     """
     if schedule is None:
         return NoTicks()
     if isinstance(schedule, str | timedelta):
-        return CalendarTicks(schedule, zone)
+        return CalendarTicks(schedule, place)
     if isinstance(schedule, dict):
         if "seconds" in schedule:
-            return CalendarTicks(timedelta(seconds=schedule["seconds"]), zone)
+            return CalendarTicks(timedelta(seconds=schedule["seconds"]), place)
         from airflow.serialization.decoders import decode_timetable
 
         return TimetableTicks(decode_timetable(schedule["timetable"]))
@@ -144,6 +146,11 @@ def ticks_of(schedule: Any, zone: ZoneInfo) -> Ticks:
             f"schedule {schedule!r} makes partitions of its own; expected a plain time schedule such as '@daily'"
         )
     return TimetableTicks(timetable)
+
+
+def ticks_for(definition: PartitionDefinition, schedule: Any) -> Ticks:
+    """The ticks of a *schedule* or its JSON form, presets and crons read in the zone of the *definition*."""
+    return ticks_of(schedule, zone("UTC" if definition.time is None else definition.time.timezone))
 
 
 def _pendulum(at: int) -> DateTime:

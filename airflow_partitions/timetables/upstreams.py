@@ -1,252 +1,207 @@
-"""What an asset-driven Dag waits for."""
+"""The upstream assets of a Dag, and how their partitions belong to the Dag's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
+from threading import RLock
 from typing import Any
 
 import attrs
-from airflow.partition_mappers.base import PartitionMapper
-from airflow.partition_mappers.wait_policy import PartitionSatisfaction, WaitPolicy
-from airflow.sdk.definitions.asset import BaseAsset
 from airflow.serialization.decoders import decode_asset_like
-from airflow.serialization.definitions.assets import (
-    SerializedAsset,
-    SerializedAssetAll,
-    SerializedAssetAny,
-    SerializedAssetBase,
-    SerializedAssetBooleanCondition,
-    SerializedAssetNameRef,
-)
-from airflow.serialization.encoders import encode_asset_like, ensure_serialized_asset
+from airflow.serialization.definitions.assets import SerializedAssetBase, SerializedAssetNameRef
+from airflow.serialization.encoders import encode_asset_like
+from cachetools import TTLCache, cached
 
-from airflow_partitions.calendars.instants import utc
-from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
-from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection, rule_from_json
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
+from airflow_partitions.dependencies import Dependency, Foreign, Overlap, Rule, check_inverse
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.timetables.hint import published
-from airflow_partitions.timetables.partition_date import PartitionDates
+from airflow_partitions.keys import Key
+from airflow_partitions.timetables.condition import Leaf, leaves
+from airflow_partitions.timetables.firing import Firing
+from airflow_partitions.timetables.hint import Made, published
+from airflow_partitions.timetables.rules import read_rule, write_rule
+from airflow_partitions.timetables.ticks import Ticks, ticks_for
 
-#: Airflow drops an event that makes more downstream keys than its cap; ours is beyond every calendar that makes sense.
-MAX_DOWNSTREAM_KEYS = 1_000_000
+#: Airflow drops an event whole that makes more downstream keys than its cap. Ours is above what a Dag file may ask for.
+MAX_DOWNSTREAM_KEYS = 100_000
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Upstream:
     """An upstream asset, what partitions it has, and how the Dag's depend on them.
 
     :ivar uri: empty where the Dag names the asset only.
+    :ivar made: what partitions its producer makes.
+    :ivar foreign: how its keys are written, if not as ours.
     """
 
     name: str
     uri: str
-    definition: PartitionDefinition
-    rule: Rule = attrs.field(factory=Overlap)
+    made: Made
+    dependency: Dependency
+    foreign: Foreign | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON form, in a stable order: Airflow compares it to tell whether a mapper changed."""
-        definition, rule = self.definition.to_json(), self.rule.to_json()
-        return {"name": self.name, "uri": self.uri, "definition": definition, "rule": rule}
+    @property
+    def definition(self) -> PartitionDefinition:
+        """What partitions it has."""
+        return self.made.definition
 
+    @cached_property
+    def ticks(self) -> Ticks:
+        """When its producer looks for partitions to make."""
+        return ticks_for(self.made.definition, self.made.ticks)
 
-Leaf = SerializedAsset | SerializedAssetNameRef
+    def text(self, key: Key) -> str:
+        """*key* as the asset's events carry it."""
+        return str(key) if self.foreign is None else self.foreign.text(key)
 
+    def keys(self, text: str) -> tuple[Key, ...]:
+        """The keys that an event with *text* is about.
 
-class AnyEvent(SerializedAssetAll):
-    """Lets an event of any upstream ask for an evaluation; the evaluation itself looks at the whole *condition*.
-
-    Airflow takes assets without an event since the last run for missing, so that ``A & B`` would wait for both again
-    after a re-run of A alone.
-    """
-
-    agg_func = any
-
-    def __init__(self, condition: SerializedAssetBase) -> None:
-        super().__init__(list(leaves(condition)))
-        self.condition = condition
-
-    def as_expression(self) -> Any:
-        """The condition as it is shown."""
-        return self.condition.as_expression()
+        :raises InvalidKeyError: if there are none; the message names the asset.
+        """
+        try:
+            return (self.definition.parse(text),) if self.foreign is None else self.foreign.keys(text)
+        except InvalidKeyError as error:
+            raise InvalidKeyError(f"asset {self.name!r}: {error}", given=text) from None
 
 
 class Upstreams:
     """The upstream assets of a Dag, the condition on them, and how their partitions belong to the Dag's own.
 
+    An upstream named by ``Asset.ref`` alone is looked up among the Dags that make it when it is first asked for, which
+    only scheduler and API server can do.
+
     :param downstream: what partitions the Dag makes.
     :param condition: an asset, or assets joined by ``&`` and ``|``.
     :param known: definitions of upstreams by asset name, for those that don't publish one.
     :param rules: what replaces overlap, by asset name.
-    :raises InvalidDefinitionError: for an upstream without a definition, or one that can never meet *downstream*.
+    :param firing: when a partition is made, and made again.
+    :raises InvalidDefinitionError: for definitions or rules of other assets.
     """
 
     def __init__(
         self,
         downstream: PartitionDefinition,
         condition: SerializedAssetBase,
-        known: Mapping[str, PartitionDefinition],
+        known: Mapping[str, PartitionDefinition | Foreign | Made],
         rules: Mapping[str, Rule],
+        firing: Firing,
     ) -> None:
         self.downstream = downstream
         self.condition = condition
-        self.members = tuple(self._member(asset, known, rules) for asset in leaves(condition))
-        if unknown := set(rules) - {member.name for member in self.members}:
-            names = ", ".join(member.name for member in self.members)
-            raise InvalidDefinitionError(f"rules for {', '.join(sorted(unknown))}; the upstream assets are: {names}")
-        self._dates = PartitionDates(downstream)
+        self.firing = firing
+        self.leaves: Mapping[str, Leaf] = {leaf.name: leaf for leaf in leaves(condition)}
+        for kind, given in (("rules", rules), ("upstreams", known)):
+            if unknown := set(given) - set(self.leaves):
+                raise InvalidDefinitionError(
+                    f"{kind} for {', '.join(sorted(unknown))}; the upstream assets are: {', '.join(self.leaves)}"
+                )
+        self._known = known
+        self._rules = rules
+        self._found: dict[str, Upstream] = {}
 
-    @cached_property
-    def mappers(self) -> Mapping[str, DependencyMapper]:
-        """A mapper for each upstream, by name and by URI."""
-        found = {}
-        for member in self.members:
-            mapper = DependencyMapper(self, member)
-            found[member.name] = mapper
-            if member.uri:
-                found[member.uri] = mapper
-        return found
+    def check(self) -> None:
+        """Refuse what can't work, as far as it can be known without looking up who makes an asset.
 
-    def dependency(self, member: Upstream) -> Dependency:
-        """How the Dag's partitions depend on those of one upstream."""
-        return Dependency(downstream=self.downstream, upstream=member.definition, rule=member.rule)
+        :raises InvalidDefinitionError: naming the asset, and what to write instead.
+        """
+        for name in self.leaves:
+            if not self._looked_up(name):
+                member = self.member(name)
+                self._check(name, member.made, member.dependency)
 
-    def partition_date(self, text: str) -> Any:
-        """Partition date of one of the Dag's own keys."""
-        date = self._dates.of(self.downstream.parse(text))
-        return None if date is None else utc(date)
+    def member(self, name: str) -> Upstream:
+        """The upstream asset called *name*.
 
-    def satisfied(self, text: str) -> bool:
-        """Whether the condition holds for the Dag's key *text*, over all that was ever materialised, and nothing that
-        it needs is being made right now."""
-        return self._holds(self.condition, text)
+        :raises InvalidDefinitionError: if nobody says what partitions it has, or they can never meet the Dag's.
+        """
+        if name not in self._found:
+            self._found[name] = self._member(self.leaves[name])
+        return self._found[name]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON form, read back by :func:`read_upstreams`."""
+        """JSON form, read back by :meth:`from_json`, in a stable order: Airflow compares parts of it."""
         return {
             "assets": encode_asset_like(self.condition),
-            "definitions": {member.name: member.definition.to_json() for member in self.members},
-            "rules": {member.name: member.rule.to_json() for member in self.members},
+            "upstreams": {name: self.said(name) for name in self.leaves},
+            "rules": {name: write_rule(rule) for name, rule in self._rules.items()},
+            "firing": self.firing.to_json(),
         }
 
-    def _holds(self, condition: SerializedAssetBase, text: str) -> bool:
-        if isinstance(condition, SerializedAssetAll):
-            return all(self._holds(part, text) for part in condition.objects)
-        if isinstance(condition, SerializedAssetAny):
-            return any(self._holds(part, text) for part in condition.objects)
-        (leaf,) = leaves(condition)
-        member = next(member for member in self.members if member.name == leaf.name)
-        return self._there(member, self.dependency(member).upstream(text))
+    @classmethod
+    def from_json(cls, downstream: PartitionDefinition, data: Mapping[str, Any]) -> Upstreams:
+        """The inverse of :meth:`to_json`; what was checked when the Dag was parsed is not checked again."""
+        known: dict[str, Any] = {}
+        old = {name: {"definition": form} for name, form in data.get("definitions", {}).items()}  # before 0.2
+        for name, said in data.get("upstreams", old).items():
+            if said is not None:
+                known[name] = Foreign.from_json(said["foreign"]) if "foreign" in said else Made.from_json(said)
+        rules = {name: read_rule(form) for name, form in data["rules"].items()}
+        firing = Firing.from_json(data["firing"]) if "firing" in data else Firing()
+        return cls(downstream, decode_asset_like(data["assets"]), known, rules, firing)
 
-    def _there(self, member: Upstream, needed: Selection) -> bool:
-        from airflow_partitions.history import in_flight, materialised
+    def said(self, name: str) -> dict[str, Any] | None:
+        """What the Dag file says of the upstream called *name*; ``None`` if it says nothing."""
+        if self._looked_up(name):
+            return None
+        member = self.member(name)
+        return member.made.to_json() | ({} if member.foreign is None else {"foreign": member.foreign.to_json()})
 
-        for text in in_flight(member.name):
-            try:
-                if member.definition.parse(text) in needed:
-                    return False
-            except InvalidKeyError:  # a run of an older definition makes nothing that is needed now
-                continue
-        texts = {str(key) for key in needed}
-        return bool(texts) and materialised(member.name, texts) >= texts
+    def rule(self, name: str) -> Rule:
+        """What replaces overlap for the upstream called *name*."""
+        return self._rules.get(name, Overlap())
 
-    def _member(self, asset: Leaf, known: Mapping[str, PartitionDefinition], rules: Mapping[str, Rule]) -> Upstream:
-        uri, hint = ("", None) if isinstance(asset, SerializedAssetNameRef) else (asset.uri, published(asset.extra))
-        definition = known.get(asset.name) or hint
-        if definition is None:
+    def _looked_up(self, name: str) -> bool:
+        """Whether an upstream is known by its name only."""
+        leaf = self.leaves[name]
+        return isinstance(leaf, SerializedAssetNameRef) and name not in self._known
+
+    def _member(self, leaf: Leaf) -> Upstream:
+        uri = "" if isinstance(leaf, SerializedAssetNameRef) else leaf.uri
+        known = self._known.get(leaf.name)
+        if isinstance(known, Made):
+            made, foreign = known, None
+        elif isinstance(known, Foreign):
+            made, foreign = Made(known.definition), known
+        elif known is not None:
+            made, foreign = Made(known), None
+        else:
+            made, foreign = self._told(leaf), None
+        dependency = Dependency(self.downstream, made.definition, self.rule(leaf.name))
+        return Upstream(leaf.name, uri, made, dependency, foreign)
+
+    def _told(self, leaf: Leaf) -> Made:
+        """What the producer says."""
+        if isinstance(leaf, SerializedAssetNameRef):
+            return _produced(leaf.name)
+        made = published(leaf.extra)
+        if made is None:
             raise InvalidDefinitionError(
-                f"upstream asset {asset.name!r} has no partitions to wait for; schedule on an asset made"
-                f" by @asset(partition=…), or say what it has: upstreams={{{asset.name!r}: PartitionByInterval(…)}}"
+                f"upstream asset {leaf.name!r} has no partitions to wait for: an event of it never starts a partition."
+                f" Schedule on an asset made by @asset(partition=…); name one made in another file"
+                f" Asset.ref(name={leaf.name!r}); or say what it has:"
+                f" upstreams={{{leaf.name!r}: PartitionByInterval(…)}}"
             )
-        member = Upstream(asset.name, uri, definition, rules.get(asset.name, Overlap()))
-        self.dependency(member)  # refuses what can never meet
-        if definition.time is None and self.downstream.time is not None:
+        return made
+
+    def _check(self, name: str, made: Made, dependency: Dependency) -> None:
+        if dependency.needs_tick and made.ticks is None:
             raise InvalidDefinitionError(
-                f"upstream asset {asset.name!r} has no time dimension: its events can't say which intervals of"
-                f" {self.downstream!r} to make; give it one"
+                f"upstream asset {name!r} has neither a time dimension nor a time schedule: its events can't say which"
+                f" intervals of {self.downstream!r} to make. Give it one, or a rule:"
+                f" rules={{{name!r}: AllPartitions()}}"
             )
-        return member
-
-
-class Needed(AbstractSet[str]):
-    """Texts of the upstream keys that one downstream key needs, and the question whether they are there."""
-
-    def __init__(self, upstreams: Upstreams, text: str, selection: Selection) -> None:
-        self.upstreams = upstreams
-        self.text = text
-        self._selection = selection
-
-    def __contains__(self, text: object) -> bool:
-        try:
-            return isinstance(text, str) and self._selection.definition.parse(text) in self._selection
-        except InvalidKeyError:
-            return False
-
-    def __iter__(self) -> Iterator[str]:
-        return map(str, self._selection)
-
-    def __len__(self) -> int:
-        return len(self._selection)
-
-
-class OverHistory(WaitPolicy):
-    """Fires when all that is needed has been materialised at any time and nothing of it is being made."""
-
-    def is_satisfied_by_keys(self, *, matched: AbstractSet[str], expected: AbstractSet[str]) -> PartitionSatisfaction:
-        """Asks the whole condition, whatever keys the pending row has *matched*."""
-        satisfied = isinstance(expected, Needed) and expected.upstreams.satisfied(expected.text)
-        return PartitionSatisfaction(satisfied=satisfied, unreachable=False, unreachable_reason=None)
-
-
-class DependencyMapper(PartitionMapper):
-    """Airflow's mapper for one upstream of a Dag, derived from the definitions of both sides."""
-
-    is_rollup = True
-
-    def __init__(self, upstreams: Upstreams, member: Upstream) -> None:
-        super().__init__(max_downstream_keys=MAX_DOWNSTREAM_KEYS)
-        self.upstreams = upstreams
-        self.member = member
-        self.wait_policy = OverHistory()
-
-    def to_downstream(self, key: str) -> list[str]:
-        """The Dag's keys that need the upstream *key*."""
-        return [str(found) for found in self.upstreams.dependency(self.member).downstream(key)]
-
-    def to_upstream(self, downstream_key: str) -> Needed:
-        """The upstream keys that the Dag's key needs."""
-        return Needed(self.upstreams, downstream_key, self.upstreams.dependency(self.member).upstream(downstream_key))
-
-    def to_partition_date(self, downstream_key: str) -> Any:
-        """Partition date of the Dag's key."""
-        return self.upstreams.partition_date(downstream_key)
-
-    def serialize(self) -> dict[str, Any]:
-        """What Airflow compares to tell whether the mapper changed."""
-        return {
-            "downstream": self.upstreams.downstream.to_json(),
-            "condition": self.upstreams.condition.as_expression(),
-            "upstream": self.member.to_json(),
-        }
-
-
-def condition_of(schedule: Any) -> SerializedAssetBase | None:
-    """The condition on assets that *schedule* is; ``None`` for a time schedule. A list of assets wants all of them."""
-    if isinstance(schedule, list | tuple) and schedule and all(isinstance(part, BaseAsset) for part in schedule):
-        return SerializedAssetAll([ensure_serialized_asset(part) for part in schedule])
-    if isinstance(schedule, BaseAsset | SerializedAssetBase):
-        return ensure_serialized_asset(schedule)
-    return None
-
-
-def read_upstreams(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments for a timetable that :meth:`Upstreams.to_json` was made of."""
-    return {
-        "schedule": decode_asset_like(data["assets"]),
-        "upstreams": {name: from_json(form) for name, form in data["definitions"].items()},
-        "rules": {name: rule_from_json(form) for name, form in data["rules"].items()},
-    }
+        most = dependency.fan_out()
+        if most is not None and most > MAX_DOWNSTREAM_KEYS:
+            raise InvalidDefinitionError(
+                f"one partition of {name!r} would make {most:,} partitions of {self.downstream!r}; expected at most"
+                f" {MAX_DOWNSTREAM_KEYS:,}: make them coarser, or backfill them instead"
+            )
+        if type(dependency.rule).__module__.partition(".")[0] != __name__.partition(".")[0]:
+            check_inverse(dependency, datetime.fromisoformat("2024-06-01T00:00:00+00:00"))
 
 
 def check_schedulable(definition: PartitionDefinition) -> None:
@@ -258,12 +213,21 @@ def check_schedulable(definition: PartitionDefinition) -> None:
         )
 
 
-def leaves(condition: SerializedAssetBase) -> list[Leaf]:
-    """The assets of a condition, in order, or references to them by name."""
-    if isinstance(condition, SerializedAssetBooleanCondition):
-        return [leaf for part in condition.objects for leaf in leaves(part)]
-    if isinstance(condition, SerializedAsset | SerializedAssetNameRef):
-        return [condition]
-    raise InvalidDefinitionError(
-        f"{condition!r} can't be waited for by partition; schedule on the asset, or on Asset.ref(name=…)"
-    )
+@cached(TTLCache(maxsize=1000, ttl=10), lock=RLock())
+def _produced(name: str) -> Made:
+    """What the Dags that make the asset called *name* say of its partitions; read anew after ten seconds."""
+    from airflow_partitions.history.producers import producing_timetables
+
+    makes = (getattr(timetable, "makes", None) for timetable in producing_timetables(name))
+    found: list[Made] = [made for made in makes if made is not None]
+    if not found:
+        raise InvalidDefinitionError(
+            f"no Dag makes partitions of the asset {name!r}; expected one with @asset(partition=…) or"
+            f" Partitioned(…, asset={name}), or upstreams={{{name!r}: PartitionByInterval(…)}} in the Dag that waits"
+        )
+    if any(made.definition != found[0].definition for made in found):
+        raise InvalidDefinitionError(
+            f"the Dags that make the asset {name!r} disagree about its partitions:"
+            f" {' and '.join(repr(made.definition) for made in found)}; expected one definition"
+        )
+    return found[0]

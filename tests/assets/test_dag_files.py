@@ -153,6 +153,18 @@ SPARK = """
 def spark_made({1}):
     {2}
 """
+HOURLY = """
+@asset(schedule="@daily", partition=DAYS)
+def hourly(): ...
+
+"""
+CIRCLE = """
+@asset(schedule=Asset.ref(name="second"), upstreams={"second": DAYS}, partition=DAYS)
+def first(): ...
+
+@asset(schedule=first, partition=DAYS)
+def second(): ...
+"""
 PLAIN = """
 with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
     EmptyOperator(task_id="nothing"{1})
@@ -175,10 +187,15 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
          "max_sequence_length"),
         (DECORATED.format('schedule="@daily", partition=DAYS', "*args"), "can't be filled in"),
         (DECORATED.format('schedule=Asset("unknown"), partition=DAYS', ""), "upstreams={'unknown'"),
-        (DECORATED.format('schedule=Asset.ref(name="unknown"), partition=DAYS', ""), "upstreams={'unknown'"),
         (DECORATED.format('schedule=Asset.ref(uri="s3://x"), partition=DAYS', ""), "Asset.ref(name=…)"),
         (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"a": PartitionBySequence(["x"])}', ""),
-         "has no time dimension"),
+         "neither a time dimension nor a time schedule"),
+        (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"b": DAYS}', ""), "upstreams for b"),
+        (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"a": DAYS}, rerun="often"', ""), "'always'"),
+        (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"a": DAYS}, max_wait="1y"', ""), "'30min'"),
+        (DECORATED.format('schedule="@daily", partition=DAYS, max_wait="2h"', ""), "go with assets"),
+        (DECORATED.format('schedule=Asset("a"), partition=PartitionByInterval("* * * * *"), '
+                          'upstreams={"a": PartitionByInterval("@yearly")}', ""), "would make 527,040 partitions"),
         (DECORATED.format('schedule="@daily", partition=DAYS, upstreams={"a": DAYS}', ""), "go with assets"),
         (PLAIN.format("", ", depends_on_past=True"), "Lookback"),
         (PLAIN.format(', default_args={"wait_for_downstream": True}', ""), "Lookback"),
@@ -201,4 +218,18 @@ def test_what_cant_work_is_an_import_error_that_names_the_fix(read: Any, source:
     bag = read(source)
     assert bag.dags == {}
     (error,) = bag.import_errors.values()
+    assert said in error
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (HOURLY + "plain = DAG('plain', schedule=hourly)", "never starts a Dag without"),
+        (HOURLY + "plain = DAG('plain', schedule=hourly & Asset('other'))", "never starts a Dag without"),
+        (HOURLY + "@asset(schedule=hourly, partition=None)\ndef plain(): ...", "never starts a Dag without"),
+        (CIRCLE, "waits for itself"),
+    ],
+)
+def test_what_never_runs_is_an_import_error(read: Any, source: str, said: str) -> None:
+    (error,) = read(source).import_errors.values()
     assert said in error

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from airflow_partitions.runs import claim
 
+DAY = "2013-02-08"
+
 
 class Steps:
     """A state store, each call of which is one step; a schedule says which run makes the next."""
@@ -30,7 +32,7 @@ class Steps:
 
         def work(i: int) -> None:
             turns[i].acquire()
-            results[i] = claim._other_at_work(self._store(turns[i], back), context(f"run{i}"))  # type: ignore[arg-type]
+            results[i] = claim._other_at_work(self._store(turns[i], back), context(f"run{i}"), DAY)  # type: ignore[arg-type]
             done[i] = True
             back.release()
 
@@ -68,7 +70,6 @@ class Steps:
 
 def context(run_id: str) -> dict[str, Any]:
     return {
-        "partition": "2013-02-08",
         "dag_run": SimpleNamespace(run_id=run_id, dag_id="flights"),
         "ti": SimpleNamespace(get_dr_count=lambda dag_id, run_ids, states: 1),
     }
@@ -91,17 +92,17 @@ def test_runs_that_come_one_after_the_other_give_way_to_the_first() -> None:
 def test_the_claim_of_a_run_that_is_over_is_free() -> None:
     cells: dict[str, Any] = {}
     store: Any = SimpleNamespace(get=cells.get, set=cells.__setitem__)
-    assert claim._other_at_work(store, context("first")) is None
+    assert claim._other_at_work(store, context("first"), DAY) is None
     second = context("second")
-    assert claim._other_at_work(store, second) == "first"
+    assert claim._other_at_work(store, second, DAY) == "first"
     second["ti"].get_dr_count = lambda dag_id, run_ids, states: 0
-    assert claim._other_at_work(store, second) is None
-    assert claim._other_at_work(store, second) is None
+    assert claim._other_at_work(store, second, DAY) is None
+    assert claim._other_at_work(store, second, DAY) is None
 
 
 def test_when_nobody_won_the_door_opens_again(monkeypatch: pytest.MonkeyPatch) -> None:
     cells: dict[str, Any] = {"passed|2013-02-08": claim._note("lost"), "door|2013-02-08": claim._note("lost too")}
     store: Any = SimpleNamespace(get=cells.get, set=cells.__setitem__)
-    assert claim._other_at_work(store, context("later")) == "lost"
+    assert claim._other_at_work(store, context("later"), DAY) == "lost"
     monkeypatch.setattr(claim, "_PASSING", claim.timedelta(0))
-    assert claim._other_at_work(store, context("later")) is None
+    assert claim._other_at_work(store, context("later"), DAY) is None

@@ -1,7 +1,11 @@
-"""A real Airflow for the tests: scheduler, Dag processor, API server and triggerer on SQLite, started once."""
+"""A real Airflow for the tests: scheduler, Dag processor, API server and triggerer, started once for each database.
+
+A test file with a constant ``DATABASES`` says on which it runs; the others run on all.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -9,18 +13,23 @@ import sqlite3
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, nullcontext, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import attrs
 import httpx
+import psycopg2
+import psycopg2.extras
 import pytest
 
 from airflow_partitions.demo import services
 from airflow_partitions.demo.api import Api
 from airflow_partitions.demo.home import USER, Home
+from tests.postgres import postgres
 
+DATABASES = ("sqlite", "postgresql")
 HEADER = """
 import datetime as dt
 from pathlib import Path
@@ -47,10 +56,16 @@ class ScratchHome(Home):
         super().create()
         self.dags.mkdir(exist_ok=True)
         (self.root / "out").mkdir(exist_ok=True)
+        (self.root / "other").mkdir(exist_ok=True)
 
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
+        bundles = {"dags-folder": self.dags, "other": self.root / "other"}
+        local = "airflow.dag_processing.bundles.local.LocalDagBundle"
         return super().environment(outer, port) | {
-            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "1",
+            "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(
+                [{"name": name, "classpath": local, "kwargs": {"path": str(path)}} for name, path in bundles.items()]
+            ),
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "6",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "1",
             "AIRFLOW__DAG_PROCESSOR__BUNDLE_REFRESH_CHECK_INTERVAL": "1",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
@@ -79,9 +94,12 @@ class Airflow:
         """Where the tests' tasks leave files."""
         return self.home.root / "out"
 
-    def write(self, dag_id: str, source: str) -> None:
-        """Write a Dag file, and wait until the Dag is there."""
-        file = self.home.dags / f"{dag_id}.py"
+    def write(self, dag_id: str, source: str, folder: str = "dags") -> None:
+        """Write a Dag file, and wait until the Dag is there.
+
+        :param folder: ``"other"`` for a bundle of its own.
+        """
+        file = self.home.root / folder / f"{dag_id}.py"
         part = file.with_suffix(".part")
         part.write_text(HEADER.format(out=str(self.out)) + textwrap.dedent(source))
         before = self.parsed(dag_id)
@@ -97,9 +115,16 @@ class Airflow:
         self.api.patch(f"dags/{dag_id}", {"is_paused": True})
         (self.home.dags / f"{dag_id}.py").unlink()
 
-    def sql(self, statement: str, *values: Any) -> list[Any]:
-        with sqlite3.connect(f"file:{self.home.root / 'airflow' / 'airflow.db'}?mode=ro", uri=True, timeout=30) as db:
-            return db.execute(statement, values).fetchall()
+    def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Rows of Airflow's database; instants and JSON as SQLite gives them, as text."""
+        if self.home.database.startswith("sqlite"):
+            file = self.home.database.removeprefix("sqlite:///")
+            with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=30)) as db:
+                return db.execute(statement, values).fetchall()
+        with closing(psycopg2.connect(self.home.database.replace("+psycopg2", ""))) as db, db.cursor() as cursor:
+            psycopg2.extras.register_default_json(db, loads=str)
+            cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)
+            return [tuple(map(_as_text, row)) for row in cursor]
 
     def runs(self, dag_id: str, **equals: str) -> list[tuple[str, str, str]]:
         """Key, state and run id of each run, oldest first."""
@@ -161,9 +186,25 @@ class Airflow:
         self.killed.discard("scheduler")
 
 
+def _as_text(value: Any) -> Any:
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(value, datetime) else value
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "airflow" in metafunc.fixturenames:
+        databases = getattr(metafunc.module, "DATABASES", DATABASES)
+        metafunc.parametrize("airflow", databases, indirect=True, scope="session")
+
+
 @pytest.fixture(scope="session")
-def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
-    home = ScratchHome(tmp_path_factory.mktemp("airflow"))
+def airflow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
+    """Airflow on the database that the test runs on."""
+    root = tmp_path_factory.mktemp(request.param)
+    with postgres() if request.param == "postgresql" else nullcontext() as server:
+        yield from _running(ScratchHome(root, server.url) if server else ScratchHome(root))
+
+
+def _running(home: ScratchHome) -> Iterator[Airflow]:
     services.start(home, None, print)
     try:
         found = services.Services.of(home)
@@ -177,4 +218,4 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
     finally:
         services.stop(home)
         if keep := os.environ.get("KEEP_AIRFLOW_LOGS"):
-            shutil.copytree(home.root, keep, dirs_exist_ok=True)
+            shutil.copytree(home.root, Path(keep, home.root.name), dirs_exist_ok=True)

@@ -122,39 +122,3 @@ def test_a15_an_asset_driven_dag_is_backfilled_like_any_other(airflow: Airflow, 
     span = {"from_date": "2013-06-01T00:00:00Z", "to_date": "2013-06-02T23:59:59Z"}
     airflow.api.post("backfills", {"dag_id": "daily", "max_active_runs": 9, **span})
     airflow.wait(lambda: {"2013-06-01", "2013-06-02"} <= set(airflow.keys("daily")), "the backfill")
-
-
-def test_a7_keys_added_at_runtime_run_their_consumer_once_each(airflow: Airflow) -> None:
-    airflow.write(
-        "models",
-        """
-        active = PartitionAtRuntime(name="active_customers")
-
-        @asset(schedule=None, partition=active)
-        def models():
-            for customer in ("ann", 7, "ann"):
-                active.add_partition(key=customer)
-            active.add_partitions(["bob", "cy"], metadata={"score": 3})
-
-        @asset(schedule=models, partition=active)
-        def predictions(partition):
-            (OUT / f"prediction-{partition}").write_text(repr(partition.key))
-
-        with DAG("models_file", schedule=None):
-            EmptyOperator(task_id="nothing")
-        """,
-    )
-    airflow.wait(lambda: airflow.parsed("predictions"), "the consumer")
-    assert airflow.trigger("models", None).status_code == 200
-    assert airflow.wait_finished("models", 1)[0][1] == "success"
-    made = airflow.wait_finished("predictions", 4)
-    assert sorted((key, state) for key, state, _ in made) == [
-        ("ann", "success"),
-        ("bob", "success"),
-        ("cy", "success"),
-        ("int:7", "success"),
-    ]
-    assert (airflow.out / "prediction-int:7").read_text() == "7"
-    assert sorted(airflow.events("predictions")) == ["ann", "bob", "cy", "int:7"]
-    ((kept,),) = airflow.sql("select value from asset_state_store where key = 'partition|bob'")
-    assert "score" in kept

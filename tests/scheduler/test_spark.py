@@ -8,6 +8,7 @@ import pytest
 
 from tests.scheduler.conftest import Airflow
 
+DATABASES = ("sqlite",)  # what Spark does has nothing to do with the database
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
 

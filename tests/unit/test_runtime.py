@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from airflow_partitions import PartitionAtRuntime
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions import Partition, PartitionAtRuntime
+from airflow_partitions.definitions.runtime import Addition
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 
 CUSTOMERS = PartitionAtRuntime("customers")
 
@@ -60,3 +61,35 @@ def test_a7_the_definition_knows_no_keys() -> None:
     assert PartitionAtRuntime(name="customers") == CUSTOMERS
     with pytest.raises(InvalidDefinitionError, match="dimension name 'my customers' is not usable"):
         PartitionAtRuntime("my customers")
+
+
+def test_a7_outside_a_task_nothing_is_added_listed_or_removed() -> None:
+    for ask in (lambda: CUSTOMERS.add_partition("a"), CUSTOMERS.partitions, lambda: CUSTOMERS.remove_partition("a")):
+        with pytest.raises(MissingPartitionError, match=r"inside a task of an asset that has them; none is running"):
+            ask()
+    CUSTOMERS.add_partitions([])
+
+
+@pytest.mark.parametrize("metadata", [{1, 2}, object(), float("nan"), {"at": date(2013, 1, 1)}])
+def test_a7_metadata_is_json(metadata: Any) -> None:
+    with pytest.raises(InvalidKeyError, match="is no JSON"):
+        CUSTOMERS.add_partition("a", metadata)
+
+
+def test_a20_a_partition_knows_the_one_added_before_it() -> None:
+    added = {"int:7": Addition(None, 1), "a": Addition("int:7", {"rows": 2})}
+    newest = Partition(CUSTOMERS, "a", lambda: added)
+    assert newest.metadata == {"rows": 2}
+    assert newest.previous == Partition(CUSTOMERS, 7)
+    assert newest.previous.metadata == 1
+    assert newest.previous.previous is None
+    elsewhere = Partition(CUSTOMERS, "posted over REST", lambda: added)
+    assert elsewhere.previous is elsewhere.metadata is None
+    assert Partition(CUSTOMERS, "a").metadata is None
+
+
+def test_a20_keys_that_were_added_again_are_passed_once() -> None:
+    added = {"b": Addition("a", None), "a": Addition("b", None)}
+    assert [p.text for p in Partition(CUSTOMERS, "a", lambda: added).iter_past_partitions()] == ["b"]
+    removed = {"c": Addition("gone", None)}
+    assert [p.text for p in Partition(CUSTOMERS, "c", lambda: removed).iter_past_partitions()] == ["gone"]

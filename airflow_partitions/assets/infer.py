@@ -1,0 +1,73 @@
+"""Partitions that follow from the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import Enum
+from typing import Any
+
+from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.timetables.condition import condition_of, leaves
+from airflow_partitions.timetables.hint import published
+
+
+class Inferred(Enum):
+    """Stands for a definition that follows from ``schedule``.
+
+    For a preset, cron or timedelta those are the intervals between its ticks, read in UTC; for upstream assets the
+    partitions that all of them have. Anything else is refused.
+    """
+
+    INFER = "INFER"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+INFER: Any = Inferred.INFER
+
+
+def inferred(schedule: Any, known: Mapping[str, Any]) -> PartitionDefinition:
+    """The definition that *schedule* stands for.
+
+    :param known: definitions of upstream assets by name, for those that publish none.
+    :raises InvalidDefinitionError: if there is none, or more than one; the message says what to write instead.
+    """
+    condition = condition_of(schedule)
+    if condition is None:
+        return _of_time(schedule)
+    found: dict[str, PartitionDefinition] = {}
+    for leaf in leaves(condition):
+        made = published(getattr(leaf, "extra", {}))
+        definition = getattr(known.get(leaf.name, made), "definition", known.get(leaf.name))
+        if definition is None:
+            raise InvalidDefinitionError(
+                f"partition=INFER: upstream asset {leaf.name!r} says nothing of its partitions here; write the"
+                " definition, for example partition=PartitionByInterval('@daily'), or partition=None for none"
+            )
+        found[leaf.name] = definition
+    first, *others = found.values()
+    if any(other != first for other in others):
+        told = "; ".join(f"{name}: {definition!r}" for name, definition in found.items())
+        raise InvalidDefinitionError(
+            f"partition=INFER: the upstream assets have different partitions ({told}); write the one you mean:"
+            f" partition={first!r}"
+        )
+    return first
+
+
+def _of_time(schedule: Any) -> PartitionDefinition:
+    if schedule is None:
+        raise InvalidDefinitionError(
+            "partition=INFER: schedule=None says nothing of partitions; write partition=None for an asset without, or"
+            " the definition"
+        )
+    if not isinstance(schedule, str | timedelta) or schedule in ("@once", "@continuous"):
+        raise InvalidDefinitionError(
+            f"partition=INFER: no intervals follow from schedule={schedule!r}; expected a preset such as '@daily', a"
+            " cron expression, a timedelta or upstream assets. Write the definition:"
+            " partition=PartitionByInterval('@daily', timezone=…)"
+        )
+    return PartitionByInterval(schedule)

@@ -1,0 +1,105 @@
+"""``airflow asset-partitions upkeep`` and ``reconcile``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from argparse import Namespace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from airflow_partitions.errors import InvalidDefinitionError, PartitionError, StorageError
+
+if TYPE_CHECKING:
+    from airflow_partitions.history.ledger import Progress
+    from airflow_partitions.upkeep import Round
+
+
+def upkeep(args: Namespace) -> None:
+    """One round of upkeep, or rounds until the process is ended; or whether one is alive."""
+    from airflow_partitions.upkeep import one_round
+    from airflow_partitions.upkeep.turn import Turn, working
+
+    if args.check:
+        sys.exit(None if working() is not None else "no upkeep process is alive")
+    if args.loop:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    told: set[str] = set()
+    try:
+        with Turn() as turn:
+            while True:
+                done = one_round() if turn.take() else None
+                _tell(done, args, told)
+                if not args.loop:
+                    return
+                time.sleep(args.interval)
+    except KeyboardInterrupt:
+        return
+    except StorageError as error:
+        sys.exit(str(error))
+
+
+def reconcile(args: Namespace) -> None:
+    """Make the ledgers of some assets, or of all, again from their events."""
+    from airflow_partitions.history.ledger import advance
+    from airflow_partitions.upkeep.consumers import wired
+
+    definitions = wired().definitions
+    try:
+        for asset in args.assets:
+            if asset not in definitions:
+                near = get_close_matches(asset, definitions) or sorted(definitions)[:5]
+                raise InvalidDefinitionError(
+                    f"no Dag makes or waits for partitions of an asset {asset!r};"
+                    f" nearest: {', '.join(near) or '(none)'}"
+                )
+        names = args.assets or sorted(definitions)
+        shown = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
+        found = [advance(asset, definitions[asset], anew=True) for asset in shown]
+    except PartitionError as error:
+        sys.exit(str(error))
+    _show(found, args.output)
+
+
+def _tell(done: Round | None, args: Namespace, told: set[str]) -> None:
+    """Say what a round did; in a loop only what is new."""
+    if args.output == "json":
+        if not args.loop or (done is not None and not done.idle):
+            print(json.dumps({"working": done is not None, **(done.to_json() if done else {})}), flush=True)  # noqa: T201
+        return
+    console = Console()
+    if done is None:
+        if not args.loop or "standing by" not in told:
+            console.print("another upkeep process is at work; standing by")
+        told.add("standing by")
+        return
+    told.discard("standing by")
+    for problem in done.problems:
+        if problem not in told:
+            Console(stderr=True).print(f"[yellow]{problem}[/]")
+    told.update(done.problems)
+    if not args.loop or done.records or done.caught_up or done.fired or done.waiting:
+        console.print(
+            f"{done.assets} ledgers, {done.records} partitions written; {done.caught_up} caught up;"
+            f" pending rows taken away: {done.fired} fired, {done.waiting} without a future"
+        )
+
+
+def _show(found: list[Progress], output: str) -> None:
+    if output == "json":
+        rows = [
+            {"asset": p.asset, "events": p.events, "written": p.records, "malformed": dict(p.malformed)} for p in found
+        ]
+        print(json.dumps(rows))  # noqa: T201 - for scripts
+        return
+    table = Table("asset", "events read", "partitions written", "malformed keys")
+    for progress in found:
+        malformed = ", ".join(list(progress.malformed)[:5])
+        table.add_row(progress.asset, str(progress.events), str(progress.records), malformed)
+    Console().print(table)

@@ -1,0 +1,34 @@
+"""Who makes an asset, and what partitions the producer says it has.
+
+``Asset.extra`` is a hint that any mention of the asset overwrites; the producer's own timetable is the truth.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from airflow_partitions.history.database import session
+
+if TYPE_CHECKING:
+    from airflow.timetables.base import Timetable
+
+
+def producing_timetables(asset: str) -> list[Timetable]:
+    """Timetables of the Dags with a task that writes the active *asset* and a timetable that says its partitions."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.serialized_dag import SerializedDagModel
+
+    query = (
+        select(TaskOutletAssetReference.dag_id)
+        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+        .where(AssetModel.name == asset, AssetModel.active.has())
+        .distinct()
+        .order_by(TaskOutletAssetReference.dag_id)
+    )
+    with session() as at:
+        dag_ids = list(at.scalars(query))
+        found = SerializedDagModel.get_latest_serialized_dags(dag_ids=dag_ids, session=at) if dag_ids else []
+        timetables: list[Any] = [row.dag.timetable for row in found]
+    return [timetable for timetable in timetables if hasattr(timetable, "makes")]

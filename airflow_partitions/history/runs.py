@@ -1,0 +1,97 @@
+"""What runs there are of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+
+from airflow_partitions.history.database import connection
+
+
+class Begun(NamedTuple):
+    """What is known of the runs of one partition.
+
+    :ivar at: when the newest began, aware; ``None`` if there is none that has.
+    :ivar queued: whether one has yet to begin.
+    """
+
+    at: datetime | None
+    queued: bool
+
+
+def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
+    """For each of the *assets*, keys of the queued and running runs that produce it in Dags that are not paused, and
+    since when they are."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.dag import DagModel
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    query = (
+        select(
+            AssetModel.name,
+            DagRun.partition_key,
+            func.max(func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after)),
+        )
+        .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetModel.id)
+        .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
+        .join(DagRun, DagRun.dag_id == TaskOutletAssetReference.dag_id)
+        .where(
+            AssetModel.name.in_(assets),
+            AssetModel.active.has(),
+            DagModel.is_paused.is_(False),
+            DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING]),
+            DagRun.partition_key.is_not(None),
+        )
+        .group_by(AssetModel.name, DagRun.partition_key)
+    )
+    found: dict[str, dict[str, datetime]] = {asset: {} for asset in assets}
+    with connection() as at:
+        for name, key, since in at.execute(query):
+            found[name][str(key)] = since
+    return found
+
+
+def begun(dag_id: str, key: str) -> Begun:
+    """The runs of a Dag for the partition called *key*; of runs that were purged, what they materialised."""
+    from airflow.models.asset import AssetEvent, TaskOutletAssetReference
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    runs = select(DagRun.state, DagRun.start_date).where(DagRun.dag_id == dag_id, DagRun.partition_key == key)
+    made = (
+        select(func.max(AssetEvent.timestamp))
+        .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetEvent.asset_id)
+        .where(TaskOutletAssetReference.dag_id == dag_id, AssetEvent.partition_key == key)
+    )
+    with connection() as at:
+        rows = at.execute(runs).all()
+        if not rows:
+            return Begun(at.scalar(made), queued=False)
+    starts = [start for _, start in rows if start is not None]
+    return Begun(max(starts, default=None), any(state == DagRunState.QUEUED for state, _ in rows))
+
+
+def tick_behind(asset: str, key: str) -> datetime | None:
+    """``run_after`` of the newest running run that makes the partition *key* of *asset*; aware."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    query = (
+        select(func.max(DagRun.run_after))
+        .join(TaskOutletAssetReference, TaskOutletAssetReference.dag_id == DagRun.dag_id)
+        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+        .where(
+            AssetModel.name == asset,
+            AssetModel.active.has(),
+            DagRun.partition_key == key,
+            DagRun.state == DagRunState.RUNNING,
+        )
+    )
+    with connection() as at:
+        found: datetime | None = at.scalar(query)
+        return found

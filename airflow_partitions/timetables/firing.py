@@ -1,0 +1,192 @@
+"""When a partition is made, and made again, given what is known of its upstream partitions. Now is an argument."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError
+
+_DURATION = re.compile(r"(\d+)\s*(s|min|h|d|w)")
+_UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def duration(given: str | timedelta) -> timedelta:
+    """A length of time: a timedelta, or a number with ``s``, ``min``, ``h``, ``d`` or ``w``, as in ``"30min"``.
+
+    :raises InvalidDefinitionError: for anything else, and for negative ones.
+    """
+    if isinstance(given, timedelta) and given >= timedelta(0):
+        return given
+    if isinstance(given, str) and (found := _DURATION.fullmatch(given.strip())):
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    raise InvalidDefinitionError(
+        f"{given!r} is not a length of time; expected a timedelta, or text such as '30min', '12h' or '7d'"
+    )
+
+
+@attrs.frozen
+class AtLeast:
+    """Make a partition as soon as *n* partitions of every upstream are there, and once more when all are.
+
+    :param n: at least 1; an upstream of which fewer are needed must be complete.
+    """
+
+    n: int = attrs.field()
+
+    @n.validator
+    def _check(self, _: Any, given: Any) -> None:
+        if type(given) is not int or given < 1:
+            raise InvalidDefinitionError(f"AtLeast({given!r}); expected a number of upstream partitions, at least 1")
+
+
+@attrs.frozen
+class Within:
+    """Make a partition again only while it is young, and only when its upstreams have come to rest.
+
+    :param age: time since the end of the partition's interval; afterwards a changed upstream leaves it stale.
+    :param settle: how long no needed upstream partition must have changed.
+    """
+
+    age: timedelta = attrs.field(converter=duration)
+    settle: timedelta = attrs.field(converter=duration, default=timedelta(0))
+
+
+@attrs.frozen
+class Upcoming:
+    """What is known of the upstream partitions that one partition needs. Times are aware.
+
+    :ivar complete: each has been materialised.
+    :ivar enough: as many have been as it takes to begin.
+    :ivar blocked: one of them is being made right now.
+    :ivar newest: when one of them was last materialised.
+    :ivar completed: when the last of them was materialised for the first time; ``None`` if not *complete*.
+    """
+
+    complete: bool
+    enough: bool
+    blocked: bool = False
+    newest: datetime | None = None
+    completed: datetime | None = None
+
+    def and_(self, other: Upcoming) -> Upcoming:
+        """What is known if both are needed."""
+        complete = self.complete and other.complete
+        return Upcoming(
+            complete,
+            self.enough and other.enough,
+            self.blocked or other.blocked,
+            _latest(self.newest, other.newest),
+            _latest(self.completed, other.completed) if complete else None,
+        )
+
+    def or_(self, other: Upcoming) -> Upcoming:
+        """What is known if either will do: of those that hold and come to no harm by beginning now."""
+        ready = [one for one in (self, other) if one.enough and not one.blocked]
+        if len(ready) == 1:
+            return ready[0]
+        completed = [one.completed for one in (self, other) if one.completed]
+        return Upcoming(
+            self.complete or other.complete,
+            self.enough or other.enough,
+            not ready and (self.blocked or other.blocked),
+            _latest(self.newest, other.newest),
+            min(completed, default=None),
+        )
+
+
+@attrs.frozen
+class Firing:
+    """When a Dag scheduled on assets makes a partition, and makes it again.
+
+    :ivar wait: ``None`` for all that is needed, or :class:`AtLeast`.
+    :ivar rerun: what to do when an upstream partition changes after the partition was made: ``"always"`` make it again,
+        ``"never"``, or :class:`Within`.
+    :ivar max_wait: how long an upstream run may be at work before it is waited for no longer.
+    """
+
+    wait: AtLeast | None = attrs.field(default=None)
+    rerun: str | Within = attrs.field(default="always")
+    max_wait: timedelta = attrs.field(default=timedelta(days=1), converter=duration)
+
+    @wait.validator
+    def _check_wait(self, _: Any, given: Any) -> None:
+        if given is not None and not isinstance(given, AtLeast):
+            raise InvalidDefinitionError(f"wait={given!r}; expected AtLeast(n), or None to wait for all")
+
+    @rerun.validator
+    def _check_rerun(self, _: Any, given: Any) -> None:
+        if given not in ("always", "never") and not isinstance(given, Within):
+            raise InvalidDefinitionError(f"rerun={given!r}; expected 'always', 'never' or Within('7d', settle='30min')")
+
+    def enough(self, there: int, needed: int) -> bool:
+        """Whether *there* of *needed* partitions of one upstream suffice to begin."""
+        return there >= (needed if self.wait is None else min(self.wait.n, needed))
+
+    def fires(
+        self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False
+    ) -> bool:
+        """Whether to start a run.
+
+        A run that has begun after an upstream partition was materialised has read it: nothing is left to do.
+
+        :param begun: when the newest run of the partition began; ``None`` if there is none.
+        :param end: the end of the partition's interval; ``None`` without a time dimension.
+        :param queued: whether a run of the partition has yet to begin: it will read what is there.
+        """
+        if queued or upcoming.blocked or not (upcoming.complete or upcoming.enough):
+            return False
+        if begun is None:
+            return True
+        if upcoming.completed is None:
+            return False
+        if self.wait is not None and upcoming.completed > begun:
+            return True
+        return upcoming.newest is not None and upcoming.newest > begun and self.reruns(upcoming.newest, end, now)
+
+    def idle(
+        self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False
+    ) -> bool:
+        """Whether nothing is left to do before another upstream partition is materialised; as for :meth:`fires`."""
+        if upcoming.newest is None or (begun is None and not queued):
+            return False
+        if queued or begun is None or upcoming.newest <= begun:
+            return True
+        unfinished = self.wait is not None and (upcoming.completed is None or upcoming.completed > begun)
+        return not unfinished and self.is_past(end, now)
+
+    def reruns(self, changed: datetime, end: datetime | None, now: datetime) -> bool:
+        """Whether a partition that was made is made again, *changed* being when an upstream partition last was."""
+        if isinstance(self.rerun, Within):
+            return not self.is_past(end, now) and now - changed >= self.rerun.settle
+        return self.rerun == "always"
+
+    def is_past(self, end: datetime | None, now: datetime) -> bool:
+        """Whether no change of an upstream partition makes the partition again any more."""
+        if isinstance(self.rerun, Within):
+            return end is not None and now - end > self.rerun.age
+        return self.rerun == "never"
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :meth:`from_json`; durations are in seconds."""
+        rerun: Any = self.rerun
+        if isinstance(rerun, Within):
+            rerun = {"age": rerun.age.total_seconds(), "settle": rerun.settle.total_seconds()}
+        wait = None if self.wait is None else self.wait.n
+        return {"wait": wait, "rerun": rerun, "max_wait": self.max_wait.total_seconds()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Firing:
+        """The inverse of :meth:`to_json`."""
+        rerun = data["rerun"]
+        if isinstance(rerun, dict):
+            rerun = Within(*(timedelta(seconds=rerun[name]) for name in ("age", "settle")))
+        wait = None if data["wait"] is None else AtLeast(data["wait"])
+        return cls(wait, rerun, timedelta(seconds=data["max_wait"]))
+
+
+def _latest(*times: datetime | None) -> datetime | None:
+    return max((time for time in times if time is not None), default=None)

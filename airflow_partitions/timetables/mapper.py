@@ -1,0 +1,146 @@
+"""Airflow's mapper for an upstream of a partitioned Dag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow.partition_mappers.base import PartitionMapper
+from airflow.partition_mappers.wait_policy import PartitionSatisfaction, WaitPolicy
+
+from airflow_partitions.calendars.instants import instant, utc
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.keys import Key
+from airflow_partitions.timetables.partition_date import PartitionDates
+from airflow_partitions.timetables.readiness import Readiness
+from airflow_partitions.timetables.rules import write_rule
+from airflow_partitions.timetables.upstreams import MAX_DOWNSTREAM_KEYS, Upstream, Upstreams
+
+
+class Needed(AbstractSet[str]):
+    """Texts of the upstream keys that one downstream key needs, and the question whether to make it."""
+
+    def __init__(self, mapper: DependencyMapper, text: str, selection: Selection) -> None:
+        self.mapper = mapper
+        self.text = text
+        self._selection = selection
+
+    def __contains__(self, text: object) -> bool:
+        try:
+            return isinstance(text, str) and any(key in self._selection for key in self.mapper.member.keys(text))
+        except InvalidKeyError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.mapper.member.text, self._selection)
+
+    def __len__(self) -> int:
+        return len(self._selection)
+
+
+class OverHistory(WaitPolicy):
+    """Fires when all that is needed has been materialised at any time and nothing of it is being made."""
+
+    def is_satisfied_by_keys(self, *, matched: AbstractSet[str], expected: AbstractSet[str]) -> PartitionSatisfaction:
+        """Asks the whole condition, whatever keys the pending row has *matched*."""
+        satisfied = isinstance(expected, Needed) and expected.mapper.readiness.fires(expected.text)
+        return PartitionSatisfaction(satisfied=satisfied, unreachable=False, unreachable_reason=None)
+
+
+class DependencyMapper(PartitionMapper):
+    """Airflow's mapper for one upstream of a Dag, derived from the definitions of both sides."""
+
+    is_rollup = True
+
+    def __init__(self, upstreams: Upstreams, name: str, readiness: Readiness, dates: PartitionDates) -> None:
+        super().__init__(max_downstream_keys=MAX_DOWNSTREAM_KEYS)
+        self.upstreams = upstreams
+        self.name = name
+        self.readiness = readiness
+        self.wait_policy = OverHistory()
+        self._dates = dates
+
+    @property
+    def member(self) -> Upstream:
+        """The upstream this is the mapper of."""
+        return self.upstreams.member(self.name)
+
+    def to_downstream(self, key: str) -> list[str]:
+        """The Dag's keys that an event of the upstream *key* may make; none if it can't change them any more."""
+        return self.reached(key)
+
+    def reached(self, key: str, run_after: datetime | None = None) -> list[str]:
+        """The same for an event of the past, sent by a run with that ``run_after``."""
+        member, now = self.member, datetime.now(UTC)
+        found: dict[str, Key] = {}
+        for upstream in member.keys(key):
+            for chosen in self._chosen(member, upstream, key, run_after, now):
+                found[str(chosen)] = chosen
+        return [text for text, chosen in found.items() if not self._past(text, chosen, now)]
+
+    def to_upstream(self, downstream_key: str) -> Needed:
+        """The upstream keys that the Dag's key needs."""
+        return Needed(self, downstream_key, self.readiness.needed(self.member, downstream_key))
+
+    def to_partition_date(self, downstream_key: str) -> Any:
+        """Partition date of the Dag's key."""
+        date = self._dates.of(self.upstreams.downstream.parse(downstream_key))
+        return None if date is None else utc(date)
+
+    def serialize(self) -> dict[str, Any]:
+        """What Airflow compares to tell whether the mapper changed."""
+        return {
+            "downstream": self.upstreams.downstream.to_json(),
+            "condition": self.upstreams.condition.as_expression(),
+            "upstream": {"name": self.name, "said": self.upstreams.said(self.name)},
+            "rule": write_rule(self.upstreams.rule(self.name)),
+        }
+
+    def _chosen(self, member: Upstream, key: Key, text: str, run_after: datetime | None, now: datetime) -> Selection:
+        dependency = member.dependency
+        if dependency.needs_tick:
+            return dependency.downstream(key, tick=self._tick(member, text, run_after, now), now=now)
+        found = dependency.downstream(key, now=now)
+        time = self.upstreams.downstream.time
+        if not dependency.rule.moving or time is None:
+            return found
+        # What holds for every interval is taken up by those to come: only the newest one is made again by itself.
+        newest = time.last(now)
+        if newest is None:
+            return Selection(self.upstreams.downstream)
+        return found & Selection.between(self.upstreams.downstream, newest.start, newest.end)
+
+    def _tick(
+        self, member: Upstream, text: str, run_after: datetime | None, now: datetime
+    ) -> tuple[datetime | None, datetime]:
+        """The tick that made the upstream key *text*, and the one before it."""
+        from airflow_partitions.history.runs import tick_behind
+
+        at = instant(run_after or tick_behind(self.name, text) or now)
+        tick = member.ticks.floor(at)
+        if tick is None:
+            return None, utc(at)
+        before = member.ticks.floor(tick - 1)
+        return None if before is None else utc(before), utc(tick)
+
+    def _past(self, text: str, key: Key, now: datetime) -> bool:
+        """Whether the Dag's key is made and no change makes it again: nobody needs to wait for it."""
+        firing, interval = self.upstreams.firing, self.upstreams.downstream.interval_of(key)
+        if firing.wait is not None or not firing.is_past(None if interval is None else interval.end, now):
+            return False
+        begun = self.readiness.begun(text)
+        return begun.queued or begun.at is not None
+
+
+def mappers_of(upstreams: Upstreams, readiness: Readiness, dates: PartitionDates) -> Mapping[str, DependencyMapper]:
+    """A mapper for each upstream, by name and by URI."""
+    found = {}
+    for name, leaf in upstreams.leaves.items():
+        mapper = DependencyMapper(upstreams, name, readiness, dates)
+        found[name] = mapper
+        if uri := getattr(leaf, "uri", ""):
+            found[uri] = mapper
+    return found

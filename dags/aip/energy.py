@@ -1,0 +1,27 @@
+"""Partitions that nobody knows before the task has looked.
+
+Every hour one run trains a model per customer and adds the customer as a partition. Each one added starts a run of
+``energy_prediction``. A run that finds no customer starts nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from airflow_partitions import PartitionAtRuntime, asset
+
+active_customers = PartitionAtRuntime(name="active_energy_customers")
+
+
+@asset(schedule="@hourly", partition=active_customers, start_date=datetime(2024, 1, 1, tzinfo=UTC))
+def energy_consumption_model():
+    """Get the list of customers, and train a model for each."""
+    for customer in ("acme", "initech", "umbrella"):
+        print(f"trained the model of {customer}")
+        active_customers.add_partition(key=customer, metadata={"error": len(customer) / 100})
+
+
+@asset(schedule=energy_consumption_model, partition=active_customers)
+def energy_prediction(partition):
+    """The consumption of one customer, as its model predicts it."""
+    print(f"predicted {partition.key} with an error of {partition.metadata['error']}")

@@ -1,0 +1,20 @@
+"""Both assets have the same partitions.
+
+Each hour of the second waits for the same hour of the first, and for nothing else.
+"""
+
+from __future__ import annotations
+
+from airflow_partitions import PartitionByInterval, asset
+
+
+@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"))
+def raw_hourly_data(partition):
+    """One hour as it came in."""
+    print(f"read {partition}")
+
+
+@asset(schedule=raw_hourly_data, partition=PartitionByInterval("@hourly"))
+def clean_hourly_data(partition):
+    """The same hour, cleaned."""
+    print(f"cleaned {partition}")

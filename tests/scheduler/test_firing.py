@@ -1,0 +1,113 @@
+"""When a partition is made, and made again, on a real scheduler."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_partitions import PartitionByInterval
+from tests.scheduler.conftest import Airflow
+from tests.scheduler.test_dependencies import emit
+
+pytestmark = pytest.mark.airflow
+
+HOURS = PartitionByInterval("@hourly")
+LONG_AGO = [str(key) for key in HOURS.keys("2013-03-01", "2013-03-02")]
+
+
+@pytest.fixture(scope="module")
+def waiting(airflow: Airflow) -> str:
+    airflow.write(
+        "waiting",
+        """
+        from datetime import timedelta
+        from airflow_partitions import AtLeast, Within
+
+        HOURS, DAYS = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
+
+        @asset(schedule=None, partition=HOURS)
+        def readings(): ...
+
+        @asset(schedule="@yearly", partition=PartitionBySequence(["north", "south"], name="region"))
+        def stations(): ...
+
+        @asset(schedule=readings, partition=DAYS, wait=AtLeast(20))
+        def early(): ...
+
+        @asset(schedule=readings, partition=DAYS, rerun="never")
+        def never_again(): ...
+
+        @asset(schedule=readings, partition=DAYS, rerun=Within("7d"))
+        def while_young(): ...
+
+        @asset(schedule=readings, partition=DAYS, rerun=Within("9000d", settle="8s"))
+        def when_settled(): ...
+
+        @asset(schedule=stations, partition=PartitionByProduct([
+            PartitionByInterval("@monthly"), PartitionBySequence(["north", "south"], name="region")]))
+        def monthly_stations(): ...
+
+        with DAG("waiting", schedule=None):
+            EmptyOperator(task_id="nothing")
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("monthly_stations"), "the consumers")
+    return "waiting"
+
+
+def test_at_least_so_many_begin_once_and_all_once_more(airflow: Airflow, waiting: str) -> None:
+    emit(airflow, "readings", *LONG_AGO[:20])
+    airflow.wait_finished("early", 1)
+    emit(airflow, "readings", *LONG_AGO[20:23])
+    assert airflow.keys("never_again") == []
+    emit(airflow, "readings", LONG_AGO[23])
+    airflow.wait_finished("early", 2)
+    airflow.wait_finished("never_again", 1)
+    airflow.wait_finished("while_young", 1)
+    airflow.wait_finished("when_settled", 1)
+    assert airflow.keys("early") == ["2013-03-01", "2013-03-01"]
+
+
+def test_a_changed_upstream_makes_again_what_is_meant_to_be(airflow: Airflow, waiting: str) -> None:
+    emit(airflow, "readings", *LONG_AGO[3:7])
+    airflow.wait_finished("early", 3)
+    airflow.wait_finished("when_settled", 2)
+    assert airflow.keys("when_settled") == ["2013-03-01", "2013-03-01"]
+    assert airflow.keys("never_again") == ["2013-03-01"]
+    assert airflow.keys("while_young") == ["2013-03-01"]
+    left = airflow.sql("select target_dag_id from asset_partition_dag_run where created_dag_run_id is null")
+    assert not {"never_again", "while_young"} & {dag_id for (dag_id,) in left}
+
+
+def test_a6_intervals_only_the_consumer_has_are_those_the_tick_of_its_producer_makes_due(
+    airflow: Airflow, waiting: str
+) -> None:
+    assert airflow.trigger("stations", "south").status_code == 200
+    made = {key for key, _, _ in airflow.wait_finished("monthly_stations", 12)}
+    assert len(made) == 12
+    assert {key.split("|")[1] for key in made} == {"south"}
+    assert all(key.startswith("2025-") for key in made)
+
+
+def test_an_upstream_of_another_file_may_be_named_alone(airflow: Airflow, waiting: str) -> None:
+    airflow.write(
+        "elsewhere",
+        """
+        with DAG("elsewhere", schedule=Partitioned(Asset.ref(name="readings"), PartitionByInterval("@daily"))):
+            EmptyOperator(task_id="nothing")
+        """,
+    )
+    emit(airflow, "readings", LONG_AGO[0])
+    assert airflow.wait_finished("elsewhere", 1)[0][:2] == ("2013-03-01", "success")
+
+
+def test_a_bare_mention_of_an_asset_takes_nothing_from_its_consumers(airflow: Airflow, waiting: str) -> None:
+    airflow.write(
+        "mention",
+        """
+        with DAG("mention", schedule=None):
+            EmptyOperator(task_id="nothing", inlets=[Asset("readings")])
+        """,
+    )
+    before = len(airflow.keys("elsewhere"))
+    emit(airflow, "readings", LONG_AGO[1])
+    airflow.wait_finished("elsewhere", before + 1)
