@@ -28,7 +28,7 @@ demo-stop: ## end what `make demo` started; its data stays in .demo/
 	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m airflow_partitions.demo stop $(ARGS); else echo 'nothing to stop'; fi
 
 test: $(READY) ## all tests, with the real scheduler and real Spark
-	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
+	@$(SPARK) $(VENV)/bin/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses 3 --dist loadgroup)
 
 lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

@@ -13,6 +13,12 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLev
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        # One process for each Airflow, and one for all that use Spark: both take long to start.
+        if item.get_closest_marker("airflow"):
+            database = item.callspec.params.get("airflow", "") if hasattr(item, "callspec") else ""
+            item.add_marker(pytest.mark.xdist_group(f"airflow {database}"))
+        elif item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
         if item.get_closest_marker("spark"):
             # pyspark leaves the sockets of its results to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))

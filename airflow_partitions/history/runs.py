@@ -10,6 +10,9 @@ from sqlalchemy import func, select
 
 from airflow_partitions.history.database import connection
 
+# What the scheduler's MAX_PARTITION_DAG_RUNS_PER_LOOP is.
+_PER_LOOP = 500
+
 
 class Begun(NamedTuple):
     """What is known of the runs of one partition.
@@ -73,6 +76,20 @@ def begun(dag_id: str, key: str) -> Begun:
             return Begun(at.scalar(made), queued=False)
     starts = [start for _, start in rows if start is not None]
     return Begun(max(starts, default=None), any(state == DagRunState.QUEUED for state, _ in rows))
+
+
+def waiting(dag_id: str) -> list[str]:
+    """Keys of a Dag's pending rows, as many as a loop of the scheduler looks at."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    query = (
+        select(Row.partition_key)
+        .where(Row.target_dag_id == dag_id, Row.created_dag_run_id.is_(None))
+        .order_by(Row.created_at, Row.id)
+        .limit(_PER_LOOP)
+    )
+    with connection() as at:
+        return [str(key) for key in at.scalars(query)]
 
 
 def tick_behind(asset: str, key: str) -> datetime | None:

@@ -28,21 +28,21 @@ class History:
         self._begun: dict[str, datetime] = {}
         self._read: dict[str, datetime] = {}
 
-    def refresh(self, assets: Collection[str]) -> None:
-        """Take in the newest events of *assets*."""
+    def refresh(self, assets: Collection[str]) -> list[str]:
+        """Take in the newest events of *assets*; returns those of which nothing is known yet."""
         now = datetime.now(UTC)
         for asset in assets:
             if now - self._begun.get(asset, now) > _FORGET:
                 for kept in (self._known, self._begun, self._read):
                     kept.pop(asset, None)
         asked = [asset for asset in assets if asset in self._known]
-        if not asked:
-            return
-        for asset, key, at in events_since(asked, min(self._read[asset] for asset in asked) - _OVERLAP):
-            known = self._known[asset]
-            if key in known:
-                known[key] = Times(at, at).also(known[key])
-        self._read.update(dict.fromkeys(asked, now))
+        if asked:
+            for asset, key, at in events_since(asked, min(self._read[asset] for asset in asked) - _OVERLAP):
+                known = self._known[asset]
+                if key in known:
+                    known[key] = Times(at, at).also(known[key])
+            self._read.update(dict.fromkeys(asked, now))
+        return [asset for asset in assets if asset not in self._known]
 
     def times(self, asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> Mapping[str, Times | None]:
         """When *asset* was materialised for each of the *keys*, by the text its events carry; as of the last refresh.

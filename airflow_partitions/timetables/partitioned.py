@@ -312,7 +312,7 @@ class Partitioned(Timetable):
             refresh=data["refresh"],
             allow_open=data["allow_open"],
         )
-        timetable.dag_id = data.get("dag_id")  # versions before 0.2 did not write it
+        timetable.dag_id = data.get("dag_id")  # older forms have none
         return timetable
 
     def _tick_of(self, run_after: datetime) -> datetime | None:

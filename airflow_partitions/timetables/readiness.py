@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
@@ -131,7 +132,8 @@ class Readiness:
 
             names = list(self._upstreams.leaves)
             self._in_flight = in_flight(names)
-            _history().refresh(names)
+            if unknown := _history().refresh(names):
+                self._read_ahead(unknown)
             self._read = now
         return self._holds(self._upstreams.condition, text, now)
 
@@ -153,13 +155,28 @@ class Readiness:
         (leaf,) = leaves(condition)
         return self._there(self._upstreams.member(leaf.name), text, now)
 
-    def _there(self, member: Upstream, text: str, now: datetime) -> Upcoming:
+    def _read_ahead(self, names: Iterable[str]) -> None:
+        """Ask at once for the history of all partitions that wait, rather than for one after the other."""
+        from airflow_partitions.history.runs import waiting
+
+        texts = [] if self.dag_id is None else waiting(self.dag_id)
+        for name in names:
+            member, keys = self._upstreams.member(name), dict[str, Key]()
+            for text in texts:
+                with suppress(InvalidKeyError):  # a row of an older definition
+                    keys.update(self._needs(member, text).keys)
+            _history().times(name, member.definition, keys)
+
+    def _needs(self, member: Upstream, text: str) -> Needs:
         def needs() -> Needs:
             selection = self.needed(member, text)
             return Needs(selection, {member.text(key): key for key in selection})
 
         moving = member.dependency.rule.moving
-        selection, keys = needs() if moving else _NEEDED.of(self._fingerprints[member.name], text, needs)
+        return needs() if moving else _NEEDED.of(self._fingerprints[member.name], text, needs)
+
+    def _there(self, member: Upstream, text: str, now: datetime) -> Upcoming:
+        selection, keys = self._needs(member, text)
         blocked = self._blocked(member, selection, now)
         known = _history().times(member.name, member.definition, keys)
         since = self._since(member, text)

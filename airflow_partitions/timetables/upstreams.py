@@ -135,7 +135,7 @@ class Upstreams:
     def from_json(cls, downstream: PartitionDefinition, data: Mapping[str, Any]) -> Upstreams:
         """The inverse of :meth:`to_json`; what was checked when the Dag was parsed is not checked again."""
         known: dict[str, Any] = {}
-        old = {name: {"definition": form} for name, form in data.get("definitions", {}).items()}  # before 0.2
+        old = {name: {"definition": form} for name, form in data.get("definitions", {}).items()}  # an older form
         for name, said in data.get("upstreams", old).items():
             if said is not None:
                 known[name] = Foreign.from_json(said["foreign"]) if "foreign" in said else Made.from_json(said)

@@ -57,7 +57,7 @@ class Turn:
             unixname=getpass.getuser(),
         )
         with session() as at:
-            (self._id,) = at.connection().execute(row).inserted_primary_key or ()
+            (self._id,) = tuple(at.connection().execute(row).inserted_primary_key or ())
             at.commit()
         return self
 

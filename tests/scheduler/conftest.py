@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import textwrap
 import time
@@ -186,6 +187,11 @@ class Airflow:
         self.killed.discard("scheduler")
 
 
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
 def _as_text(value: Any) -> Any:
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(value, datetime) else value
 
@@ -205,7 +211,7 @@ def airflow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def _running(home: ScratchHome) -> Iterator[Airflow]:
-    services.start(home, None, print)
+    services.start(home, _free_port(), print)  # a port nobody else takes who starts at this moment
     try:
         found = services.Services.of(home)
         assert found is not None

@@ -83,8 +83,8 @@ def test_airflow_sees_no_change_where_there_is_none(name: str) -> None:
     assert first == second
 
 
-def test_what_version_0_1_stored_is_still_read() -> None:
-    stored = json.loads((GOLDEN / "0.1-assets.json").read_text())
+def test_what_was_stored_in_an_older_form_is_still_read() -> None:
+    stored = json.loads((GOLDEN / "assets-of-old.json").read_text())
     read = Partitioned.deserialize(stored)
     assert isinstance(read, Partitioned)
     expected = Partitioned(
