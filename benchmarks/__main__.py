@@ -1,11 +1,11 @@
-"""All benchmarks: ``python -m benchmarks core …`` or ``python -m benchmarks read_one …``; both without a name."""
+"""All benchmarks, or one of them: ``python -m benchmarks core …``."""
 
 from __future__ import annotations
 
 import runpy
 import sys
 
-NAMES = ("core", "read_one")
+NAMES = ("core", "read_one", "read_many", "evaluation", "loop", "events", "publish")
 
 if __name__ == "__main__":
     chosen = sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in NAMES else []

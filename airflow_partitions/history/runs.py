@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import func, select
 
-from airflow_partitions.history.database import connection
+from airflow_partitions.history.database import connection, portions
 
 # What the scheduler's MAX_PARTITION_DAG_RUNS_PER_LOOP is.
 _PER_LOOP = 500
@@ -23,6 +23,13 @@ class Begun(NamedTuple):
 
     at: datetime | None
     queued: bool
+
+    def also(self, start: datetime | None, *, queued: bool) -> Begun:
+        """These, and one more run."""
+        return Begun(max(filter(None, (self.at, start)), default=None), self.queued or queued)
+
+
+_NONE = Begun(None, queued=False)
 
 
 def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
@@ -58,24 +65,29 @@ def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
     return found
 
 
-def begun(dag_id: str, key: str) -> Begun:
-    """The runs of a Dag for the partition called *key*; of runs that were purged, what they materialised."""
+def begun(dag_id: str, keys: Collection[str]) -> dict[str, Begun]:
+    """The runs of a Dag for each of its *keys*; of runs that were purged, what they materialised."""
     from airflow.models.asset import AssetEvent, TaskOutletAssetReference
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    runs = select(DagRun.state, DagRun.start_date).where(DagRun.dag_id == dag_id, DagRun.partition_key == key)
-    made = (
-        select(func.max(AssetEvent.timestamp))
-        .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetEvent.asset_id)
-        .where(TaskOutletAssetReference.dag_id == dag_id, AssetEvent.partition_key == key)
-    )
+    found: dict[str, Begun] = {}
     with connection() as at:
-        rows = at.execute(runs).all()
-        if not rows:
-            return Begun(at.scalar(made), queued=False)
-    starts = [start for _, start in rows if start is not None]
-    return Begun(max(starts, default=None), any(state == DagRunState.QUEUED for state, _ in rows))
+        for some in portions(list(keys)):
+            runs = select(DagRun.partition_key, DagRun.state, DagRun.start_date).where(
+                DagRun.dag_id == dag_id, DagRun.partition_key.in_(some)
+            )
+            for key, state, start in at.execute(runs):
+                found[str(key)] = found.get(str(key), _NONE).also(start, queued=state == DagRunState.QUEUED)
+        for some in portions([key for key in keys if key not in found]):
+            made = (
+                select(AssetEvent.partition_key, func.max(AssetEvent.timestamp))
+                .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetEvent.asset_id)
+                .where(TaskOutletAssetReference.dag_id == dag_id, AssetEvent.partition_key.in_(some))
+                .group_by(AssetEvent.partition_key)
+            )
+            found.update({str(key): Begun(last, queued=False) for key, last in at.execute(made)})
+    return {key: found.get(key, _NONE) for key in keys}
 
 
 def waiting(dag_id: str) -> list[str]:

@@ -79,7 +79,8 @@ class DependencyMapper(PartitionMapper):
         for upstream in member.keys(key):
             for chosen in self._chosen(member, upstream, key, run_after, now):
                 found[str(chosen)] = chosen
-        return [text for text, chosen in found.items() if not self._past(text, chosen, now)]
+        settled = self._settled(found, now)
+        return [text for text in found if text not in settled]
 
     def to_upstream(self, downstream_key: str) -> Needed:
         """The upstream keys that the Dag's key needs."""
@@ -126,13 +127,17 @@ class DependencyMapper(PartitionMapper):
         before = member.ticks.floor(tick - 1)
         return None if before is None else utc(before), utc(tick)
 
-    def _past(self, text: str, key: Key, now: datetime) -> bool:
-        """Whether the Dag's key is made and no change makes it again: nobody needs to wait for it."""
-        firing, interval = self.upstreams.firing, self.upstreams.downstream.interval_of(key)
-        if firing.wait is not None or not firing.is_past(None if interval is None else interval.end, now):
-            return False
-        begun = self.readiness.begun(text)
-        return begun.queued or begun.at is not None
+    def _settled(self, keys: Mapping[str, Key], now: datetime) -> set[str]:
+        """Those of the Dag's *keys* that are made and that no change makes again: nobody needs to wait for them."""
+        from airflow_partitions.history.runs import begun
+
+        firing, downstream = self.upstreams.firing, self.upstreams.downstream
+        intervals = ((text, downstream.interval_of(key)) for text, key in keys.items())
+        ends = ((text, None if interval is None else interval.end) for text, interval in intervals)
+        past = [text for text, end in ends if firing.wait is None and firing.is_past(end, now)]
+        if not past or self.readiness.dag_id is None:
+            return set()
+        return {text for text, runs in begun(self.readiness.dag_id, past).items() if runs.queued or runs.at is not None}
 
 
 def mappers_of(upstreams: Upstreams, readiness: Readiness, dates: PartitionDates) -> Mapping[str, DependencyMapper]:

@@ -96,6 +96,7 @@ class Readiness:
         self.dag_id: str | None = None
         self._upstreams = upstreams
         self._in_flight: Mapping[str, Mapping[str, datetime]] = {}
+        self._begun: dict[str, Begun] = {}
         self._read: datetime | None = None
         self._fired: dict[str, datetime] = {}
 
@@ -132,6 +133,7 @@ class Readiness:
 
             names = list(self._upstreams.leaves)
             self._in_flight = in_flight(names)
+            self._begun = {}
             if unknown := _history().refresh(names):
                 self._read_ahead(unknown)
             self._read = now
@@ -142,10 +144,14 @@ class Readiness:
         return member.dependency.upstream(text, now=datetime.now(UTC) if member.dependency.rule.moving else None)
 
     def begun(self, text: str) -> Begun:
-        """The runs of the Dag's key *text*."""
-        from airflow_partitions.history.runs import Begun, begun
+        """The runs of the Dag's key *text*; those of all keys that wait are read at once."""
+        from airflow_partitions.history.runs import Begun, begun, waiting
 
-        return Begun(None, queued=False) if self.dag_id is None else begun(self.dag_id, text)
+        if self.dag_id is None:
+            return Begun(None, queued=False)
+        if text not in self._begun:
+            self._begun |= begun(self.dag_id, {text, *waiting(self.dag_id)})
+        return self._begun[text]
 
     def _holds(self, condition: SerializedAssetBase, text: str, now: datetime) -> Upcoming:
         if isinstance(condition, SerializedAssetAll):
