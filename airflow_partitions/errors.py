@@ -61,3 +61,35 @@ class UnpromisedReadError(PartitionError, RuntimeError):
 
 class MissingPartitionError(PartitionError, LookupError):
     """A run that needs a partition has none, for example because its key was cleared."""
+
+
+class FilterError(PartitionError, ValueError):
+    """A filter makes no sense for its dataset, or would prune nothing."""
+
+
+class SchemaError(PartitionError, ValueError):
+    """Files and the declared schema of their dataset differ in a way that no reader can bridge."""
+
+
+class ReaderError(PartitionError, ValueError):
+    """No reader, or more than one, is known for a kind of frame, protocol and format."""
+
+
+class CheckpointError(StorageError):
+    """The checkpoint of a consumer is damaged, or belongs to another dataset."""
+
+
+class LeaseLostError(ConflictError):
+    """A batch of partitions is no longer its holder's: it took too long, or was put back. Nothing was recorded."""
+
+
+class ConfirmedError(PartitionError, RuntimeError):
+    """A batch of partitions was confirmed before."""
+
+
+class NotStoredError(StorageError, FileNotFoundError):
+    """A partition that is to be changed is not stored."""
+
+
+class StoredError(ConflictError, FileExistsError):
+    """A partition that is to be created is stored already; nothing was changed."""

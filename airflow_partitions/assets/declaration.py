@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath
 
     from airflow_partitions.definitions import PartitionDefinition
-    from airflow_partitions.storage import Parquet
+    from airflow_partitions.storage import Files
 
 
 @attrs.define(kw_only=True)
@@ -25,7 +25,7 @@ class PartitionedAsset(Asset):
     """An asset, what partitions it has, where they are stored if we store them, and the task that makes one."""
 
     partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
-    storage: Parquet | None = attrs.field(default=None, eq=False)
+    storage: Files | None = attrs.field(default=None, eq=False)
     _function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
     _source: AssetDeclaration = attrs.field(eq=False, repr=False)
     task: BaseOperator | None = attrs.field(default=None, init=False, eq=False, repr=False)
@@ -52,7 +52,7 @@ class AssetDeclaration(PartitionedDag):
         """Make the task that materialises *asset*, in the Dag at hand."""
 
     def declare(
-        self, name: str, function: Callable[..., Any] | None, storage: Parquet | None = None
+        self, name: str, function: Callable[..., Any] | None, storage: Files | None = None
     ) -> PartitionedAsset:
         """The asset, with its Dag and task."""
         return PartitionedAsset(

@@ -12,7 +12,7 @@ from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedA
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Files
 from airflow_partitions.timetables.condition import condition_of, leaves
 from airflow_partitions.timetables.runtime import adding
 
@@ -53,8 +53,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
     """
 
-    storage: Parquet
-    inputs: Mapping[str, Parquet | PartitionedAsset] = attrs.field(factory=dict)
+    storage: Files
+    inputs: Mapping[str, Files | PartitionedAsset] = attrs.field(factory=dict)
     strict: bool = False
     conn_id: str = "spark_default"
     conf: Mapping[str, str] = attrs.field(factory=dict)
@@ -119,7 +119,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         names = set() if condition is None else {leaf.name for leaf in leaves(condition)}
         return {name: rule for name, rule in (self.rules or {}).items() if name in names}
 
-    def _upstream_storage(self, function: Callable[..., Any] | None) -> dict[str, Parquet]:
+    def _upstream_storage(self, function: Callable[..., Any] | None) -> dict[str, Files]:
         """Storage of the assets it is scheduled on, as far as the function asks for them by name."""
         upstreams = {asset.name: asset.storage for asset in _assets(self.schedule) if asset.storage is not None}
         wanted = upstreams if function is None else inspect.signature(function).parameters
@@ -150,9 +150,9 @@ def _assets(schedule: Any) -> Iterator[PartitionedAsset]:
         yield from _assets(part)
 
 
-def _storage(name: str, given: Parquet | PartitionedAsset) -> Parquet:
+def _storage(name: str, given: Files | PartitionedAsset) -> Files:
     found = given.storage if isinstance(given, PartitionedAsset) else given
-    if not isinstance(found, Parquet):
+    if not isinstance(found, Files):
         raise InvalidDefinitionError(
             f"input {name!r} is {given!r}; expected storage such as Parquet('/lake/x', partition=…), or a spark asset"
         )

@@ -25,7 +25,7 @@ def submit_locally(application: str, handover: Handover) -> None:
 
     from airflow_partitions.spark.handover import PROPERTY
 
-    value, file = handover.pack(handover.staging.folder)
+    value, file = handover.pack(Path(str(handover.staging.folder)))
     words = [
         str(Path(sys.executable).with_name("spark-submit")),
         "--master",

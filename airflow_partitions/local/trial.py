@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -137,7 +138,7 @@ def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {
         name: Input(name, Parquet(given[name]), None) if name in given else needed
-        for name, needed in task.needed_by(partition).items()
+        for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
     }
     for source in inputs.values():
         source.identities()

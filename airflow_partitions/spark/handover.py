@@ -16,7 +16,8 @@ from airflow_partitions.partition import Partition
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.source import Shipped
 from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.parquet import Parquet
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem import at
 from airflow_partitions.storage.staging import Staging
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Handover:
     attempt: Attempt
     partition: Partition
     inputs: Mapping[str, Input]
-    output: Parquet
+    output: Files
     staging: Staging
     function: Shipped | None = None
     strict: bool = False
@@ -62,7 +63,12 @@ class Handover:
             "run": self.attempt.to_json(),
             "partition": {"definition": self.partition.definition.to_json(), "key": self.partition.text},
             "inputs": {name: source.to_json() for name, source in self.inputs.items()},
-            "output": {"storage": storage, "staging": str(self.staging.folder), "result": str(self.staging.result)},
+            "output": {
+                "storage": storage,
+                "staging": str(self.staging.folder),
+                "files": None if self.staging.files is None else str(self.staging.files),
+                "result": str(self.staging.result),
+            },
             "function": None if self.function is None else self.function.to_json(),
             "strict": self.strict,
         }
@@ -91,8 +97,8 @@ class Handover:
             attempt=Attempt(**form["run"]),
             partition=Partition(definition, form["partition"]["key"]),
             inputs={name: Input.from_json(name, source) for name, source in form["inputs"].items()},
-            output=Parquet.from_json(output["storage"]).of(definition),
-            staging=Staging(Path(output["staging"])),
+            output=Files.from_json(output["storage"]).of(definition),
+            staging=Staging(at(output["staging"]), output["files"] and at(output["files"])),
             function=None if function is None else Shipped.from_json(function),
             strict=form["strict"],
         )

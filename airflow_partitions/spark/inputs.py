@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +13,13 @@ from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.errors import MissingInputError
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.parquet import Parquet
-from airflow_partitions.storage.place import local
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem import at
+from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.journal import inode
+from airflow_partitions.storage.place import is_local, local
+from airflow_partitions.storage.readers.spark import spark_path
+from airflow_partitions.storage.selecting import required
 
 
 @attrs.frozen
@@ -26,16 +32,22 @@ class Input:
     """
 
     name: str
-    storage: Parquet
+    storage: Files
     selection: Selection | None
 
     @classmethod
-    def needed_by(cls, partition: Partition, name: str, storage: Parquet, rule: Rule | None = None) -> Input:
-        """The partitions of *storage* that *partition* depends on; *rule* replaces overlap."""
+    def needed_by(
+        cls, partition: Partition, name: str, storage: Files, rule: Rule | None = None, now: datetime | None = None
+    ) -> Input:
+        """The partitions of *storage* that *partition* depends on.
+
+        :param rule: replaces overlap.
+        :param now: aware; for rules whose answer changes as time goes by.
+        """
         if storage.partition is None:
             return cls(name, storage, None)
         dependency = Dependency(partition.definition, storage.partition, rule or Overlap())
-        return cls(name, storage, dependency.upstream(partition.text))
+        return cls(name, storage, dependency.upstream(partition.text, now=now))
 
     @cached_property
     def folders(self) -> Mapping[str, Key | None]:
@@ -44,23 +56,41 @@ class Input:
             return {self.storage.path: None}
         return {self.storage.path_of(key): key for key in self.selection}
 
-    def identities(self) -> dict[str, int]:
-        """What tells a replaced folder from the one that was there before.
+    def stored(self) -> Mapping[str, StoredPartition]:
+        """The promised partitions by folder, as they are at one moment; nothing for storage without partitions.
 
-        :raises MissingInputError: if a folder is not there.
+        :raises MissingInputError: if one is not there.
         """
-        found, missing = {}, []
-        for path, key in self.folders.items():
-            try:
-                found[path] = local(path).stat().st_ino
-            except (FileNotFoundError, NotADirectoryError):
-                missing.append(path if key is None else str(key))
-        if missing:
-            shown = ", ".join(map(repr, missing[:5])) + (", …" if len(missing) > 5 else "")
+        if self.selection is None:
+            if at(self.storage.path, dict(self.storage.credentials)).exists():
+                return {}
             raise MissingInputError(
-                f"input {self.name!r}: {len(missing)} of {len(self.folders)} partitions are not stored in"
-                f" {self.storage.path!r}: {shown}; expected them to be made first"
+                f"input {self.name!r}: there is no {self.storage.path!r}; expected it to be made first"
             )
+        try:
+            found = required(self.storage, list(self.selection))
+        except MissingInputError as error:
+            raise MissingInputError(f"input {self.name!r}: {error}") from None
+        return {partition.path: partition for partition in found.values()}
+
+    def identities(self, stored: Mapping[str, StoredPartition] | None = None) -> dict[str, Any]:
+        """What tells a replaced partition from the one that was there before.
+
+        :param stored: what is stored; by default it is looked up.
+        :raises MissingInputError: if a partition is not there.
+        """
+        found = self.stored() if stored is None else stored
+        return {path: _identity(partition) for path, partition in found.items()}
+
+    def places(self, stored: Mapping[str, StoredPartition]) -> dict[str, str]:
+        """The places that Spark reads *stored* from, folders or files, each with the promised folder it stands for."""
+        if self.selection is None:
+            return {self.storage.path: self.storage.path}
+        found: dict[str, str] = {}
+        for path, partition in stored.items():
+            found |= dict.fromkeys((path, partition.content.base), path)
+            for file in map(spark_path, partition.paths):
+                found |= dict.fromkeys((file, file.rpartition("/")[0]), path)
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -73,7 +103,14 @@ class Input:
     @classmethod
     def from_json(cls, name: str, form: Mapping[str, Any]) -> Input:
         """The inverse of :meth:`to_json`."""
-        storage, selection = Parquet.from_json(form["storage"]), form["selection"]
+        storage, selection = Files.from_json(form["storage"]), form["selection"]
         if selection is not None and storage.partition is not None:
             selection = {**selection, "definition": storage.partition.to_json()}
         return cls(name, storage, None if selection is None else Selection.from_json(selection))
+
+
+def _identity(partition: StoredPartition) -> Any:
+    content = partition.content
+    marker = None if content.marker is None else content.marker.to_json()
+    folder = inode(local(content.base)) if is_local(content.base) else None
+    return content.base, folder, dict(content.files), marker

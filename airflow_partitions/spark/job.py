@@ -11,11 +11,10 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
 from airflow_partitions.spark.handover import Handover, receive
@@ -23,13 +22,15 @@ from airflow_partitions.spark.proof import Proof, Scan, place, recording
 from airflow_partitions.spark.reading import read
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.writing import write
+from airflow_partitions.storage.filesystem import remove
+from airflow_partitions.storage.readers.spark import spark_path
 from airflow_partitions.storage.written import Written, data_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_partitions.partition import Partition
-    from airflow_partitions.spark.inputs import Input
+    from airflow_partitions.storage.inventory import StoredPartition
 
 
 class Job:
@@ -47,7 +48,7 @@ class Job:
         self._started = time.monotonic()
         self._frames: dict[str, DataFrame] = {}
         self._schema: dict[str, str] | None = None
-        self._folders = {name: source.identities() for name, source in handover.inputs.items()}
+        self._stored, self._identities = self._look()
 
     @property
     def partition(self) -> Partition:
@@ -65,7 +66,7 @@ class Job:
             known = ", ".join(self.handover.inputs) or "none"
             raise ResultError(f"there is no input {name!r}; expected one of: {known}")
         if name not in self._frames:
-            self._frames[name] = read(self.spark, self.handover.inputs[name])
+            self._frames[name] = read(self.spark, self.handover.inputs[name], self._stored[name])
         return self._frames[name]
 
     def write(self, frame: DataFrame) -> None:
@@ -76,7 +77,7 @@ class Job:
         """
         if self._schema is not None:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
-        self._schema = write(frame, str(self.handover.staging.data), self.handover.output, self.partition)
+        self._schema = write(frame, spark_path(str(self.handover.staging.data)), self.handover.output, self.partition)
         self.frame = frame
 
     def start_over(self) -> bool:
@@ -84,18 +85,25 @@ class Job:
 
         :return: whether there was such a replacement.
         """
-        now = {name: source.identities() for name, source in self.handover.inputs.items()}
-        if now == self._folders:
+        stored, identities = self._look()
+        if identities == self._identities:
             return False
-        self._folders, self._frames, self._schema = now, {}, None
-        shutil.rmtree(self.handover.staging.data, ignore_errors=True)
+        self._stored, self._identities, self._frames, self._schema = stored, identities, {}, None
+        remove(self.handover.staging.data)
         return True
+
+    def _look(self) -> tuple[dict[str, Mapping[str, StoredPartition]], dict[str, dict[str, Any]]]:
+        """What is stored of each input now, and what tells it from what replaces it."""
+        inputs = self.handover.inputs.items()
+        stored = {name: source.stored() for name, source in inputs}
+        return stored, {name: source.identities(stored[name]) for name, source in inputs}
 
     def finish(self, proof: Proof) -> Result:
         """Check what was read, and report."""
         if self._schema is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
-        reads, others = attribute(proof.scans(), self.handover.inputs)
+        places = {name: source.places(self._stored[name]) for name, source in self.handover.inputs.items()}
+        reads, others = attribute(proof.scans(), places)
         if self.handover.strict and others:
             raise UnpromisedReadError(
                 f"partition {self.partition.text!r}: the job read {len(others)} places it was not promised: "
@@ -104,7 +112,7 @@ class Job:
         folder = self.handover.staging.data
         result = Result(
             attempt=self.handover.attempt.name,
-            written=Written(proof.rows_written(str(folder)), data_files(folder), self._schema),
+            written=Written(proof.rows_written(spark_path(str(folder))), data_files(folder), self._schema),
             reads=reads,
             others=others,
             application=self.spark.sparkContext.applicationId,
@@ -140,24 +148,26 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
         raise
 
 
-def attribute(scans: list[Scan], inputs: Mapping[str, Input]) -> tuple[dict[str, Reads], tuple[str, ...]]:
+def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, Reads], tuple[str, ...]]:
     """Counts by input, and the places read that belong to none.
 
-    A scan belongs to the first input that was promised all of its folders.
+    A scan belongs to the first input that was promised all of its places.
+
+    :param places: for each input the promised places, each with the folder of the partition it stands for.
     """
-    promised = {name: frozenset(map(place, source.folders)) for name, source in inputs.items()}
-    mine: dict[str, list[Scan]] = {name: [] for name in inputs}
+    promised = {name: {place(path): folder for path, folder in found.items()} for name, found in places.items()}
+    mine: dict[str, list[Scan]] = {name: [] for name in places}
     others: set[str] = set()
     for scan in scans:
-        owner = next((name for name, folders in promised.items() if scan.locations <= folders), None)
+        owner = next((name for name, found in promised.items() if scan.locations <= found.keys()), None)
         if owner is None:
             others.update(scan.locations.difference(*promised.values()) or scan.locations)
         else:
             mine[owner].append(scan)
     reads = {
         name: Reads(
-            selected=len(promised[name]),
-            partitions=len(frozenset[str]().union(*(scan.locations for scan in found))),
+            selected=len(set(promised[name].values())),
+            partitions=len({promised[name][location] for scan in found for location in scan.locations}),
             files=sum(scan.files for scan in found),
             bytes=sum(scan.bytes for scan in found),
             rows=sum(scan.rows for scan in found),

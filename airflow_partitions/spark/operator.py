@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINARY
@@ -22,7 +24,9 @@ from airflow_partitions.spark.result import Result, load_error
 from airflow_partitions.spark.source import Shipped
 from airflow_partitions.storage.attempt import Attempt
 from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.parquet import Parquet
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.log import SUMMARY
+from airflow_partitions.storage.place import is_local
 from airflow_partitions.storage.publishing import publish
 from airflow_partitions.storage.staging import open_staging
 
@@ -55,8 +59,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         self,
         *,
         asset: Asset | str,
-        storage: Parquet,
-        inputs: Mapping[str, Parquet] | None = None,
+        storage: Files,
+        inputs: Mapping[str, Files] | None = None,
         rules: Mapping[str, Rule] | None = None,
         function: Shipped | None = None,
         application: str = "",
@@ -90,10 +94,12 @@ class SparkAssetOperator(SparkSubmitOperator):
         self._find_spark()
         partition = _partition(context, self.task_id)
         attempt = _attempt(context)
-        inputs = self.needed_by(partition)
+        # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
+        inputs = self.needed_by(partition, context["dag_run"].run_after)
         for source in inputs.values():
             source.identities()
-        staging = open_staging(self.storage.path, attempt)
+        key = partition.definition.parse(partition.text)
+        staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
         handover = Handover(
             asset=self.asset_name,
             attempt=attempt,
@@ -104,32 +110,34 @@ class SparkAssetOperator(SparkSubmitOperator):
             function=self.function,
             strict=self.strict,
         )
-        self._hand_over(handover)
-        try:
-            super().execute(context)
-        except AirflowException as failure:
-            reason = load_error(staging)
-            if reason is None:
-                raise
-            raise reason from failure
+        with TemporaryDirectory(prefix="airflow-partitions-") as scratch:
+            # A file to send along is beside the rest where that is a local folder: it is of use to whoever looks there.
+            self._hand_over(handover, staging.folder if isinstance(staging.folder, Path) else Path(scratch))
+            try:
+                super().execute(context)
+            except AirflowException as failure:
+                reason = load_error(staging)
+                if reason is None:
+                    raise
+                raise reason from failure
         result = Result.load(staging, attempt.name)
-        key = partition.definition.parse(partition.text)
         marker = publish(self.storage, key, attempt, staging, result.written)
         self.log.info("Published %s: %s", partition.text, marker)
         self._report(context, result)
         staging.remove()
-        clean(self.storage.path)
+        if is_local(self.storage.path) or marker.commit % SUMMARY == 0:  # to list an object store takes time
+            clean(self.storage)
 
-    def needed_by(self, partition: Partition) -> dict[str, Input]:
-        """What *partition* needs of each input."""
+    def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
+        """What *partition* needs of each input, *now* being an aware instant."""
         return {
-            name: Input.needed_by(partition, name, storage, self.rules.get(name))
+            name: Input.needed_by(partition, name, storage, self.rules.get(name), now)
             for name, storage in self.inputs.items()
         }
 
-    def _hand_over(self, handover: Handover) -> None:
-        """Give the job its handover: as a Spark property, or by a file that the property names."""
-        value, file = handover.pack(handover.staging.folder)
+    def _hand_over(self, handover: Handover, folder: Path) -> None:
+        """Give the job its handover: as a Spark property, or by a file in *folder* that the property names."""
+        value, file = handover.pack(folder)
         # UTC where nothing else is asked for, so that a job does not depend on the machine it lands on.
         self.conf = {"spark.sql.session.timeZone": "UTC", **(self.conf or {}), PROPERTY: value}
         self._hook = None  # made from these values, when the job is submitted

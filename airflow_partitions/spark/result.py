@@ -10,7 +10,7 @@ import attrs
 
 from airflow_partitions import errors
 from airflow_partitions.errors import PartitionError, ResultError
-from airflow_partitions.storage.publishing import write_json
+from airflow_partitions.storage.filesystem import write
 from airflow_partitions.storage.staging import Staging
 from airflow_partitions.storage.written import Written
 
@@ -57,7 +57,8 @@ class Result:
     def save(self, staging: Staging) -> None:
         """Write the result file, in one step."""
         form = {**attrs.asdict(self, recurse=False), "written": self.written.to_json()}
-        write_json(staging.result, {**form, "reads": {name: attrs.asdict(reads) for name, reads in self.reads.items()}})
+        form["reads"] = {name: attrs.asdict(reads) for name, reads in self.reads.items()}
+        write(staging.result, json.dumps(form, separators=(",", ":")).encode())
 
     @classmethod
     def load(cls, staging: Staging, attempt: str) -> Result:
@@ -95,7 +96,7 @@ class Result:
 
 def save_error(staging: Staging, error: PartitionError) -> None:
     """Leave word of why the job gave up, for the Airflow task to raise again."""
-    write_json(staging.error, {"type": type(error).__name__, "message": str(error)})
+    write(staging.error, json.dumps({"type": type(error).__name__, "message": str(error)}).encode())
 
 
 def load_error(staging: Staging) -> PartitionError | None:

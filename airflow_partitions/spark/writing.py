@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.parquet import Parquet
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.place import is_local
+from airflow_partitions.storage.schema import SchemaRule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
 
 
-def write(frame: DataFrame, folder: str, storage: Parquet, partition: Partition) -> dict[str, str]:
+def write(frame: DataFrame, folder: str, storage: Files, partition: Partition) -> dict[str, str]:
     """Write *frame* to *folder* as the rows of *partition*; its partition columns are checked and left out.
 
     The check rides along with the write as an observed metric: it costs neither a second pass over the rows nor a
@@ -21,44 +23,51 @@ def write(frame: DataFrame, folder: str, storage: Parquet, partition: Partition)
     :return: column to type of what was written.
     :raises ForeignRowsError: if a row belongs to another partition.
     :raises ResultError: if *frame* is not a DataFrame with columns of its own, or is a stream.
+    :raises SchemaError: if *storage* declares other columns.
     """
-    columns = _partition_columns(_check_frame(frame, partition), storage)
+    columns = _partition_columns(check_frame(frame, f"partition {partition.text!r}"), storage)
     kept = frame.drop(*columns)
     if not kept.columns:
         raise ResultError(
             f"partition {partition.text!r}: the DataFrame has only partition columns {sorted(columns)};"
             " expected others too"
         )
+    schema = {field.name: field.dataType.simpleString() for field in kept.schema.fields}
+    if storage.schema is not None:
+        SchemaRule().check(dict(storage.schema), schema, partition.text)
     if columns:
         frame, foreign = _observed(frame, columns, storage, partition)
-        frame.drop(*columns).write.parquet(folder)
+        frame.drop(*columns).write.options(**output_options(folder)).parquet(folder)
         _check_rows(foreign.get, columns, partition)
     else:
-        kept.write.parquet(folder)
-    return {field.name: field.dataType.simpleString() for field in kept.schema.fields}
+        kept.write.options(**output_options(folder)).parquet(folder)
+    return schema
 
 
-def _check_frame(frame: Any, partition: Partition) -> DataFrame:
+def check_frame(frame: Any, what: str) -> DataFrame:
+    """*frame*, if it is one that can be written.
+
+    :param what: what it is to become, for the message.
+    :raises ResultError: if it can't.
+    """
     from pyspark.sql import DataFrame
 
     if not isinstance(frame, DataFrame):
         hint = ": return the DataFrame instead of writing it" if frame is None else ": use spark.createDataFrame(…)"
-        raise ResultError(f"partition {partition.text!r}: got {type(frame).__name__}; expected a Spark DataFrame{hint}")
+        raise ResultError(f"{what}: got {type(frame).__name__}; expected a Spark DataFrame{hint}")
     if frame.isStreaming:
-        raise ResultError(
-            f"partition {partition.text!r}: got a streaming DataFrame; expected one that ends (spark.read)"
-        )
+        raise ResultError(f"{what}: got a streaming DataFrame; expected one that ends (spark.read)")
     return frame
 
 
-def _partition_columns(frame: DataFrame, storage: Parquet) -> dict[str, str]:
+def _partition_columns(frame: DataFrame, storage: Files) -> dict[str, str]:
     """Columns of *frame* that are partition columns, each with the storage's name for it."""
     names = {name.lower(): name for name in storage.layout.columns}
     return {column: names[column.lower()] for column in frame.columns if column.lower() in names}
 
 
 def _observed(
-    frame: DataFrame, columns: dict[str, str], storage: Parquet, partition: Partition
+    frame: DataFrame, columns: dict[str, str], storage: Files, partition: Partition
 ) -> tuple[DataFrame, Observation]:
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
@@ -82,8 +91,23 @@ def _observed(
     )
 
 
+def output_options(folder: str) -> dict[str, str]:
+    """How Spark's tasks bring their files to *folder*, where nobody looks before it is published.
+
+    On object stores a rename is a copy, so that one for each task is enough there; for none configure the magic
+    committer of S3A.
+    """
+    options = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+    return options if is_local(folder) else {**options, "mapreduce.fileoutputcommitter.algorithm.version": "2"}
+
+
+def quoted(name: str) -> str:
+    """A column's *name* as Spark takes it literally."""
+    return "`" + name.replace("`", "``") + "`"
+
+
 def _column(frame: DataFrame, name: str) -> Any:
-    return frame["`" + name.replace("`", "``") + "`"]
+    return frame[quoted(name)]
 
 
 def _check_rows(counts: dict[str, Any], columns: dict[str, str], partition: Partition) -> None:

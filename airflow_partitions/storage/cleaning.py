@@ -2,51 +2,127 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
+import attrs
+
+from airflow_partitions.storage.directories import REPLACED, STAMP, Directories
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem import ages, at, drafts, is_folder_mark, names, remove
+from airflow_partitions.storage.journal import Journal
+from airflow_partitions.storage.manifest import DATA, Manifest
 from airflow_partitions.storage.place import local
-from airflow_partitions.storage.publishing import REPLACED, STAMP
+from airflow_partitions.storage.register import writable
 from airflow_partitions.storage.staging import STAGING
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem import Place
 
 
 def clean(
-    root: str,
+    storage: Files | str,
     *,
     keep_replaced: timedelta = timedelta(hours=24),
     keep_staged: timedelta = timedelta(days=7),
     now: datetime | None = None,
-) -> list[Path]:
+    dry_run: bool = False,
+) -> list[Place]:
     """Remove replaced files and the staging places of failed tries once they are old.
 
-    :param root: the storage's path.
+    What a killed commit left half done is taken back first.
+
+    :param storage: the dataset; the path of a local folder will do.
     :param keep_replaced: how long replaced files stay.
     :param keep_staged: how long a staging place stays after its last change; longer than any job runs.
-    :return: what was removed.
+    :param dry_run: remove nothing, only tell.
+    :return: what was removed, or would be.
     """
-    now, folder = now or datetime.now(UTC), local(root)
-    old = [path for path in _folders(folder / REPLACED) if _replaced_at(path) < now - keep_replaced]
-    old += [path for path in _folders(folder / STAGING) if _changed_at(path) < now - keep_staged]
-    for path in old:
-        shutil.rmtree(path, ignore_errors=True)  # another cleaner may be at it
+    now = now or datetime.now(UTC)
+    limits = _Limits(now - keep_replaced, now - keep_staged)
+    if isinstance(storage, str):
+        known: Directories | Manifest = Directories(local(storage), ())
+        root: Place = local(storage)
+    else:
+        known, root = writable(storage), at(storage.path, dict(storage.credentials))
+    old = _old_staged(root / STAGING, limits)
+    log = known.folder if isinstance(known, Manifest) else known.journal.folder
+    old += [folder / n for folder in (root, log) for n, t in drafts(folder).items() if t < limits.staged]
+    if isinstance(known, Manifest):
+        old += _old_data(known, root, limits)
+    else:
+        if not dry_run:
+            known.tidy()
+        old += _old_replaced(known.root, limits)
+    if not dry_run:
+        for place in old:
+            remove(place)
     return old
 
 
-def _folders(parent: Path) -> list[Path]:
-    return sorted(parent.iterdir()) if parent.is_dir() else []
+@attrs.frozen
+class _Limits:
+    replaced: datetime
+    staged: datetime
 
 
-def _replaced_at(path: Path) -> datetime:
+def _old_staged(folder: Place, limits: _Limits) -> list[Place]:
+    newest: dict[str, datetime] = {}
+    if isinstance(folder, Path):  # a try that has only made its folder has no file yet
+        newest = {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in names(folder)}
+    for name, changed in ages(folder).items():
+        top = name.partition("/")[0]
+        newest[top] = max(changed, newest.get(top, changed))
+    return [folder / name for name, changed in sorted(newest.items()) if changed < limits.staged]
+
+
+def _old_replaced(root: Path, limits: _Limits) -> list[Place]:
+    folder = root / REPLACED
+    old: list[Place] = [folder / name for name in names(folder) if _replaced_at(name) < limits.replaced]
+    journal = Journal(root)
+    ended = [name for name, end in ages(journal.folder).items() if end < limits.replaced and journal.removable(name)]
+    return old + [journal.folder / name for name in ended]
+
+
+def _replaced_at(name: str) -> datetime:
     try:
-        return datetime.strptime(path.name.partition("-")[0], STAMP).replace(tzinfo=UTC)
+        return datetime.strptime(name.partition("-")[0], STAMP).replace(tzinfo=UTC)
     except ValueError:  # not ours: never old
         return datetime.max.replace(tzinfo=UTC)
 
 
-def _changed_at(path: Path) -> datetime:
-    try:
-        newest = max(entry.lstat().st_mtime for entry in [path, *path.rglob("*")])
-    except OSError:  # it changes right now
-        return datetime.max.replace(tzinfo=UTC)
-    return datetime.fromtimestamp(newest, UTC)
+def _old_data(known: Manifest, root: Place, limits: _Limits) -> list[Place]:
+    """Files that no partition has any more, then the entries of the log that told so."""
+    log, entries = known.log.state(), known.log.entries()
+    used = {name for record in log.partitions.values() if not record["base"] for name in record["files"]}
+    replaced = {name: entry.at for entry in entries for name in entry.removed if name not in used}
+    staged = {f"{DATA}/{name}": changed for name, changed in ages(root / DATA).items()}
+    old = [name for name, at_ in sorted(replaced.items()) if at_ < limits.replaced]
+    marks = {name for name in staged if is_folder_mark(name)}
+    files = staged.keys() - marks
+    old += [n for n in files if n not in used and n not in replaced and staged[n] < limits.staged]
+    kept = {str(parent) for name in files - set(old) for parent in PurePosixPath(name).parents}
+    old += [n for n in marks if n.rstrip("/") not in kept and staged[n] < limits.staged]
+    summed = [entry for entry in entries if entry.at < limits.replaced and entry.summed_up]
+    return [
+        *(root / name for name in sorted(old)),
+        *_empty(root, files - set(old), limits),
+        *(known.folder / entry.name for entry in summed),
+    ]
+
+
+def _empty(root: Place, kept: set[str], limits: _Limits) -> list[Place]:
+    """Local folders of tries, and in them, that hold none of the files *kept*."""
+    if not isinstance(root, Path):
+        return []
+    used = {parent for name in kept for parent in (root / name).parents}
+    found: list[Place] = []
+    for folder, below, _ in os.walk(root / DATA):
+        for path in [Path(folder, name) for name in below]:
+            if path not in used:
+                below.remove(path.name)
+                if datetime.fromtimestamp(path.lstat().st_mtime, UTC) < limits.staged:
+                    found.append(path)
+    return found

@@ -22,7 +22,7 @@ def escape(text: str) -> str:
 
 def unescape(name: str) -> str:
     """The text behind an escaped *name*."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name)
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name) if "%" in name else name
 
 
 def check_component(component: str, text: str) -> str:

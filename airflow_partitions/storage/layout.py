@@ -63,6 +63,9 @@ class Layout:
     :raises LayoutError: if two keys would share one directory, or a column can't hold its values.
     """
 
+    #: Whether the partition columns are columns of the frames that are read.
+    in_frames = True
+
     def __init__(self, definition: PartitionDefinition, columns: Mapping[str, Column] | None = None) -> None:
         self.definition = definition
         self.columns = dict(columns) if columns else {name: Column(f"{{{name}}}") for name in definition.dimensions}
@@ -76,9 +79,31 @@ class Layout:
         parts = self.definition.dimensions_of(key)
         return {name: column.text(parts[self._of[name]]) for name, column in self.columns.items()}
 
+    def columns_of(self, dimension: str) -> tuple[str, ...]:
+        """The columns that *dimension* fills, in order."""
+        return tuple(name for name, filled in self._of.items() if filled == dimension)
+
+    def interval_of(self, texts: Mapping[str, str]) -> Interval:
+        """The interval whose columns have these *texts*.
+
+        :raises LayoutError: if there is none.
+        """
+        time = self.definition.time
+        if time is not None:
+            for interval in self._intervals(time, texts):
+                if all(self.columns[name].text(interval) == text for name, text in texts.items()):
+                    return interval
+        shown = "/".join(f"{name}={text}" for name, text in texts.items())
+        raise LayoutError(f"{shown!r} is no time of {time!r}")
+
     def directory_of(self, key: Key) -> str:
         """The directory of *key* below the root, escaped as Spark and Hive do."""
         return "/".join(self._component(name, text) for name, text in self.values_of(key).items())
+
+    def texts_of(self, directory: str) -> Mapping[str, str]:
+        """Text of every partition column, as the name of *directory* tells them."""
+        levels = (level.partition("=") for level in directory.split("/"))
+        return {unescape(name): unescape(text) for name, _, text in levels}
 
     def key_of(self, directory: str) -> Key:
         """The key stored in *directory*; the inverse of :meth:`directory_of`.

@@ -1,4 +1,4 @@
-"""Where storage lies: local folders for now."""
+"""Where storage lies: a local folder, or a URI."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ def check_path(path: str) -> str:
     return text.rstrip("/") or "/"
 
 
+def is_local(path: str) -> bool:
+    """Whether *path* is on a local file system."""
+    parts = urlsplit(path)
+    return parts.scheme in ("", "file") and parts.netloc in ("", "localhost")
+
+
 def local(path: str) -> Path:
     """The local folder at *path*.
 
     :raises StorageError: if it is not on a local file system.
     """
-    parts = urlsplit(path)
-    if parts.scheme in ("", "file") and parts.netloc in ("", "localhost"):
-        return Path(path if not parts.scheme else parts.path)
+    if is_local(path):
+        return Path(path if path.startswith("/") else urlsplit(path).path)
     raise StorageError(
-        f"storage {path!r} can't be used yet; expected a local path such as '/lake/flights' or a file: URI"
+        f"storage {path!r} can't be used here; expected a local path such as '/lake/flights' or a file: URI"
     )

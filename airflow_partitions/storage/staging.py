@@ -3,60 +3,79 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem import at, create, remove
+from airflow_partitions.storage.manifest import DATA, Manifest
 from airflow_partitions.storage.place import local
+from airflow_partitions.storage.register import writable
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem import Place
 
 STAGING = "_staging"
+_BEGUN = "begun"
 
 
 @attrs.frozen
 class Staging:
     """The place of one try below a storage's root. Its name starts with ``_``: readers of the root skip it.
 
-    :ivar folder: holds everything of the try.
+    :ivar folder: holds everything of the try, or all but the files to publish.
+    :ivar files: folder of the files to publish, if it is not in *folder*: where a manifest names them they stay in it.
+    :ivar base: number of the last commit when the try began.
     """
 
-    folder: Path
+    folder: Place
+    files: Place | None = None
+    base: int | None = None
 
     @property
-    def data(self) -> Path:
+    def data(self) -> Place:
         """Folder of the files to publish. It does not exist until the job makes it."""
-        return self.folder / "data"
+        return self.folder / "data" if self.files is None else self.files
 
     @property
-    def result(self) -> Path:
+    def result(self) -> Place:
         """The result file: written last, in one step."""
         return self.folder / "result.json"
 
     @property
-    def error(self) -> Path:
+    def error(self) -> Place:
         """Why the job gave up, if it could still say so."""
         return self.folder / "error.json"
 
     def remove(self) -> None:
         """Clear it away, after publishing. After a failure it stays for a look, until :func:`.cleaning.clean`."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove(self.folder)
 
 
-def open_staging(root: str, attempt: Attempt) -> Staging:
-    """Make the staging place of *attempt* below *root*, so that unusable storage fails before a job starts.
+def open_staging(storage: Files | str, attempt: Attempt, directory: str = "") -> Staging:
+    """Make the staging place of *attempt*, so that unusable storage fails before a job starts.
 
-    :raises StorageError: if *root* is not local, can't be made or can't be written.
+    :param storage: what is to be written; the path of a local folder will do.
+    :param directory: the folder of the partition to write, if it is one.
+    :raises StorageError: if *storage* can't be reached, made or written.
+    :raises ConflictError: if the attempt has one already.
     """
-    staging = Staging(check_writable(root) / STAGING / attempt.name)
-    try:
-        staging.folder.mkdir(parents=True)
-    except FileExistsError:
-        raise ConflictError(f"{staging.folder} is in use; expected {attempt} to run once") from None
-    except OSError as error:
-        raise StorageError(f"storage {root!r} can't be written: {error}") from error
-    return staging
+    if isinstance(storage, str):
+        return Staging(_made(check_writable(storage) / STAGING / attempt.name, storage, attempt))
+    known = writable(storage)
+    if not isinstance(known, Manifest):
+        made = _made(check_writable(storage.path) / STAGING / attempt.name, storage.path, attempt)
+        return Staging(made, base=known.number())
+    root = at(storage.path, dict(storage.credentials))
+    if isinstance(root, Path):
+        check_writable(storage.path)
+    files = root / DATA / attempt.name
+    folder = _made(root / STAGING / attempt.name, storage.path, attempt)
+    return Staging(folder, files / directory if directory else files, known.number())
 
 
 def check_writable(root: str) -> Path:
@@ -76,4 +95,17 @@ def check_writable(root: str) -> Path:
         raise StorageError(f"storage {root!r} can't be written: {error}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"storage {root!r} can't be written by this user; expected a folder with write permission")
+    return folder
+
+
+def _made(folder: Place, root: str, attempt: Attempt) -> Place:
+    try:
+        if isinstance(folder, Path):
+            folder.mkdir(parents=True)
+        else:  # there are no folders: a file shows that it can be written, and that nobody else does
+            create(folder / _BEGUN, b"")
+    except FileExistsError:
+        raise ConflictError(f"{folder} is in use; expected {attempt} to run once") from None
+    except OSError as error:
+        raise StorageError(f"storage {root!r} can't be written: {error}") from error
     return folder

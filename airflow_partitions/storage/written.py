@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.errors import ResultError
+from airflow_partitions.storage.filesystem import children
+from airflow_partitions.storage.marker import Index
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem import Place
 
 
 @attrs.frozen
 class Written:
     """The files of one partition, as the job that wrote them saw them.
 
-    :ivar rows: rows in all files.
+    :ivar rows: rows in all files; ``None`` if nobody counted.
     :ivar files: file name to size in bytes.
     :ivar schema: column to Spark type.
+    :ivar index: which files have a value of an indexed column.
     """
 
-    rows: int
+    rows: int | None
     files: Mapping[str, int]
     schema: Mapping[str, str]
+    index: Index = attrs.field(factory=dict)
 
     @property
     def bytes(self) -> int:
@@ -31,9 +37,9 @@ class Written:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form: ``Written(**form)`` reads it."""
-        return {"rows": self.rows, "files": dict(self.files), "schema": dict(self.schema)}
+        return {"rows": self.rows, "files": dict(self.files), "schema": dict(self.schema), "index": dict(self.index)}
 
-    def check(self, folder: Path) -> None:
+    def check(self, folder: Place) -> None:
         """Make sure that *folder* holds exactly these files.
 
         :raises ResultError: if it does not.
@@ -49,8 +55,9 @@ class Written:
             )
 
 
-def data_files(folder: Path) -> dict[str, int]:
+def data_files(folder: Place) -> dict[str, int]:
     """Name and size of the files in *folder* that readers read: those not hidden by ``_`` or ``.``."""
-    if not folder.is_dir():
-        raise ResultError(f"the job left no folder {folder}; expected its files there")
-    return {entry.name: entry.stat().st_size for entry in folder.iterdir() if entry.name[0] not in "_."}
+    try:
+        return {name: size for name, size in children(folder).items() if name[0] not in "_."}
+    except FileNotFoundError:
+        raise ResultError(f"the job left no folder {folder}; expected its files there") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[2]))
 
 import conftest  # type: ignore[import-not-found]
+
+RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 
 
 def plain(partition: Any, flights: Any) -> Any:
@@ -67,7 +70,7 @@ def main() -> None:
     )
     instance = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
     partition = Partition(lake.delays.partition, "2013-01-02|EWR")
-    task.execute({"partition": partition, "ti": instance, "outlet_events": events})  # type: ignore[typeddict-item]
+    task.execute({"partition": partition, "ti": instance, "outlet_events": events, "dag_run": RUN})  # type: ignore[typeddict-item]
     sys.stdout.write(f"{events[asset].extra}\n")
 
 

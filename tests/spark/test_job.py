@@ -264,7 +264,7 @@ def always_replaced(spark: Any, flights: Any) -> Any:
     number = len([path for path in folder.parent.iterdir() if "." in path.name])
     folder.rename(f"{folder}.{number}")
     folder.mkdir()
-    (folder / "0.parquet").write_bytes(b"")
+    (folder / "0.parquet").write_bytes(Path(f"{folder}.{number}", "0.parquet").read_bytes())
     raise OSError("gone")
 
 

@@ -16,7 +16,8 @@ import pytest
 
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.publishing import publish, read_marker
+from airflow_partitions.storage.marker import read_marker
+from airflow_partitions.storage.publishing import publish
 from airflow_partitions.storage.staging import Staging
 from airflow_partitions.storage.written import Written, data_files
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,8 @@ from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.source import Shipped
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.written import Written
+
+RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 
 pytestmark = [
     pytest.mark.usefixtures("airflow"),
@@ -104,7 +107,13 @@ def task(lake: Any, **changes: Any) -> Any:
 def context(lake: Any, number: int = 1, key: str = "2013-01-02|EWR", **changes: Any) -> Any:
     instance = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
     events = defaultdict(lambda: SimpleNamespace(extra={"mine": 1}))
-    return {"partition": Partition(lake.delays.partition, key), "ti": instance, "outlet_events": events, **changes}
+    return {
+        "partition": Partition(lake.delays.partition, key),
+        "ti": instance,
+        "outlet_events": events,
+        "dag_run": RUN,
+        **changes,
+    }
 
 
 def content(lake: Any) -> str | None:

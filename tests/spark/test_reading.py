@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import datetime as dt
 import shutil
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence, Selection
-from airflow_partitions.errors import MissingInputError, StorageError
+from airflow_partitions.errors import FilterError, MissingInputError, SchemaError, StorageError
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.reading import read
-from airflow_partitions.storage import Column, Parquet
+from airflow_partitions.storage import Column, Csv, Files, Filter, Json, Orc, Parquet, Text, field
+from airflow_partitions.storage.commit import Commit
 from airflow_partitions.storage.escape import escape
+from airflow_partitions.storage.pruning import prune
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +57,7 @@ def test_a_folder_without_files_has_no_schema(spark: SparkSession, lake: Any) ->
     first = Path(next(iter(source.folders)))
     shutil.rmtree(first)
     first.mkdir()
-    with pytest.raises(StorageError, match="no schema in"):
+    with pytest.raises(StorageError, match="no file in the first partition"):
         read(spark, source)
 
 
@@ -59,7 +65,7 @@ def test_no_partition_at_all(spark: SparkSession, lake: Any) -> None:
     nothing = Input("flights", lake.flights, Selection(lake.flights.partition))
     assert read(spark, nothing).collect() == []
     assert read(spark, nothing).columns == ["origin", "delay", "hour"]
-    with pytest.raises(MissingInputError, match="so it has no schema"):
+    with pytest.raises(MissingInputError, match="so there is no schema"):
         read(spark, Input("flights", attrs.evolve(lake.flights, schema=None), nothing.selection))
 
 
@@ -104,3 +110,138 @@ def test_names_are_escaped_as_spark_does(spark: SparkSession) -> None:
     spark_escape = spark._jvm.org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.escapePathName
     text = "".join(chr(c) for c in range(1, 0x180)) + "é|ß€"
     assert escape(text) == spark_escape(text)
+
+
+DAYS = PartitionByInterval("@daily", start="2013-01-01", end="2014-01-01", name="date")
+
+
+def add(files: Files, key: str, columns: dict[str, Any]) -> Path:
+    folder = Path(files.path_of(DAYS.parse(key)))
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), folder / f"{len(list(folder.iterdir()))}.parquet")
+    return folder
+
+
+WIDER = [
+    ("bigint", pa.array([1], pa.int32()), 1),
+    ("int", pa.array([1], pa.int16()), 1),
+    ("double", pa.array([1.5], pa.float32()), 1.5),
+    ("double", pa.array([2], pa.int32()), 2.0),
+    ("decimal(10,2)", pa.array([Decimal("1.5")], pa.decimal128(4, 1)), Decimal("1.50")),
+    ("timestamp_ntz", pa.array([dt.date(2013, 1, 1)]), dt.datetime(2013, 1, 1)),  # noqa: DTZ001
+    ("string", pa.array(["a"], pa.large_string()), "a"),
+    ("string", pa.array(["a"]).dictionary_encode(), "a"),
+    ("array<int>", pa.array([[1, 2]], pa.list_(pa.int32())), [1, 2]),
+]
+
+
+@pytest.mark.parametrize(("kind", "column", "value"), WIDER, ids=[f"{kind} from {c.type}" for kind, c, _ in WIDER])
+def test_what_is_taken_to_fit_is_read_by_spark_and_arrow(
+    spark: SparkSession, tmp_path: Path, kind: str, column: Any, value: Any
+) -> None:
+    files = Parquet(str(tmp_path), partition=DAYS, schema={"x": kind, "new": "int"})
+    add(files, "2013-01-01", {"x": column})
+    add(files, "2013-01-02", {"new": pa.array([7], pa.int32())})
+    wanted = [(value, None, "2013-01-01"), (None, 7, "2013-01-02")]
+    assert sorted(map(tuple, files.read(spark=spark).collect()), key=lambda row: row[2]) == wanted
+    assert sorted((tuple(row.values()) for row in files.read(as_="arrow").to_pylist()), key=lambda r: r[2]) == wanted
+
+
+def test_a_file_that_does_not_fit_is_named_before_a_job(spark: SparkSession, lake: Any) -> None:
+    folder = Path(next(iter(day(lake).folders)))
+    pq.write_table(pa.table({"origin": ["EWR"], "delay": ["late"]}), folder / "1.parquet")
+    with pytest.raises(SchemaError, match="column 'delay' is string, but is declared as double") as error:
+        read(spark, day(lake))
+    assert str(folder / "1.parquet") in str(error.value)
+
+
+def test_filters_choose_folders_and_rows(spark: SparkSession, lake: Any) -> None:
+    where = field("time").between("2013-01-01T05:00-05:00", "2013-01-01T08:00-05:00") & (field("delay") > 5)
+    frame = lake.flights.read(where, spark=spark, columns=["hour", "delay"])
+    assert len(frame.inputFiles()) == 3
+    assert frame.columns == ["hour", "delay"]
+    assert sorted(row.delay for row in frame.collect()) == [6.0, 7.0]
+    loaded = lake.flights.load(where, spark=spark)
+    assert list(loaded) == [f"2013-01-01T0{hour}:00-05:00" for hour in (5, 6, 7)]
+    assert [row.delay for row in loaded["2013-01-01T06:00-05:00"]().collect()] == [6.0]
+    assert lake.flights.read(where & (field("time") < "2013-01-01"), spark=spark).collect() == []
+
+
+def test_the_same_filter_as_a_column_of_spark(spark: SparkSession, lake: Any) -> None:
+    schema = dict(lake.flights.schema)
+    whole = spark.read.schema("origin string, delay double, hour string").parquet(lake.flights.path)
+    for text in (
+        "time >= '2013-01-01T20:00-05:00' and time < '2013-01-02T03:00-05:00'",
+        "time == '2013-01-01T05:00-05:00' or (hour == '2013-01-01T06:00-0500' and origin in ('JFK',))",
+        "not (origin == 'EWR' or delay <= 2) and hour != '2013-01-01T05:00-0500'",
+        "origin in () or delay == '2.0'",
+    ):
+        made = prune(Filter.parse(text), lake.flights.layout, schema)
+        ours = lake.flights.read(made.where, spark=spark, full_scan=True)
+        assert sorted(map(tuple, ours.collect())) == sorted(map(tuple, whole.where(made.to_spark()).collect())), text
+        table = lake.flights.read(as_="arrow").filter(made.to_arrow())
+        assert sorted(tuple(row.values()) for row in table.to_pylist()) == sorted(map(tuple, ours.collect())), text
+
+
+@pytest.mark.parametrize("made", [Parquet, Orc, Json, Csv])
+def test_other_formats(spark: SparkSession, tmp_path: Path, made: Any) -> None:
+    options = {"header": "true", "sep": ";"} if made is Csv else {}
+    files = made(str(tmp_path), partition=DAYS, schema={"carrier": "string", "n": "bigint"}, options=options)
+    frame = spark.createDataFrame([("AA", 1), (None, None)], "carrier string, n bigint").coalesce(1)
+    frame.write.format(files.format).options(**options).save(files.path_of(DAYS.parse("2013-01-05")))
+    wanted = {("AA", 1, "2013-01-05"), (None, None, "2013-01-05")}
+    assert set(map(tuple, files.read("2013-01-05", spark=spark).collect())) == wanted
+    assert {tuple(row.values()) for row in files.read("2013-01-05", "arrow").to_pylist()} == wanted
+
+
+def test_lines_of_text(spark: SparkSession, tmp_path: Path) -> None:
+    files = Text(str(tmp_path), partition=DAYS, schema={"value": "string"})
+    (tmp_path / "date=2013-01-05").mkdir()
+    (tmp_path / "date=2013-01-05" / "a.txt").write_text("AA 1\nUA é\n")
+    found = files.read(field("date") >= "2013-01-02", spark=spark)
+    assert sorted(map(tuple, found.collect())) == [("AA 1", "2013-01-05"), ("UA é", "2013-01-05")]
+
+
+def test_a_frozen_dataset_reads_the_files_of_its_listing(spark: SparkSession, tmp_path: Path) -> None:
+    files = Parquet(str(tmp_path), partition=DAYS, schema={"n": "bigint"})
+    folder = add(files, "2013-01-01", {"n": [1]})
+    frozen = files.freeze("run")
+    add(files, "2013-01-01", {"n": [2]})
+    add(files, "2013-01-02", {"n": [3]})
+    assert [row.n for row in frozen.read(spark=spark).collect()] == [1]
+    assert frozen.read(as_="arrow")["n"].to_pylist() == [1]
+    assert files.read(spark=spark).count() == 3
+    (folder / "0.parquet").unlink()
+    for kind in ("spark", "arrow"):
+        with pytest.raises(StorageError, match=r"0\.parquet can't be read as parquet"):
+            frozen.read(as_=kind, spark=spark)
+
+
+def test_files_that_lie_elsewhere(spark: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1]}), tmp_path / "old.parquet")
+    files = Parquet(str(tmp_path / "own"), partition=DAYS, schema={"n": "bigint"}, manifest=str(tmp_path / "log"))
+    with Commit(files) as commit:
+        pq.write_table(pa.table({"n": [2]}), commit.stage("2013-01-02") / "0.parquet")
+        commit.put("2013-01-02")
+        commit.add("2013-01-01", str(tmp_path))
+    wanted = [(1, "2013-01-01"), (2, "2013-01-02")]
+    assert sorted(map(tuple, files.read(spark=spark).collect())) == wanted
+    assert sorted(tuple(row.values()) for row in files.read(as_="arrow").to_pylist()) == wanted
+    assert files.read(columns=["date", "n"], spark=spark).columns == ["date", "n"]
+
+
+def test_what_spark_cannot_do_is_said(spark: SparkSession, lake: Any) -> None:
+    with pytest.raises(StorageError, match="in the memory of this process"):
+        Parquet("memory://x", partition=DAYS, schema={"n": "int"}, external=True).read(spark=spark)
+    with pytest.raises(FilterError, match="there is no column 'gate'"):
+        lake.flights.read("2013-01-01T05:00-05:00", spark=spark, columns=["gate"])
+
+
+def test_names_that_look_like_patterns_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    for number, name in enumerate(["a[1].csv", "a1.csv"]):
+        (tmp_path / name).write_text(f"{number}\n")
+    files = Csv(str(tmp_path), suffix=".csv", schema={"n": "bigint"})
+    assert [row.n for row in files.load(spark=spark)["a1"]().collect()] == [1]
+    with pytest.raises(StorageError, match=r"a\[1\]\.csv' is a pattern to Spark"):
+        files.read(spark=spark)
+    assert sorted(files.read(as_="arrow")["n"].to_pylist()) == [0, 1]

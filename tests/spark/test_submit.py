@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,8 @@ from airflow_partitions import Partition, PartitionByProduct, PartitionBySequenc
 from airflow_partitions.errors import UnpromisedReadError
 from airflow_partitions.spark.source import ship
 from airflow_partitions.storage import Parquet
+
+RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 
 pytestmark = [
     pytest.mark.spark,
@@ -36,7 +39,7 @@ def run(lake: Any, partition: Partition, number: int = 1, **changes: Any) -> dic
     operator = SparkAssetOperator(task_id="delays", asset=asset, outlets=[asset], **{**arguments, **changes})
     events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
     instance: Any = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
-    operator.execute({"partition": partition, "ti": instance, "outlet_events": events})  # type: ignore[typeddict-unknown-key]
+    operator.execute({"partition": partition, "ti": instance, "outlet_events": events, "dag_run": RUN})  # type: ignore[typeddict-unknown-key]
     extra: dict[str, Any] = events[asset].extra
     return extra
 

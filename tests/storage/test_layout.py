@@ -12,6 +12,7 @@ from airflow_partitions import PartitionAtRuntime, PartitionByInterval, Partitio
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage import Column, Layout
 from airflow_partitions.storage.escape import escape, unescape
+from airflow_partitions.storage.names import Names
 
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
@@ -184,3 +185,28 @@ def test_dates_are_declared() -> None:
     layout = Layout(DAILY, columns(date=Column("%Y-%m-%d", "date")))
     assert layout.columns["date"].type == "date"
     assert date.fromisoformat(layout.values_of(DAILY.parse("2013-02-08"))["date"]) == date(2013, 2, 8)
+
+
+def test_columns_and_intervals_by_their_texts() -> None:
+    layout = Layout(PRODUCT, columns(year="%Y", airport="{airport}", rest="%m-%d"))
+    assert layout.columns_of("date") == ("year", "rest")
+    assert layout.columns_of("airport") == ("airport",)
+    assert layout.texts_of("year=2013/airport=JFK/rest=02-08") == {"year": "2013", "airport": "JFK", "rest": "02-08"}
+    assert layout.interval_of({"year": "2013", "rest": "02-08"}) == DAILY.parse("2013-02-08")
+    with pytest.raises(LayoutError, match="'year=2013/rest=02-30' is no time"):
+        layout.interval_of({"year": "2013", "rest": "02-30"})
+
+
+@pytest.mark.parametrize("name", ["a/b", "a", "x=1/é"])
+def test_names_of_files_round_trip(name: str) -> None:
+    layout = Names(PartitionAtRuntime("file"), ".csv")
+    key = layout.key_of(f"{name}.csv")
+    assert layout.directory_of(key) == f"{name}.csv"
+    assert layout.texts_of(f"{name}.csv") == {"file": name}
+
+
+def test_names_are_for_keys_that_become_known() -> None:
+    with pytest.raises(LayoutError, match="leave out suffix="):
+        Names(DAILY, ".csv")
+    with pytest.raises(LayoutError, match="has no name that can be a key"):
+        Names(PartitionAtRuntime("file"), ".csv").key_of(".csv")

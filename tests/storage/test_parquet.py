@@ -79,9 +79,9 @@ def test_relative_paths_are_refused() -> None:
         Parquet("lake/a")
 
 
-def test_other_file_systems_are_refused_when_used() -> None:
-    storage = Parquet("s3a://bucket/lake", partition=DAILY)
-    with pytest.raises(StorageError, match="expected a local path"):
+def test_unknown_file_systems_are_refused_when_used() -> None:
+    storage = Parquet("nowhere://bucket/lake", partition=DAILY)
+    with pytest.raises(StorageError, match="can't be used: Unsupported filesystem"):
         storage.exists(DAILY.parse("2013-01-01"))
 
 

@@ -16,7 +16,9 @@ from airflow_partitions.errors import ConflictError, ResultError, StorageError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.attempt import Attempt
 from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.publishing import MARKER, REPLACED, Marker, publish, read_marker
+from airflow_partitions.storage.directories import REPLACED
+from airflow_partitions.storage.marker import MARKER, Marker, read_marker
+from airflow_partitions.storage.publishing import publish
 from airflow_partitions.storage.staging import STAGING, Staging, check_writable, open_staging
 from airflow_partitions.storage.written import Written
 
@@ -172,8 +174,8 @@ def test_readers_see_old_or_new_never_a_gap_never_a_mix(storage: Parquet) -> Non
 def test_a_killed_publisher_leaves_no_lock(storage: Parquet, tmp_path: Path) -> None:
     check_writable(storage.path)
     code = (
-        "import sys, time; from pathlib import Path; from airflow_partitions.storage import publishing as p\n"
-        "with p._locked(Path(sys.argv[1])):\n    print('locked', flush=True)\n    time.sleep(60)\n"
+        "import sys, time; from pathlib import Path; from airflow_partitions.storage import folders as p\n"
+        "with p.locked(Path(sys.argv[1])):\n    print('locked', flush=True)\n    time.sleep(60)\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code, storage.path], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None

@@ -1,0 +1,87 @@
+"""An asset whose partitions others make."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import DAG, Asset, AssetWatcher, task
+
+from airflow_partitions.arrival.arrivals import Arrivals
+from airflow_partitions.arrival.watcher import ArrivalTrigger
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage.readiness import Ready
+from airflow_partitions.timetables.hint import Made, publish
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.files import Files
+
+
+def watched(
+    name: str,
+    files: Files,
+    *,
+    ready: Ready | None = None,
+    state: str | None = None,
+    poke_interval: timedelta = timedelta(minutes=1),
+    lease: timedelta = timedelta(minutes=15),
+    limit: int = 1000,
+    uri: str | None = None,
+    **dag: Any,
+) -> Asset:
+    """The asset *name*, with an event for every partition that arrives in *files*, whoever makes it.
+
+    .. code-block:: python
+
+        landed = watched("landed_flights", LANDING, ready=Ready(marker="_SUCCESS"), state="/lake/state")
+
+        @asset(schedule=landed, partition=PartitionByInterval("@daily"))
+        def daily_flights(partition): ...  # when all 24 hours have arrived
+
+    A watcher in the triggerer looks for new partitions. When there are some it starts the Dag *name*, whose first task
+    emits an event for each, with its key, and whose second records that it did: what fails in between is reported
+    again. Each partition is reported once, at the start all that is there.
+
+    :param ready: which partitions are complete; by default those with a file.
+    :param state: folder that remembers what was reported; by default below the dataset. It has to be given if the
+        dataset is external.
+    :param poke_interval: time between two looks.
+    :param lease: after this time a report that was begun and not finished is made anew.
+    :param limit: at most so many events from one run; the rest follows with the next.
+    :param uri: of the asset; by default its name.
+    :param dag: more arguments for the Dag, such as ``tags``.
+    :raises InvalidDefinitionError: if the dataset has no partitions, or has credentials: the triggerer gets none.
+    """
+    if files.partition is None:
+        raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to watch; give it partition=")
+    if files.credentials:
+        raise InvalidDefinitionError(
+            f"storage {files.path!r} has credentials, which the triggerer does not get; expected a role or environment"
+        )
+    arrivals = Arrivals(files, name, ready or Ready(), state, lease)
+    arrivals.consumer()  # what makes no sense is refused where it is written
+    asset = Asset(name, uri or name)
+    publish(asset, Made(files.partition))
+    trigger = ArrivalTrigger(arrivals.to_json(), poke_interval.total_seconds())
+    noticed = Asset(f"{name}_noticed", watchers=[AssetWatcher(name=f"{name}_watcher", trigger=trigger)])
+
+    with DAG(name, **{"schedule": [noticed], "catchup": False, "max_active_runs": 1, **dag}):
+
+        @task(outlets=[asset])
+        def report(**context: Any) -> str:
+            """Emit an event for each new partition."""
+            from airflow.sdk.exceptions import AirflowSkipException
+
+            batch = arrivals.consumer(holder=context["run_id"]).take(limit)
+            if not batch:
+                raise AirflowSkipException("everything was reported")
+            context["outlet_events"][asset].add_partitions(batch.keys)
+            return batch.id
+
+        @task
+        def confirm(batch: Any) -> None:
+            """Record that the events are out; Airflow has them once the task before has succeeded."""
+            arrivals.consumer().batch(batch).confirm()
+
+        confirm(report())
+    return asset

@@ -1,0 +1,20 @@
+"""What is still to come."""
+
+from __future__ import annotations
+
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.inventory import snapshot
+from airflow_partitions.storage.readiness import Ready
+
+
+def missing(files: Files, selection: Selection, ready: Ready) -> list[str]:
+    """Texts of the selected keys whose partition is not stored, or not complete."""
+    wanted = {files.layout.directory_of(key): key for key in selection}
+    found = snapshot(files, wanted.values())
+    credentials = dict(files.credentials)
+    return [
+        str(key)
+        for directory, key in wanted.items()
+        if directory not in found or not ready.holds(found[directory], credentials)
+    ]

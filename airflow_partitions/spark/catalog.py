@@ -1,0 +1,90 @@
+"""Datasets as tables of Spark's catalog, for ad-hoc SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.inventory import StoredPartition, snapshot
+from airflow_partitions.storage.readers.spark import quoted, spark_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Partitions added or dropped by one statement.
+_BATCH = 500
+
+
+def explore(spark: SparkSession, files: Files, table: str) -> None:
+    """Register *files* as the external table *table* with the partitions that are stored now; call it again for later.
+
+    .. code-block:: python
+
+        explore(spark, delays, "delays")
+        spark.sql("SELECT carrier, avg(delay) FROM delays WHERE date = '2013-02-08' GROUP BY carrier")
+
+    Dropping the table leaves the files. A query sees the folders that were registered, with what they hold when it
+    runs.
+
+    :param table: its name, with the catalog's or the database's if wanted (``lake.delays``).
+    :raises InvalidDefinitionError: if the dataset declares no schema, or its files lie where folders tell nothing.
+    :raises StorageError: if there is another table of that name.
+    """
+    if files.schema is None or not files.layout.in_frames:
+        raise InvalidDefinitionError(
+            f"{files.path!r} can't be a table: expected schema={{…}}, and folders of partition columns"
+        )
+    types = {name: column.type for name, column in files.layout.columns.items()}
+    fields = ", ".join(f"{quoted(name)} {kind}" for name, kind in (*files.schema, *types.items()))
+    options = ", ".join(f"{_text(name)} = {_text(value)}" for name, value in files.options if name != "credentials")
+    name = ".".join(map(quoted, table.split(".")))
+    _check_free(spark, files, table)
+    spark.sql(
+        f"CREATE TABLE IF NOT EXISTS {name} ({fields}) USING {files.format}"
+        + (f" OPTIONS ({options})" if options else "")
+        + f" PARTITIONED BY ({', '.join(map(quoted, types))}) LOCATION {_text(spark_path(files.path))}"
+    )
+    found = snapshot(files)
+    known = {tuple(row[0].split("/")) for row in spark.sql(f"SHOW PARTITIONS {name}").collect()}
+    gone = known - {tuple(partition.directory.split("/")) for partition in found.values()}
+    specs = [_spec(files.layout.texts_of("/".join(levels))) for levels in gone]
+    for some in _batches(specs):
+        spark.sql(f"ALTER TABLE {name} DROP IF EXISTS {', '.join(some)}")
+    for some in _batches([f"{_spec(p.values)} LOCATION {_text(_folder(p))}" for p in found.values()]):
+        spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {' '.join(some)}")
+    spark.catalog.refreshTable(table)
+
+
+def _check_free(spark: SparkSession, files: Files, table: str) -> None:
+    if not spark.catalog.tableExists(table):
+        return
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+    location = next((row["data_type"] for row in rows if row["col_name"] == "Location"), "")
+    if location.removeprefix("file:") != spark_path(files.path).removeprefix("file:").replace("//", "/", 1):
+        raise StorageError(f"table {table!r} is there already, at {location!r}; expected that of {files.path!r}")
+
+
+def _folder(partition: StoredPartition) -> str:
+    """The one folder that holds the partition's files."""
+    folders = {path.rpartition("/")[0] for path in partition.paths} or {partition.path}
+    if len(folders) > 1:
+        raise InvalidDefinitionError(
+            f"partition {partition.directory!r} lies in {len(folders)} folders, and a table can name one; expected it"
+            " to be compacted first"
+        )
+    return spark_path(folders.pop())
+
+
+def _spec(texts: Mapping[str, str]) -> str:
+    return f"PARTITION ({', '.join(f'{quoted(name)} = {_text(text)}' for name, text in texts.items())})"
+
+
+def _text(value: object) -> str:
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _batches(all_: list[str]) -> Iterator[list[str]]:
+    return (all_[i : i + _BATCH] for i in range(0, len(all_), _BATCH))

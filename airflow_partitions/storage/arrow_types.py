@@ -1,0 +1,109 @@
+"""Spark's types in Arrow, and which types of files fit them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PLAIN = {
+    "tinyint": "int8", "byte": "int8", "smallint": "int16", "short": "int16", "int": "int32", "integer": "int32",
+    "bigint": "int64", "long": "int64", "float": "float32", "real": "float32", "double": "float64",
+    "string": "string", "binary": "binary", "boolean": "bool", "date": "date32",
+}  # fmt: skip
+#: Types of files that Spark and Arrow both read as a wider one.
+_WIDER = {
+    "int16": {"int8", "uint8"},
+    "int32": {"int8", "int16", "uint8", "uint16"},
+    "int64": {"int8", "int16", "int32", "uint8", "uint16", "uint32"},
+    "double": {"float", "int8", "int16", "int32"},
+    "string": {"large_string", "string_view"},
+    "binary": {"large_binary", "binary_view"},
+}
+_FIELD = re.compile(r"(`[^`]+`|[^\s:]+)\s*[:\s]\s*(.+)")
+_NAMES = {
+    "int8": "tinyint", "int16": "smallint", "int32": "int", "int64": "bigint", "float": "float", "double": "double",
+    "bool": "boolean", "date32[day]": "date", "string": "string", "large_string": "string",
+}  # fmt: skip
+
+
+def arrow_type(kind: str) -> pa.DataType:
+    """Arrow's type for Spark's type *kind*, such as ``array<struct<a:int>>``.
+
+    :raises SchemaError: if there is none.
+    """
+    import pyarrow as pa
+
+    text = kind.strip()
+    name, _, inner = text.partition("<")
+    name = name.strip().lower()
+    if inner.endswith(">"):
+        parts = _split(inner[:-1])
+        if name == "array" and len(parts) == 1:
+            return pa.list_(arrow_type(parts[0]))
+        if name == "map" and len(parts) == 2:
+            return pa.map_(arrow_type(parts[0]), arrow_type(parts[1]))
+        if name == "struct":
+            fields = [_FIELD.fullmatch(part.strip()) for part in parts]
+            return pa.struct([(field[1].strip("`"), arrow_type(field[2])) for field in fields if field])
+    if found := re.fullmatch(r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", name):
+        return pa.decimal128(int(found[1] or 10), int(found[2] or 0))
+    if name in ("timestamp", "timestamp_ltz"):
+        return pa.timestamp("us", tz="UTC")
+    if name == "timestamp_ntz":
+        return pa.timestamp("us")
+    if re.fullmatch(r"(varchar|char)\s*\(\d+\)", name):
+        return pa.string()
+    if name not in _PLAIN:
+        raise SchemaError(f"type {kind!r} has no counterpart in Arrow; expected one of {', '.join(_PLAIN)}, …")
+    return pa.type_for_alias(_PLAIN[name])
+
+
+def spark_name(given: Any) -> str | None:
+    """Spark's name of an Arrow type, ``None`` if it is nested or has none."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(given):
+        return "timestamp_ntz" if given.tz is None else "timestamp"
+    return f"decimal({given.precision},{given.scale})" if pa.types.is_decimal(given) else _NAMES.get(str(given))
+
+
+def fits(found: Any, wanted: Any) -> bool:
+    """Whether a file's column of the Arrow type *found* can be read as *wanted* without loss, by all engines."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(found):
+        return fits(found.value_type, wanted)
+    if found == wanted or str(found) in _WIDER.get(str(wanted), ()):
+        return True
+    if pa.types.is_timestamp(wanted):
+        if pa.types.is_timestamp(found):
+            return (found.tz is None) == (wanted.tz is None)
+        return wanted.tz is None and pa.types.is_date32(found)
+    if pa.types.is_decimal(wanted) and pa.types.is_decimal(found):
+        whole = wanted.precision - wanted.scale
+        return bool(wanted.scale >= found.scale and whole >= found.precision - found.scale)
+    if pa.types.is_map(wanted):
+        same = pa.types.is_map(found) and fits(found.key_type, wanted.key_type)
+        return same and fits(found.item_type, wanted.item_type)
+    if pa.types.is_list(wanted):
+        return (pa.types.is_list(found) or pa.types.is_large_list(found)) and fits(found.value_type, wanted.value_type)
+    if pa.types.is_struct(wanted) and pa.types.is_struct(found):
+        fields = {field.name: field.type for field in found}
+        return all(field.name not in fields or fits(fields[field.name], field.type) for field in wanted)
+    return False
+
+
+def _split(text: str) -> list[str]:
+    """*text* cut at the commas that are in no brackets."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "<(") - (char in ">)")
+        if char == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]]

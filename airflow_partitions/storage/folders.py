@@ -1,0 +1,76 @@
+"""Folders of partitions on a local disk."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.content import Content
+from airflow_partitions.storage.escape import escape, unescape
+from airflow_partitions.storage.marker import read_marker
+
+if TYPE_CHECKING:
+    #: Told a partition column and its text: whether partitions with it are wanted.
+    Accept = Callable[[str, str], bool]
+
+#: Held by who publishes; it holds the number of the last commit.
+LOCK = "_publish.lock"
+
+
+def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator[str]:
+    """Folders below *folder* that have one level for each of *columns*."""
+    prefix = f"{escape(columns[0])}="
+    try:
+        with os.scandir(folder) as entries:
+            found = (e.name for e in entries if e.name.startswith(prefix) and e.is_dir())
+            if accept is None:
+                names = sorted(found)
+            else:
+                names = sorted(n for n in found if accept(columns[0], unescape(n[len(prefix) :])))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StorageError(f"{folder} can't be listed: {error}") from error
+    for name in names:
+        if len(columns) == 1:
+            yield name
+        else:
+            yield from (f"{name}/{below}" for below in walk(f"{folder}/{name}", columns[1:], accept))
+
+
+def content_of(folder: Path) -> Content:
+    """What is in the *folder* of a partition.
+
+    :raises FileNotFoundError: if there is none.
+    """
+    with os.scandir(folder) as entries:
+        files = sorted((e.name, e.stat().st_size) for e in entries if e.name[0] not in "_." and e.is_file())
+    return Content(str(folder), dict(files), read_marker(folder))
+
+
+def link(source: Path, target: Path) -> None:
+    """Make *target* the same file as *source*; a copy where the file system has no links."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        shutil.copy2(source, target)
+
+
+@contextmanager
+def locked(root: Path) -> Iterator[int]:
+    """Hold the storage's lock: check and exchange belong together. It ends with the process, however that ends."""
+    lock = os.open(root / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
+    finally:
+        os.close(lock)

@@ -1,0 +1,201 @@
+"""Changing several folders in one step, for those who look into the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.exchange import exchange, move, replace
+from airflow_partitions.storage.filesystem import names, write
+
+#: Folder of the commits that change several partitions, below the root of a dataset.
+COMMITS = "_commits"
+_PENDING = ".pending.json"
+_DONE, _UNDONE = ".done.json", ".undone.json"
+
+
+@attrs.frozen
+class Move:
+    """One folder that comes, goes, or takes the place of another.
+
+    Folders are told apart by their inode numbers, so it can be seen at any time how far a move has come.
+
+    :ivar directory: the folder of the partition, below the root.
+    :ivar staged: where its new content comes from, below the root; ``None`` if it goes.
+    :ivar old: where its old content goes, below the root; ``None`` if there is none.
+    :ivar after: inode number of the new content.
+    :ivar before: inode number of the old content.
+    """
+
+    directory: str
+    staged: str | None
+    old: str | None
+    after: int | None = None
+    before: int | None = None
+
+    @classmethod
+    def planned(cls, root: Path, directory: str, staged: str | None, old: str | None) -> Move:
+        """A move that has not begun."""
+        after = None if staged is None else inode(root / staged)
+        return cls(directory, staged, old, after, None if old is None else inode(root / directory))
+
+    def prepare(self, root: Path) -> None:
+        """Make the folders around it: what a full or forbidding file system refuses, it refuses here."""
+        if self.staged is not None:
+            (root / self.directory).parent.mkdir(parents=True, exist_ok=True)
+        if self.old is not None:
+            (root / self.old).parent.mkdir(parents=True, exist_ok=True)
+
+    def do(self, root: Path) -> None:
+        """Make it."""
+        target = root / self.directory
+        if self.old is None:
+            move(root / str(self.staged), target)
+        elif self.staged is None:
+            move(target, root / self.old)
+        else:
+            replace(root / self.staged, target, root / self.old)
+
+    def undo(self, root: Path) -> None:
+        """Take it back, however far it has come. It may be taken back twice."""
+        target = root / self.directory
+        now = inode(target)
+        if now == self.before:
+            return
+        if self.before is None:
+            if now == self.after:
+                move(target, root / str(self.staged))
+            return
+        kept = self.kept(root)
+        if now is None:
+            move(kept, target)
+        elif not exchange(kept, target):
+            move(target, kept.with_name(f".{kept.name}.undone"))
+            move(kept, target)
+
+    def kept(self, root: Path) -> Path:
+        """Where the old content is now.
+
+        :raises StorageError: if it is nowhere.
+        """
+        # It may be on its way from a place not yet looked at to one that was: then it is found the second time.
+        for place in 2 * [place for place in (self.directory, self.old, self.staged) if place is not None]:
+            if inode(root / place) == self.before:
+                return root / place
+        raise StorageError(f"the old content of {root / self.directory} is gone; expected it at {root / str(self.old)}")
+
+
+@attrs.frozen
+class Journal:
+    """The commits that change several folders of a dataset, in files of their own.
+
+    While such a commit moves folders, its file tells which: our readers see the old content until the file is renamed,
+    which is the moment of the commit. What a killed process leaves is taken back by the next writer.
+
+    A commit of several datasets has a file in each. One of them leads: the commit is made when that one is renamed.
+
+    :ivar root: folder of the dataset.
+    """
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self.root / COMMITS
+
+    def file(self, number: int) -> Path:
+        """The file of the commit *number*, while it is under way."""
+        return self.folder / f"{number:020}{_PENDING}"
+
+    def state(self) -> list[str]:
+        """What differs whenever a commit began or ended since."""
+        found = names(self.folder)
+        return found + [f"{name} is made" for name in found if name.endswith(_PENDING) and self._is_made(name)]
+
+    def pending(self) -> dict[str, Move]:
+        """The moves that are under way, by directory."""
+        return {move.directory: move for name in names(self.folder) for move in self._moves(name)}
+
+    def begin(self, number: int, moves: list[Move], leader: Path | None = None, followers: Sequence[Path] = ()) -> None:
+        """Tell readers to look for the old content of *moves* until :meth:`end`.
+
+        :param leader: the file that leads, if it is another one.
+        :param followers: the files that this one leads.
+        """
+        self.folder.mkdir(exist_ok=True)
+        form = {
+            "moves": [attrs.asdict(move) for move in moves],
+            "leader": None if leader is None else str(leader),
+            "followers": list(map(str, followers)),
+        }
+        write(self.file(number), json.dumps(form, separators=(",", ":")).encode())
+
+    def end(self, number: int) -> None:
+        """Let the new content be seen, of all folders at once."""
+        self.file(number).rename(_ended(self.file(number), _DONE))
+
+    def recover(self) -> None:
+        """Take back what a killed process left half done. The caller holds the storage's lock."""
+        for name in names(self.folder):
+            if name.endswith(_PENDING):
+                moves = self._moves(name)
+                for begun in reversed(moves):
+                    begun.undo(self.root)
+                file = self.folder / name
+                file.rename(_ended(file, _UNDONE if moves else _DONE))
+
+    def removable(self, name: str) -> bool:
+        """Whether *name* is that of a commit that has ended, for all datasets that took part."""
+        if name.endswith(_UNDONE):
+            return True
+        return name.endswith(_DONE) and not any(Path(path).exists() for path in self._load(name)["followers"])
+
+    def _moves(self, name: str) -> list[Move]:
+        """The moves of a file that are neither made for good nor taken back."""
+        if not name.endswith(_PENDING):
+            return []
+        try:
+            form = self._load(name)
+        except FileNotFoundError:  # it has just ended
+            return []
+        if _made(form):
+            return []
+        return [Move(**fields) for fields in form["moves"]]
+
+    def _is_made(self, name: str) -> bool:
+        try:
+            return _made(self._load(name))
+        except FileNotFoundError:
+            return True
+
+    def _load(self, name: str) -> dict[str, Any]:
+        try:
+            form: dict[str, Any] = json.loads((self.folder / name).read_text())
+            return {field: form[field] for field in ("moves", "leader", "followers")}
+        except (ValueError, TypeError, KeyError) as error:
+            raise StorageError(
+                f"{self.folder / name} is damaged ({error!r}); see which partitions it was to change"
+            ) from error
+
+
+def _made(form: dict[str, Any]) -> bool:
+    """Whether the commit that *form* is the file of is made, because the one that leads it is."""
+    return form["leader"] is not None and _ended(Path(form["leader"]), _DONE).exists()
+
+
+def _ended(file: Path, how: str) -> Path:
+    return file.with_name(file.name.replace(_PENDING, how))
+
+
+def inode(path: Path) -> int | None:
+    """The number of the folder at *path*, ``None`` if there is none."""
+    try:
+        return path.stat().st_ino
+    except (FileNotFoundError, NotADirectoryError):
+        return None

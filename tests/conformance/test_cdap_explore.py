@@ -1,0 +1,99 @@
+"""CDAP's PartitionedFileSet, row C10: the dataset as a table for SQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from airflow_partitions import PartitionByProduct, PartitionBySequence
+from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.spark.catalog import explore
+from airflow_partitions.storage import Column, Files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+RESULTS = PartitionByProduct(
+    [PartitionBySequence(["nfl", "nba's"], name="league"), PartitionBySequence([1980, 1981, 1990], name="season")]
+)
+COLUMNS = {"league": "{league}", "season": Column("{season}", "int")}
+SCHEMA = {"winner": "string", "points": "int"}
+
+
+def results(root: str, kind: str, **more: Any) -> Files:
+    return Files(root, format=kind, partition=RESULTS, partition_on=COLUMNS, **{"schema": SCHEMA, **more})
+
+
+def put(spark: SparkSession, files: Files, key: str, points: int) -> None:
+    frame = spark.createDataFrame([("Bears", points), ("Jets", 3)], "winner string, points int")
+    options = dict(files.options)
+    frame.write.format(files.format).options(**options).save(files.path_of(RESULTS.parse(key)), mode="overwrite")
+
+
+@pytest.fixture
+def table(spark: SparkSession) -> Any:
+    yield "results"
+    spark.sql("DROP TABLE IF EXISTS results")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("parquet", {}), ("csv", {"sep": ":"}), ("json", {}), ("orc", {})], ids=str
+)
+def test_c10_a_table_with_partitions(spark: SparkSession, tmp_path: Path, table: str, kind: str, options: Any) -> None:
+    files = results(str(tmp_path), kind, options=options)
+    for number, key in enumerate(RESULTS.keys()):
+        put(spark, files, str(key), number)
+    explore(spark, files, table)
+    found = spark.sql(
+        "SELECT season, sum(points) AS n FROM results WHERE league = 'nba''s' AND season < 1990 GROUP BY 1"
+    )
+    assert sorted((row.season, row.n) for row in found.collect()) == [(1980, 6), (1981, 7)]
+    assert spark.sql("SHOW PARTITIONS results").count() == 6
+    assert spark.table("results").dtypes == [
+        ("winner", "string"),
+        ("points", "int"),
+        ("league", "string"),
+        ("season", "int"),
+    ]
+
+
+def test_c10_text_is_explored_too(spark: SparkSession, tmp_path: Path, table: str) -> None:
+    files = results(str(tmp_path), "text", schema={"value": "string"})
+    folder = Path(files.path_of(RESULTS.parse("nfl|1980")))
+    folder.mkdir(parents=True)
+    (folder / "part").write_text("Bears,3\nJets,7\n")
+    explore(spark, files, table)
+    assert [tuple(row) for row in spark.sql("SELECT * FROM results").collect()] == [
+        ("Bears,3", "nfl", 1980),
+        ("Jets,7", "nfl", 1980),
+    ]
+
+
+def test_c10_the_table_follows_and_dropping_it_leaves_the_files(
+    spark: SparkSession, tmp_path: Path, table: str
+) -> None:
+    files = results(str(tmp_path), "parquet")
+    put(spark, files, "nfl|1980", 1)
+    put(spark, files, "nfl|1981", 2)
+    explore(spark, files, table)
+    put(spark, files, "nfl|1990", 3)
+    Path(files.path_of(RESULTS.parse("nfl|1980"))).rename(tmp_path / "_away")
+    explore(spark, files, table)
+    found = spark.sql("SELECT season FROM results WHERE points < 3 OR winner = 'Bears'")
+    assert sorted(row.season for row in found.collect()) == [1981, 1990]
+    spark.sql("DROP TABLE results")
+    assert files.exists("nfl|1981")
+
+
+def test_c10_bad_tables(spark: SparkSession, tmp_path: Path, table: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=r"expected schema=\{…\}"):
+        explore(spark, results(str(tmp_path), "parquet", schema=None), table)
+    with pytest.raises(InvalidDefinitionError, match="folders of partition columns"):
+        explore(spark, Files(str(tmp_path), suffix=".csv", schema=SCHEMA), table)
+    spark.sql("CREATE TABLE results (n int) USING parquet")
+    with pytest.raises(StorageError, match="table 'results' is there already"):
+        explore(spark, results(str(tmp_path), "parquet"), table)

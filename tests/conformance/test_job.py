@@ -1,0 +1,78 @@
+"""A job of ours from input to publication, on both kinds of stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from airflow_partitions import Partition, PartitionByInterval
+from airflow_partitions.errors import ConflictError
+from airflow_partitions.spark.driver import run
+from airflow_partitions.spark.dynamic import write_many
+from airflow_partitions.spark.handover import Handover
+from airflow_partitions.spark.inputs import Input
+from airflow_partitions.spark.job import job
+from airflow_partitions.spark.result import Result
+from airflow_partitions.spark.source import ship
+from airflow_partitions.storage import Parquet
+from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.filesystem import at, names
+from airflow_partitions.storage.publishing import publish
+from airflow_partitions.storage.staging import open_staging
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+HOURS = PartitionByInterval("@hourly", start="2013-01-01", name="hour")
+DAYS = PartitionByInterval("@daily", start="2013-01-01", name="day")
+
+
+def busiest(flights: DataFrame) -> DataFrame:
+    return flights.groupBy("origin").count()
+
+
+def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root: str) -> None:
+    at(root).mkdir(parents=True, exist_ok=True)
+    flights = Parquet(f"{root}/flights", partition=HOURS)
+    rows = spark.range(96).selectExpr(
+        "date_format(timestampadd(HOUR, id % 48, timestamp'2013-01-01'), \"yyyy-MM-dd'T'HH:mmX\") hour",
+        "if(id % 3 = 0, 'EWR', 'JFK') origin",
+    )
+    write_many(rows, flights)
+    counts = Parquet(f"{root}/counts", partition=DAYS)
+    partition = Partition(DAYS, "2013-01-02")
+    key = DAYS.parse(partition.text)
+    for number in (1, 2):
+        attempt = Attempt("dag", "run", number)
+        staging = open_staging(counts, attempt, counts.layout.directory_of(key))
+        handover = Handover(
+            asset="counts",
+            attempt=attempt,
+            partition=partition,
+            inputs={"flights": Input.needed_by(partition, "flights", flights)},
+            output=counts,
+            staging=staging,
+            function=ship(busiest, inputs=["flights"]),
+            strict=True,
+        )
+        with job(Handover.from_text(handover.to_text()), spark) as current:
+            run(current)
+        result = Result.load(staging, attempt.name)
+        assert (result.written.rows, result.reads["flights"].rows, result.others) == (2, 48, ())
+        assert result.reads["flights"].partitions == 24
+        marker = publish(counts, key, attempt, staging, result.written)
+        staging.remove()
+        assert (marker.rows, marker.schema) == (2, {"origin": "string", "count": "bigint"})
+        found = {row["origin"]: row["count"] for row in counts.read(partition.text, spark=spark).collect()}
+        assert found == {"EWR": 16, "JFK": 32}
+    assert names(at(counts.path) / "_staging") == []
+    late = Attempt("dag", "run", 1)
+    staging = open_staging(counts, late, counts.layout.directory_of(key))
+    busiest(spark.createDataFrame([("LGA",)], "origin string")).write.parquet(str(staging.data).replace("s3:", "s3a:"))
+    from airflow_partitions.storage.written import Written, data_files
+
+    with pytest.raises(ConflictError, match="the older try 1"):
+        publish(counts, key, late, staging, Written(1, data_files(staging.data), {}))

@@ -1,0 +1,222 @@
+"""Kartothek: partitioned tables with a schema. Rows T1 and T3 to T8 of the list, and C6 of CDAP's, written by Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions.errors import ForeignRowsError, SchemaError, StoredError
+from airflow_partitions.spark.dynamic import write_many
+from airflow_partitions.storage import Column, Files, field
+from airflow_partitions.storage.commit import Commit
+from airflow_partitions.storage.filesystem import at, sizes
+from airflow_partitions.storage.inventory import inventory, snapshot
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+EVENTS = PartitionByProduct(
+    [
+        PartitionByInterval("@daily", start="2013-01-01", name="date"),
+        PartitionBySequence(["test", "train", "a b/c%:"], name="kind"),
+    ]
+)
+
+
+def events(root: str, **options: Any) -> Files:
+    return Files(
+        root,
+        partition=EVENTS,
+        partition_on={"date": Column("%Y-%m-%d", "date"), "kind": "{kind}"},
+        **options,
+    )
+
+
+def frame(spark: SparkSession, parts: int = 4, days: tuple[int, ...] = (2, 3), offset: int = 0) -> DataFrame:
+    rows = [
+        (date(2013, 1, day), kind, n + offset, f"payload {n}")
+        for n in range(20)
+        for day in days
+        for kind in ("test", "train")
+    ]
+    return spark.createDataFrame(rows, "date date, kind string, b int, c string").repartition(parts)
+
+
+def ids(files: Files, where: Any = None) -> list[int]:
+    return sorted(files.read(where, "arrow").column("b").to_pylist())
+
+
+def files_per_key(files: Files) -> dict[str, int]:
+    return {str(partition.key): len(partition.files) for partition in inventory(files)}
+
+
+def test_t1_rows_go_to_the_folders_their_values_name(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    rows = spark.createDataFrame(
+        [(date(2013, 1, 2), "a b/c%:", 1), (date(2013, 1, 3), "test", 2)], "date date, kind string, b int"
+    )
+    markers = write_many(rows, files, index=["b"])
+    assert list(markers) == ["2013-01-02|a b/c%:", "2013-01-03|test"]
+    first, second = inventory(files)
+    assert first.metadata["index"] == {"b": {"1": tuple(first.files)}}
+    assert first.directory == "date=2013-01-02/kind=a b%2Fc%25%3A"
+    assert (first.rows, second.rows) == (1, 1)
+    assert first.metadata["schema"] == {"b": "int"}
+    assert files.read(as_="arrow").sort_by("b").to_pylist() == [
+        {"b": 1, "date": date(2013, 1, 2), "kind": "a b/c%:"},
+        {"b": 2, "date": date(2013, 1, 3), "kind": "test"},
+    ]
+    assert sorted(row["b"] for row in files.read(spark=spark).collect()) == [1, 2]
+
+
+def test_t1_the_order_of_columns_is_that_of_the_folders(spark: SparkSession, root: str) -> None:
+    files = Files(root, partition=EVENTS, partition_on={"kind": "{kind}", "date": Column("%Y-%m-%d", "date")})
+    write_many(frame(spark, days=(2,)), files)
+    assert [p.directory for p in inventory(files)] == ["kind=test/date=2013-01-02", "kind=train/date=2013-01-02"]
+
+
+def test_t1_numbers_keep_the_digits_of_their_format(spark: SparkSession, root: str) -> None:
+    days = PartitionByInterval("@daily", start="2013-01-01", name="date")
+    columns = {"year": Column("%Y", "int"), "month": Column("%m", "int"), "day": Column("%d", "int")}
+    files = Files(root, partition=days, partition_on=columns)
+    write_many(spark.createDataFrame([(2013, 2, 8, 1)], "year int, month int, day int, b int"), files)
+    (stored,) = inventory(files)
+    assert stored.directory == "year=2013/month=02/day=08"
+    assert files.read(as_="arrow").to_pylist() == [{"b": 1, "year": 2013, "month": 2, "day": 8}]
+
+
+def test_t3_the_schema_is_checked_on_every_append(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark, days=(2,)), files)
+    before = snapshot(files)
+    with pytest.raises(SchemaError, match="'b' is string, not int; 'd' is new"):
+        write_many(frame(spark).selectExpr("date", "kind", "string(b) b", "c", "1 d"), files, mode="append")
+    assert {d: p.paths for d, p in snapshot(files).items()} == {d: p.paths for d, p in before.items()}
+    write_many(frame(spark, days=(4,)).selectExpr("date", "kind", "bigint(b) b", "c", "1 d"), files, evolve=True)
+    with pytest.raises(SchemaError, match="'d' is missing"):
+        write_many(frame(spark, days=(5,)).selectExpr("date", "kind", "bigint(b) b", "c"), files)
+
+
+def test_t4_without_shuffle_there_are_files_of_every_part_with_it_one(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark, parts=4, days=(2,)), files, shuffle=False)
+    assert files_per_key(files) == {"2013-01-02|test": 4, "2013-01-02|train": 4}
+    write_many(frame(spark, parts=4, days=(3,)), files)
+    assert files_per_key(files)["2013-01-03|test"] == 1
+    assert files_per_key(files)["2013-01-03|train"] == 1
+    assert Counter(ids(files)) == dict.fromkeys(range(20), 4)
+
+
+def test_t5_buckets(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark, days=(2, 3)), files, bucket_by=["b"], buckets=4, sort_by=["b"], index=["b"])
+    assert set(files_per_key(files).values()) == {4}
+    for stored in inventory(files):
+        index = stored.metadata["index"]["b"]
+        assert len(index) == 20
+        assert all(len(names) == 1 for names in index.values())
+        assert {name for names in index.values() for name in names} == set(stored.files)
+    for path in next(inventory(files)).paths:
+        from pyarrow import parquet
+
+        with at(path).open("rb") as source:
+            found = parquet.read_table(source).column("b").to_pylist()
+        assert found == sorted(found)
+
+
+def test_target_file_size(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    rows = spark.range(40_000).selectExpr("date'2013-01-02' date", "'test' kind", "int(id) b", "uuid() c")
+    write_many(rows, files, target_file_size=400_000)
+    (stored,) = inventory(files)
+    assert len(stored.files) > 2
+    assert max(stored.files.values()) < 800_000
+    assert stored.rows == 40_000
+
+
+def test_t6_an_index_tells_the_files_of_a_value(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark, days=(2,)), files, bucket_by=["b"], buckets=4, index=["b", "c"])
+    write_many(frame(spark, days=(2,), offset=100), files, mode="append", shuffle=False, index=["b", "c"])
+    stored = files.get("2013-01-02|test")
+    assert stored is not None
+    index = stored.metadata["index"]
+    assert set(index["b"]) == {str(n + offset) for n in range(20) for offset in (0, 100)}
+    for value, names in index["b"].items():
+        for name in stored.files:
+            from pyarrow import parquet
+
+            with at(f"{stored.content.base}/{name}").open("rb") as source:
+                here = int(value) in parquet.read_table(source, columns=["b"]).column("b").to_pylist()
+            assert here == (name in names)
+
+
+def test_t6_an_append_without_the_index_ends_it(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark, days=(2,)), files, index=["b"])
+    write_many(frame(spark, days=(2,)), files, mode="append")
+    assert all(stored.metadata["index"] == {} for stored in inventory(files))
+
+
+def test_t7_a_subset_is_replaced_and_dropped(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark), files)
+    write_many(frame(spark, days=(3,), offset=100), files, mode="overwrite")
+    assert ids(files, field("date") == "2013-01-02") == sorted(list(range(20)) * 2)
+    assert ids(files, field("date") == "2013-01-03") == sorted(list(range(100, 120)) * 2)
+    with Commit(files) as commit:
+        for partition in files.list(field("date") == "2013-01-02"):
+            commit.drop(partition.key)
+    assert list(files_per_key(files)) == ["2013-01-03|test", "2013-01-03|train"]
+
+
+def test_c6_all_partitions_of_a_frame_are_made_or_none(spark: SparkSession, root: str) -> None:
+
+    from pyspark.sql import functions as f
+
+    files = events(root)
+    write_many(frame(spark, days=(5,)), files)
+    with pytest.raises(StoredError, match="2013-01-05"):
+        write_many(frame(spark, days=tuple(range(2, 9))), files)
+    assert list(files_per_key(files)) == ["2013-01-05|test", "2013-01-05|train"]
+    strange = frame(spark, days=(9,)).withColumn("kind", f.lit("other"))
+    with pytest.raises(ForeignRowsError, match="kind=other"):
+        write_many(frame(spark, days=(9,)).union(strange), files)
+    assert list(files_per_key(files)) == ["2013-01-05|test", "2013-01-05|train"]
+    assert not [name for name in sizes(at(root)) if "2013-01-09" in name]
+    write_many(frame(spark, days=tuple(range(2, 9))), files, mode="append")
+    assert len(files_per_key(files)) == 14
+
+
+def test_t8_spark_reads_partitions_of_several_commits_as_one(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    for day in (2, 3, 4):
+        write_many(frame(spark, days=(day,), offset=day * 100), files)
+    write_many(frame(spark, days=(3,), offset=900), files, mode="append")
+    found = files.read(field("date").between("2013-01-03", "2013-01-05"), spark=spark)
+    assert found.count() == 120
+    assert {row["b"] // 100 for row in found.select("b").collect()} == {3, 4, 9}
+    assert found.where("date = '2013-01-04'").count() == 40
+
+
+def test_t6_filters_read_only_the_files_of_the_value(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    write_many(frame(spark, days=(2,)), files, bucket_by=["b"], buckets=4, index=["b"])
+    for where, count in (
+        (field("b") == 7, 1),
+        (field("b").isin([7, 8]), 2),
+        ((field("b") == 7) | (field("b") == 3), 2),
+        ((field("b") == 7) & (field("b") == 3), 0),
+    ):
+        chosen = (field("date") == "2013-01-02") & where
+        found = files.read(chosen, spark=spark)
+        assert found.count() == 2 * count
+        assert len(found.inputFiles()) <= 2 * max(count, 1)
+        assert files.read(chosen, "arrow").num_rows == 2 * count
+    assert len(files.read((field("date") == "2013-01-02") & (field("b") == 7), spark=spark).inputFiles()) == 2

@@ -1,0 +1,192 @@
+"""Kedro's PartitionedDataset, rows K1 to K6: many files as one dataset."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import fsspec
+import pandas as pd
+import pytest
+
+from airflow_partitions import PartitionAtRuntime, PartitionByInterval
+from airflow_partitions.errors import InvalidDefinitionError, LayoutError, StorageError
+from airflow_partitions.storage import Csv, Files, field
+from airflow_partitions.storage.commit import Commit
+
+SCHEMA = {"n": "bigint"}
+
+
+def put(root: str, name: str, text: str = "n\n1\n2\n") -> None:
+    with fsspec.open(f"{root}/{name}", "w", auto_mkdir=True) as file:
+        file.write(text)
+
+
+@pytest.fixture
+def days(root: str) -> Csv:
+    """What the seed's first example has: files named by their day, in folders."""
+    for number, name in enumerate(["2019-12-04/data.csv", "2019-12-05/data.csv", "2019-12-05/more.csv"]):
+        put(root, name, f"n\n{number}\n")
+    put(root, "2019-12-05/README.md", "no data")
+    return Csv(root, suffix=".csv", schema=SCHEMA, options={"header": True})
+
+
+def test_k1_a_mapping_of_ids_to_functions_that_read_when_they_are_called(days: Csv) -> None:
+    loaded = days.load(as_="pandas")
+    assert list(loaded) == ["2019-12-04/data", "2019-12-05/data", "2019-12-05/more"]
+    assert all(map(callable, loaded.values()))
+    put(days.path, "2019-12-05/data.csv", "n\n7\n8\n")  # nothing was read before
+    assert pd.concat([load() for _, load in sorted(loaded.items())])["n"].to_list() == [0, 7, 8, 2]
+
+
+def test_k1_one_frame_of_all_or_some(days: Csv) -> None:
+    assert days.read(as_="pandas")["n"].to_list() == [0, 1, 2]
+    assert days.read(["2019-12-05/more"], "arrow").to_pydict() == {"n": [2]}
+    assert days.read(field("file") >= "2019-12-05", "polars")["n"].to_list() == [1, 2]
+    assert days.read(field("file") == "2019-12-05/data", "polars")["n"].to_list() == [1]
+
+
+@pytest.mark.spark
+def test_k1_functions_for_spark(days: Csv, spark: Any) -> None:
+    loaded = days.load(as_="spark", spark=spark)
+    assert [row.n for row in loaded["2019-12-05/more"]().collect()] == [2]
+    assert sorted(row.n for row in days.read(as_="spark", spark=spark).collect()) == [0, 1, 2]
+
+
+def test_k2_the_id_is_the_path_without_the_suffix(days: Csv) -> None:
+    assert list(attrs.evolve(days, suffix="").load(as_="pandas")) == [
+        "2019-12-04/data.csv",
+        "2019-12-05/README.md",
+        "2019-12-05/data.csv",
+        "2019-12-05/more.csv",
+    ]
+    assert list(attrs.evolve(days, suffix="more.csv").load(as_="pandas")) == ["2019-12-05/"]
+    found = days.get("2019-12-05/more")
+    assert found is not None
+    assert found.paths == (f"{days.path}/2019-12-05/more.csv",)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x", "a//b", "_hidden", "a/.b"])
+def test_k2_ids_that_climb_out_of_the_root_are_refused(days: Csv, name: str) -> None:
+    with pytest.raises(LayoutError, match="is not the path of a file below the root"):
+        days.get(name)
+
+
+def test_k2_memory() -> None:
+    put("memory://kedro", "a.csv")
+    assert list(Csv("memory://kedro", suffix=".csv", schema=SCHEMA).load(as_="arrow")) == ["a"]
+
+
+def test_k3_by_name_class_or_configuration(root: str) -> None:
+    put(root, "part/foo.csv")
+    put(root, "bar.csv", "n\n3\n")
+    made = Csv(root, suffix=".csv", schema=SCHEMA, options={"header": True})
+    named = Files(root, format="csv", suffix=".csv", schema=SCHEMA, options={"header": True})
+    config = {"kind": "csv", "path": root, "suffix": ".csv", "schema": [["n", "bigint"]], "options": {"header": True}}
+    for files in (made, named, Files.from_json(config)):
+        assert {name: len(load()) for name, load in files.load(as_="pandas").items()} == {"bar": 1, "part/foo": 2}
+    assert list(attrs.evolve(made, find={"maxdepth": 1}).load(as_="pandas")) == ["bar"]
+
+
+def test_k3_the_path_is_not_an_option() -> None:
+    with pytest.warns(UserWarning, match="option 'filepath' is ignored"):
+        Csv("/lake/x", suffix=".csv", options={"filepath": "/y"})
+    with pytest.raises(InvalidDefinitionError, match="'versioned'"):
+        Csv("/lake/x", suffix=".csv", options={"versioned": True})
+
+
+@pytest.mark.parametrize(
+    ("top", "own", "filesystem", "reader"),
+    [
+        (None, ..., {}, {}),
+        (None, {"secret": "b"}, {}, {"secret": "b"}),
+        ({"secret": "a"}, ..., {"secret": "a"}, {"secret": "a"}),
+        ({"secret": "a"}, None, {"secret": "a"}, {}),
+        ({"secret": "a"}, {"secret": "b"}, {"secret": "a"}, {"secret": "b"}),
+    ],
+)
+def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, reader: Any) -> None:
+    from airflow_partitions.storage.scan import Scan
+
+    options = {} if own is ... else {"credentials": own}
+    files = Csv("memory://kedro", suffix=".csv", credentials=top, options=options)
+    assert dict(files.credentials) == filesystem
+    assert Scan(files=files).credentials == reader
+    assert "secret" not in str(files.to_json())
+
+
+def test_k5_data_or_functions_are_saved_each_when_its_time_comes(root: str) -> None:
+    parts = PartitionAtRuntime("part")
+    files = Csv(root, partition=parts, schema=SCHEMA, options={"header": True})
+    made: list[str] = []
+
+    def late(name: str) -> Callable[[], pd.DataFrame]:
+        def make() -> pd.DataFrame:
+            made.append(name)
+            return pd.DataFrame({"n": [len(made)]})
+
+        return make
+
+    given: Mapping[str, Any] = {"part/foo": pd.DataFrame({"n": [9]}), "b": late("b"), "c": late("c")}
+    assert not made
+    with Commit(files) as commit:
+        for name, data in given.items():
+            frame = data() if callable(data) else data
+            with (commit.stage(name) / "0.csv").open("w") as file:
+                frame.to_csv(file, index=False)
+            commit.put(name, rows=len(frame))
+    assert made == ["b", "c"]
+    assert {k: load()["n"].to_list() for k, load in files.load(as_="pandas").items()} == {
+        "b": [1],
+        "c": [2],
+        "part/foo": [9],
+    }
+
+
+def test_k6_readers_of_a_run_see_the_same_until_it_is_released(days: Csv) -> None:
+    frozen = days.freeze("run 1")
+    put(days.path, "2019-12-06/data.csv")
+    assert len(days.load(as_="pandas")) == 4
+    assert list(frozen.load(as_="pandas")) == ["2019-12-04/data", "2019-12-05/data", "2019-12-05/more"]
+    assert days.freeze("run 1") == frozen
+    assert len(days.freeze("run 2").load(as_="pandas")) == 4
+    assert Files.from_json(frozen.to_json()) == frozen
+    assert len(frozen.read(as_="pandas")) == 3
+    released = frozen.release()
+    assert len(released.load(as_="pandas")) == 4
+    with pytest.raises(StorageError, match="was released"):
+        frozen.load(as_="pandas")
+    assert len(days.freeze("run 1").load(as_="pandas")) == 4
+
+
+def seen_by_another(path: str, queue: Any) -> None:
+    queue.put(sorted(Csv(path, suffix=".csv", schema=SCHEMA).freeze("run").load(as_="pandas")))
+
+
+def test_k6_also_in_another_process(tmp_path: Path) -> None:
+    put(str(tmp_path), "a.csv")
+    Csv(str(tmp_path), suffix=".csv", schema=SCHEMA).freeze("run")
+    put(str(tmp_path), "b.csv")
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    other = context.Process(target=seen_by_another, args=(str(tmp_path), queue))
+    other.start()
+    assert queue.get(timeout=60) == ["a"]
+    other.join()
+    queue.close()
+    queue.join_thread()
+
+
+def test_k6_partitions_in_folders_too(tmp_path: Path) -> None:
+    days = PartitionByInterval("@daily", start="2013-01-01", name="date")
+    files = Csv(str(tmp_path / "data"), partition=days, schema=SCHEMA, options={"header": True}, external=True)
+    put(files.path, "date=2013-01-01/0.csv")
+    frozen = files.freeze("run", folder=str(tmp_path / "listings"))
+    put(files.path, "date=2013-01-02/0.csv")
+    assert list(frozen.load(as_="arrow")) == ["2013-01-01"]
+    assert not frozen.exists("2013-01-02")
+    assert files.exists("2013-01-02")
+    assert not (tmp_path / "data" / "_listings").exists()
