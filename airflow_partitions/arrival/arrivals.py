@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.storage.consumer import Consumer
+from airflow_partitions.storage.consuming.consumer import Consumer
+from airflow_partitions.storage.consuming.readiness import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.readiness import Ready
 
 
 @attrs.frozen

@@ -12,8 +12,8 @@ from airflow_partitions.arrival.missing import missing
 from airflow_partitions.arrival.trigger import PartitionTrigger
 from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage.consuming.readiness import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.readiness import Ready
 
 
 class PartitionSensor(BaseSensorOperator):

@@ -10,8 +10,8 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_partitions.arrival.missing import missing
 from airflow_partitions.dependencies import Selection
+from airflow_partitions.storage.consuming.readiness import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.readiness import Ready
 
 
 class PartitionTrigger(BaseTrigger):

@@ -51,9 +51,7 @@ class AssetDeclaration(PartitionedDag):
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
         """Make the task that materialises *asset*, in the Dag at hand."""
 
-    def declare(
-        self, name: str, function: Callable[..., Any] | None, storage: Files | None = None
-    ) -> PartitionedAsset:
+    def declare(self, name: str, function: Callable[..., Any] | None, storage: Files | None = None) -> PartitionedAsset:
         """The asset, with its Dag and task."""
         return PartitionedAsset(
             name=name,

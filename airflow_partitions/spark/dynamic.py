@@ -18,7 +18,7 @@ from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import sizes
 from airflow_partitions.storage.layout import Column
 from airflow_partitions.storage.marker import Index, Marker
-from airflow_partitions.storage.readers.spark import spark_path
+from airflow_partitions.storage.reading.readers.spark import spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from airflow_partitions.errors import ResultError
 from airflow_partitions.spark.writing import quoted
 from airflow_partitions.storage.marker import Index
-from airflow_partitions.storage.readers.spark import spark_path
+from airflow_partitions.storage.reading.readers.spark import spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

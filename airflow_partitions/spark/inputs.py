@@ -18,8 +18,8 @@ from airflow_partitions.storage.filesystem import at
 from airflow_partitions.storage.inventory import StoredPartition
 from airflow_partitions.storage.journal import inode
 from airflow_partitions.storage.place import is_local, local
-from airflow_partitions.storage.readers.spark import spark_path
-from airflow_partitions.storage.selecting import required
+from airflow_partitions.storage.reading.readers.spark import spark_path
+from airflow_partitions.storage.selecting.chosen import required
 
 
 @attrs.frozen

@@ -23,7 +23,7 @@ from airflow_partitions.spark.reading import read
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.writing import write
 from airflow_partitions.storage.filesystem import remove
-from airflow_partitions.storage.readers.spark import spark_path
+from airflow_partitions.storage.reading.readers.spark import spark_path
 from airflow_partitions.storage.written import Written, data_files
 
 if TYPE_CHECKING:

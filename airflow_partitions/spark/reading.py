@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.storage.readers.spark import SparkReader
-from airflow_partitions.storage.scan import Scan
+from airflow_partitions.storage.reading.readers.spark import SparkReader
+from airflow_partitions.storage.reading.scan import Scan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

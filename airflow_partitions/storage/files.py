@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from airflow_partitions.storage.inventory import StoredPartition
-    from airflow_partitions.storage.selecting import Where
+    from airflow_partitions.storage.selecting.chosen import Where
 
 _Columns = tuple[tuple[str, Column], ...]
 _Fields = tuple[tuple[str, str], ...]
@@ -168,7 +168,7 @@ class Files:
 
         :raises InvalidKeyError: if the definition has no such key.
         """
-        from airflow_partitions.storage.selecting import get
+        from airflow_partitions.storage.selecting.chosen import get
 
         return get(self, key)
 
@@ -183,7 +183,7 @@ class Files:
             Keys that are not stored are left out.
         :raises FilterError: if a part of the filter can't be decided for a partition as a whole.
         """
-        from airflow_partitions.storage.selecting import list_
+        from airflow_partitions.storage.selecting.chosen import list_
 
         return list_(self, where)
 
@@ -200,7 +200,7 @@ class Files:
 
         The parameters are those of :meth:`read`.
         """
-        from airflow_partitions.storage.loading import load
+        from airflow_partitions.storage.reading.loading import load
 
         return load(self, where, as_, spark=spark, columns=columns, full_scan=full_scan)
 
@@ -227,7 +227,7 @@ class Files:
         :raises FilterError: if the filter has no part that excludes a partition, without *full_scan*.
         :raises SchemaError: if a file does not fit the schema; before any job is started.
         """
-        from airflow_partitions.storage.loading import read
+        from airflow_partitions.storage.reading.loading import read
 
         return read(self, where, as_, spark=spark, columns=columns, full_scan=full_scan)
 

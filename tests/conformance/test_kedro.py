@@ -109,7 +109,7 @@ def test_k3_the_path_is_not_an_option() -> None:
     ],
 )
 def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, reader: Any) -> None:
-    from airflow_partitions.storage.scan import Scan
+    from airflow_partitions.storage.reading.scan import Scan
 
     options = {} if own is ... else {"credentials": own}
     files = Csv("memory://kedro", suffix=".csv", credentials=top, options=options)

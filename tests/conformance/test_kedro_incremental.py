@@ -11,7 +11,7 @@ from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import CheckpointError, ConfirmedError, InvalidDefinitionError
 from airflow_partitions.storage import Csv
 from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.consumer import Consumer
+from airflow_partitions.storage.consuming.consumer import Consumer
 from airflow_partitions.storage.filesystem import at, names, sizes
 
 DAYS = PartitionByInterval("@daily", start="2019-01-01", name="date")

@@ -136,7 +136,7 @@ def test_the_command_says_what_is_wrong(
     from airflow_partitions.cli.commands import get_commands
 
     (group,) = get_commands()
-    (command,) = group.subcommands  # type: ignore[union-attr]
+    command = next(one for one in group.subcommands if one.name == "test")  # type: ignore[union-attr]
     parser = argparse.ArgumentParser()
     for arg in command.args:
         arg.add_to_parser(parser)

@@ -18,7 +18,7 @@ from airflow_partitions.spark.reading import read
 from airflow_partitions.storage import Column, Csv, Files, Filter, Json, Orc, Parquet, Text, field
 from airflow_partitions.storage.commit import Commit
 from airflow_partitions.storage.escape import escape
-from airflow_partitions.storage.pruning import prune
+from airflow_partitions.storage.selecting.pruning import prune
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.storage import Layout
-from airflow_partitions.storage.checkpoint import Checkpoint, rank
-from airflow_partitions.storage.lease import Lease
+from airflow_partitions.storage.consuming.checkpoint import Checkpoint, rank
+from airflow_partitions.storage.consuming.lease import Lease
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 LAYOUT = Layout(DAYS)

@@ -22,9 +22,9 @@ from airflow_partitions.errors import (
     StorageError,
 )
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.batch import up_to_bytes
-from airflow_partitions.storage.checkpoint import REMEMBERED, Checkpoint
-from airflow_partitions.storage.consumer import Consumer
+from airflow_partitions.storage.consuming.batch import up_to_bytes
+from airflow_partitions.storage.consuming.checkpoint import REMEMBERED, Checkpoint
+from airflow_partitions.storage.consuming.consumer import Consumer
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 
@@ -408,7 +408,7 @@ def test_a_process_killed_while_it_writes_leaves_the_last_whole_checkpoint(files
 import os, signal
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.consumer import Consumer
+from airflow_partitions.storage.consuming.consumer import Consumer
 os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 days = PartitionByInterval("@daily", start="2013-01-01", name="date")
 Consumer(Parquet({files.path!r}, partition=days)).take()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from airflow_partitions import PartitionByProduct, PartitionBySequence, PartitionKey
 from airflow_partitions.errors import FilterError, InvalidKeyError
 from airflow_partitions.storage import Filter, field
-from airflow_partitions.storage.arguments import input_filter, output_key
+from airflow_partitions.storage.selecting.arguments import input_filter, output_key
 
 values = st.one_of(
     st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False), st.dates()

@@ -15,9 +15,9 @@ from airflow_partitions import PartitionByInterval, PartitionByProduct, Partitio
 from airflow_partitions.errors import InvalidDefinitionError, SchemaError
 from airflow_partitions.storage import Csv, Parquet
 from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.compaction import groups
 from airflow_partitions.storage.filesystem import at, sizes
-from airflow_partitions.storage.maintenance import compact, drop_older
+from airflow_partitions.storage.maintaining.compaction import groups
+from airflow_partitions.storage.maintaining.maintenance import compact, drop_older
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 FEB = datetime(2013, 2, 1, tzinfo=UTC)
@@ -167,7 +167,7 @@ def test_empty_files_keep_the_schema(files: Parquet) -> None:
 
 
 def test_a_writer_that_was_quicker_wins(files: Parquet, monkeypatch: pytest.MonkeyPatch) -> None:
-    from airflow_partitions.storage.compaction import Merge
+    from airflow_partitions.storage.maintaining.compaction import Merge
 
     put(files, "2013-01-01", numbered(1), numbered(2))
     merge = Merge.write

@@ -15,10 +15,10 @@ from airflow_partitions import PartitionAtRuntime, PartitionByInterval, Partitio
 from airflow_partitions.errors import FilterError, LayoutError
 from airflow_partitions.keys import Interval
 from airflow_partitions.storage import Column, Filter, Layout, field
-from airflow_partitions.storage.arrow_types import arrow_type
-from airflow_partitions.storage.filters import And, Condition, Or
 from airflow_partitions.storage.layout import TYPES
-from airflow_partitions.storage.pruning import prune
+from airflow_partitions.storage.reading.arrow_types import arrow_type
+from airflow_partitions.storage.selecting.filters import And, Condition, Or
+from airflow_partitions.storage.selecting.pruning import prune
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
 SEASONS = PartitionBySequence([9, 10, 1980, 1985, 1990], name="season")

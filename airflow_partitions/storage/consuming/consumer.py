@@ -12,15 +12,15 @@ from datetime import UTC, datetime, timedelta
 import attrs
 
 from airflow_partitions.errors import CheckpointError, InvalidDefinitionError, MissingInputError
-from airflow_partitions.storage.batch import Acceptor, Batch
-from airflow_partitions.storage.checkpoint import Checkpoint, rank
-from airflow_partitions.storage.comparison import Comparison
+from airflow_partitions.storage.consuming.batch import Acceptor, Batch
+from airflow_partitions.storage.consuming.checkpoint import Checkpoint, rank
+from airflow_partitions.storage.consuming.comparison import Comparison
+from airflow_partitions.storage.consuming.lease import Lease
+from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consuming.record import Record
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.inventory import StoredPartition, inventory
-from airflow_partitions.storage.lease import Lease
 from airflow_partitions.storage.place import is_local, local
-from airflow_partitions.storage.readiness import Ready
-from airflow_partitions.storage.record import Record
 
 CONSUMERS = "_consumers"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.arrow_types import spark_name
-from airflow_partitions.storage.filters import Filter
-from airflow_partitions.storage.readers.reader import Reader
-from airflow_partitions.storage.readers.records import read_records
-from airflow_partitions.storage.readers.tables import dataset
-from airflow_partitions.storage.scan import Scan, check_columns
+from airflow_partitions.storage.reading.arrow_types import spark_name
+from airflow_partitions.storage.reading.readers.reader import Reader
+from airflow_partitions.storage.reading.readers.records import read_records
+from airflow_partitions.storage.reading.readers.tables import dataset
+from airflow_partitions.storage.reading.scan import Scan, check_columns
+from airflow_partitions.storage.selecting.filters import Filter
 
 if TYPE_CHECKING:
     import pandas as pd

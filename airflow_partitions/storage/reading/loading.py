@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filters import Filter
-from airflow_partitions.storage.indexing import needed
 from airflow_partitions.storage.inventory import StoredPartition
-from airflow_partitions.storage.pruning import Pruning
-from airflow_partitions.storage.readers import Reader, reader_for
-from airflow_partitions.storage.scan import Scan
-from airflow_partitions.storage.selecting import Where, choose, unpruned
+from airflow_partitions.storage.reading.readers import Reader, reader_for
+from airflow_partitions.storage.reading.scan import Scan
+from airflow_partitions.storage.selecting.chosen import Where, choose, unpruned
+from airflow_partitions.storage.selecting.filters import Filter
+from airflow_partitions.storage.selecting.indexing import needed
+from airflow_partitions.storage.selecting.pruning import Pruning
 
 
 def load(

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from airflow_partitions.errors import FilterError, LayoutError
-from airflow_partitions.storage.fields import OPERATORS, Fields, Test, Texts
-from airflow_partitions.storage.filters import And, Condition, Filter, Or, all_of
 from airflow_partitions.storage.layout import TYPES, Layout
-from airflow_partitions.storage.values import typed
+from airflow_partitions.storage.selecting.fields import OPERATORS, Fields, Test, Texts
+from airflow_partitions.storage.selecting.filters import And, Condition, Filter, Or, all_of
+from airflow_partitions.storage.selecting.values import typed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -52,7 +52,7 @@ class Filter(ABC):
 
         :raises FilterError: if it is no filter; the place is named.
         """
-        from airflow_partitions.storage.filter_text import parse
+        from airflow_partitions.storage.selecting.filter_text import parse
 
         return parse(text)
 

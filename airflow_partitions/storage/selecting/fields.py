@@ -13,10 +13,10 @@ import attrs
 from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence, PartitionDefinition
 from airflow_partitions.errors import FilterError, InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
-from airflow_partitions.storage.filters import And, Condition, Filter, Or, all_of, flatten
 from airflow_partitions.storage.layout import Layout
-from airflow_partitions.storage.times import Times
-from airflow_partitions.storage.values import typed
+from airflow_partitions.storage.selecting.filters import And, Condition, Filter, Or, all_of, flatten
+from airflow_partitions.storage.selecting.times import Times
+from airflow_partitions.storage.selecting.values import typed
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,

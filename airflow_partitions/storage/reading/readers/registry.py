@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from airflow_partitions.errors import ReaderError
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.readers.arrow import ArrowReader, PandasReader, PolarsReader
-from airflow_partitions.storage.readers.reader import Reader
-from airflow_partitions.storage.readers.spark import SparkReader
+from airflow_partitions.storage.reading.readers.arrow import ArrowReader, PandasReader, PolarsReader
+from airflow_partitions.storage.reading.readers.reader import Reader
+from airflow_partitions.storage.reading.readers.spark import SparkReader
 
 ANY = ""
 #: Frames by the package that their type is from.

@@ -11,7 +11,7 @@ from airflow_partitions.errors import FilterError
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import at
 from airflow_partitions.storage.inventory import StoredPartition
-from airflow_partitions.storage.pruning import Pruning
+from airflow_partitions.storage.selecting.pruning import Pruning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

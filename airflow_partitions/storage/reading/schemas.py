@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import MissingInputError, SchemaError, StorageError
-from airflow_partitions.storage.arrow_types import arrow_type, fits
-from airflow_partitions.storage.scan import Scan
+from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
+from airflow_partitions.storage.reading.scan import Scan
 
 if TYPE_CHECKING:
     import pyarrow as pa

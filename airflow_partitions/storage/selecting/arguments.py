@@ -19,7 +19,7 @@ from typing import Any
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import FilterError, InvalidKeyError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.filters import Filter, field
+from airflow_partitions.storage.selecting.filters import Filter, field
 
 _ENDS = ("value", "lower", "upper")
 

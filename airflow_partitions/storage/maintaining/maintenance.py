@@ -15,10 +15,10 @@ import attrs
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.keys import Interval, Key
 from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.compaction import Merge, groups, renamed
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.inventory import StoredPartition, stored
-from airflow_partitions.storage.selecting import Where
+from airflow_partitions.storage.maintaining.compaction import Merge, groups, renamed
+from airflow_partitions.storage.selecting.chosen import Where
 
 _log = logging.getLogger(__name__)
 _OURS = (False, "possess-existing")

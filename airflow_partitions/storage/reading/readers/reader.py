@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from airflow_partitions.storage.scan import Scan
+from airflow_partitions.storage.reading.scan import Scan
 
 
 class Reader(ABC):

@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from airflow_partitions.errors import ConfirmedError
+from airflow_partitions.storage.consuming.lease import Heartbeat
 from airflow_partitions.storage.inventory import StoredPartition
-from airflow_partitions.storage.lease import Heartbeat
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.consumer import Consumer
+    from airflow_partitions.storage.consuming.consumer import Consumer
 
 #: Told the partitions taken so far and one more at the end: whether that one is taken too. After the first no, no other
 #: is asked about. It may be asked again, when another consumer was quicker.

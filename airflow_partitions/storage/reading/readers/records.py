@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ReaderError, SchemaError, StorageError
-from airflow_partitions.storage.arrow_types import arrow_type, fits
 from airflow_partitions.storage.layout import TYPES
-from airflow_partitions.storage.readers.tables import sources
-from airflow_partitions.storage.scan import Scan
-from airflow_partitions.storage.schemas import declared_schema
+from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
+from airflow_partitions.storage.reading.readers.tables import sources
+from airflow_partitions.storage.reading.scan import Scan
+from airflow_partitions.storage.reading.schemas import declared_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

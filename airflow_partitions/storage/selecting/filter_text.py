@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.storage.filters import And, Condition, Field, Filter, Or, flatten, scalar
+from airflow_partitions.storage.selecting.filters import And, Condition, Field, Filter, Or, flatten, scalar
 
 _LONGEST = 32 * 1024
 _OPERATORS: dict[type[ast.cmpop], str] = {

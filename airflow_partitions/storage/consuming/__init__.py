@@ -1,0 +1,1 @@
+"""How partitions are consumed step by step, each once."""

@@ -1,0 +1,1 @@
+"""Few files, and no partitions beyond their time."""

@@ -1,0 +1,1 @@
+"""How what is asked for becomes frames."""

@@ -1,0 +1,1 @@
+"""Which partitions, and which of their rows, are asked for."""
