@@ -48,7 +48,7 @@ class Consumer:
     :param lease: how long a batch is lent, unless it is renewed. Clocks of the processes must agree better than that.
     :param holder: a name for who takes. What it held before goes back when it takes again: a task that is tried again
         need not wait for the lease of its last try. By default every batch has a holder of its own.
-    :param clock: tells the time.
+    :param clock: tells the time, if not the machine's.
     :raises InvalidDefinitionError: if the dataset is external and *state* is not given, since nothing is written there.
     """
 
@@ -62,7 +62,7 @@ class Consumer:
         ready: Ready | None = None,
         lease: timedelta = timedelta(minutes=15),
         holder: str | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         if not _NAME.fullmatch(name):
             raise InvalidDefinitionError(
@@ -80,7 +80,7 @@ class Consumer:
         self._comparison = Comparison.of(checkpoint)
         self._ready = ready
         self._holder = holder
-        self._clock = clock
+        self._clock = clock or _now
         self._record = Record(f"{(state or f'{files.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(files.credentials))
         self._own: set[str] = set()  # confirmed by this object: not given again, whatever is forced
 
@@ -200,3 +200,7 @@ def _accepted(partitions: list[StoredPartition], accept: Acceptor | None) -> lis
         if not accept(partitions[:count]):
             return partitions[: count - 1]
     return partitions
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
