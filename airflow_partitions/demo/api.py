@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
 from airflow_partitions.demo.errors import DemoError
+
+
+# SQLite has one writer at a time; on a busy machine Airflow may wait for it in vain, and has then changed nothing.
+_TRIES, _PAUSE = 5, 3.0
 
 
 class Api:
@@ -38,7 +43,11 @@ class Api:
 
     def post(self, path: str, body: dict[str, Any], *, known: tuple[int, ...] = ()) -> Any:
         """Make something; None if the answer's status is one of *known*."""
-        answer = self._client.post(f"/api/v2/{path}", json=body)
+        for _ in range(_TRIES):
+            answer = self._client.post(f"/api/v2/{path}", json=body)
+            if answer.status_code != httpx.codes.INTERNAL_SERVER_ERROR or "Database error" not in answer.text:
+                break
+            time.sleep(_PAUSE)
         return None if answer.status_code in known else self._content(answer)
 
     @staticmethod
