@@ -10,7 +10,6 @@ import httpx
 
 from airflow_partitions.demo.errors import DemoError
 
-
 # SQLite has one writer at a time; on a busy machine Airflow may wait for it in vain, and has then changed nothing.
 _TRIES, _PAUSE = 5, 3.0
 
