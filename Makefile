@@ -12,13 +12,14 @@ SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop demo-status test lint lock bench docs
+PARTS = test-sqlite test-postgresql test-rest
+.PHONY: help demo demo-stop demo-status test $(PARTS) lint lock bench docs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo '  ARGS=... is passed on, as in: make demo ARGS=--json'
 
-demo: $(READY) ## flights of 2013: make the data, start Airflow, process one day with Spark, check the counts
+demo: $(READY) ## flights of 2013: make the data, start Airflow, process days of 23, 24 and 25 hours, check the counts
 	@$(SPARK) $(VENV)/bin/python -m airflow_partitions.demo start $(ARGS)
 
 demo-status: $(READY) ## what of the demo is running
@@ -28,7 +29,19 @@ demo-stop: ## end what `make demo` started; its data stays in .demo/
 	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m airflow_partitions.demo stop $(ARGS); else echo 'nothing to stop'; fi
 
 test: $(READY) ## all tests, with the real scheduler and real Spark
-	@$(SPARK) $(VENV)/bin/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses 3 --dist loadgroup)
+ifdef ARGS
+	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
+else
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target $(PARTS)
+endif
+
+# What waits for an Airflow most of the time runs beside the rest: one on each database.
+$(PARTS): $(READY)
+	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TESTS)
+
+test-sqlite: TESTS = tests/scheduler -k sqlite
+test-postgresql: TESTS = tests/scheduler -k postgresql
+test-rest: TESTS = --ignore tests/scheduler
 
 lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
