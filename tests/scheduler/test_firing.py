@@ -111,3 +111,24 @@ def test_a_bare_mention_of_an_asset_takes_nothing_from_its_consumers(airflow: Ai
     before = len(airflow.keys("elsewhere"))
     emit(airflow, "readings", LONG_AGO[1])
     airflow.wait_finished("elsewhere", before + 1)
+
+
+def test_a_dag_with_airflows_own_partitions_is_waited_for(airflow: Airflow) -> None:
+    airflow.write(
+        "native_hours",
+        """
+        from airflow.sdk import CronPartitionTimetable
+        from airflow_partitions import Foreign
+
+        with DAG("native_hours", schedule=CronPartitionTimetable("0 * * * *", timezone="UTC"), start_date=None):
+            EmptyOperator(task_id="make", outlets=[Asset("native_readings")])
+
+        @asset(schedule=Asset("native_readings"), upstreams={"native_readings": Foreign(PartitionByInterval("@hourly"))},
+               partition=PartitionByInterval(dt.timedelta(hours=2)))
+        def pairs(): ...
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("pairs"), "the consumer")
+    for key in ("2013-03-01T04:00:00", "2013-03-01T05:00:00"):
+        assert airflow.trigger("native_hours", key).status_code == 200
+    assert airflow.wait_finished("pairs", 1)[0][:2] == ("2013-03-01T04:00Z", "success")

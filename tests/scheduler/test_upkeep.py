@@ -126,16 +126,17 @@ def test_what_came_during_a_pause_is_caught_up(airflow: Airflow, tended: str) ->
     assert airflow.keys("meter_days").count("2014-03-02") == 1
 
 
-def test_a_consumer_that_is_new_starts_nothing_by_itself(airflow: Airflow, tended: str) -> None:
-    airflow.write(
-        "newcomer",
-        """
-        with DAG("newcomer", schedule=Partitioned(Asset.ref(name="meters"), PartitionByInterval("@daily"))):
-            EmptyOperator(task_id="nothing")
-        """,
-    )
-    for _ in range(2):
-        assert command(airflow, "upkeep")["caught_up"] == 0
+def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: Airflow, tended: str) -> None:
+    for definition in ('PartitionByInterval("@daily")', 'PartitionByInterval("0 12 * * *")'):
+        airflow.write(
+            "newcomer",
+            f"""
+            with DAG("newcomer", schedule=Partitioned(Asset.ref(name="meters"), {definition})):
+                EmptyOperator(task_id="nothing")
+            """,
+        )
+        for _ in range(2):
+            assert command(airflow, "upkeep")["caught_up"] == 0
     assert airflow.keys("newcomer") == []
 
 
