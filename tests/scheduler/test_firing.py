@@ -123,7 +123,9 @@ def test_a_dag_with_airflows_own_partitions_is_waited_for(airflow: Airflow) -> N
         with DAG("native_hours", schedule=CronPartitionTimetable("0 * * * *", timezone="UTC"), start_date=None):
             EmptyOperator(task_id="make", outlets=[Asset("native_readings")])
 
-        @asset(schedule=Asset("native_readings"), upstreams={"native_readings": Foreign(PartitionByInterval("@hourly"))},
+        HOURS = Foreign(PartitionByInterval("@hourly"))
+
+        @asset(schedule=Asset("native_readings"), upstreams={"native_readings": HOURS},
                partition=PartitionByInterval(dt.timedelta(hours=2)))
         def pairs(): ...
         """,
