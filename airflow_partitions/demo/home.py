@@ -20,10 +20,6 @@ def _resolved(root: Path) -> Path:
     return root.resolve()
 
 
-# SQLite lets one write at a time, and whoever waits for longer gives up: 5 seconds are too few on a busy machine.
-_PATIENT = "?timeout=60"
-
-
 @attrs.frozen
 class Home:
     """The demo's folder and what is where in it.
@@ -117,7 +113,7 @@ class Home:
             "CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
             "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",  # parsing takes time from the jobs
             "DAG_PROCESSOR__PARSING_PROCESSES": "1",
-            "DATABASE__SQL_ALCHEMY_CONN": self.database + (_PATIENT if self.database.startswith("sqlite") else ""),
+            "DATABASE__SQL_ALCHEMY_CONN": self.database,
             "LOGGING__BASE_LOG_FOLDER": str(self.logs / "tasks"),
             # What a stop has cut off is found soon after the next start.
             "SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "60",

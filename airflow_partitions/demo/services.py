@@ -218,7 +218,7 @@ def _spawn(services: Services, name: str, environment: dict[str, str]) -> Servic
     with services.log(name).open("w") as out:
         process = subprocess.Popen(
             words,
-            env=environment,
+            env=environment | _patience(services.home, name),
             cwd=services.home.root,
             stdin=subprocess.DEVNULL,
             stdout=out,
@@ -226,6 +226,15 @@ def _spawn(services: Services, name: str, environment: dict[str, str]) -> Servic
             start_new_session=True,
         )
     return Service(name, process.pid, psutil.Process(process.pid).create_time())
+
+
+def _patience(home: Home, name: str) -> dict[str, str]:
+    """Settings of one service: on SQLite, which has one writer, others wait for their turn longer than 5 seconds.
+
+    The API server does not: its requests share a thread, and one that waits holds up the one that it waits for.
+    """
+    patient = home.database.startswith("sqlite") and name != "api-server"
+    return {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"{home.database}?timeout=60"} if patient else {}
 
 
 def _wait(services: Services, parts: Collection[str] = PARTS) -> None:
