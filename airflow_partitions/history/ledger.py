@@ -12,11 +12,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from airflow_partitions.dependencies import Foreign, Selection
 from airflow_partitions.errors import InvalidKeyError, StorageError
-from airflow_partitions.history.address import MADE, address, moment, prefix
+from airflow_partitions.history.address import address, moment, prefix
 from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import Times
 from airflow_partitions.history.record import Record
@@ -126,20 +126,6 @@ def advance(asset: str, definition: PartitionDefinition | Foreign, *, anew: bool
             at.commit()
             events, mark = events + len(batch), batch[-1].event
     return Progress(asset, events, written, malformed)
-
-
-def wipe(asset: str) -> int:
-    """Remove the ledger of the active *asset*; returns how many partitions it knew."""
-    from airflow.models.asset_state_store import AssetStateStoreModel as Row
-
-    with session() as at:
-        asset_id = _asset_id(at, asset)
-        rows = (Row.asset_id == asset_id, Row.key.startswith(f"{MADE}/"))
-        count: int = at.scalar(select(func.count()).select_from(Row).where(*rows)) or 0
-        at.execute(delete(Row).where(*rows))
-        at.execute(delete(Row).where(Row.asset_id == asset_id, Row.key == MARK))
-        at.commit()
-    return count
 
 
 def _addresses(definition: PartitionDefinition | Foreign, text: str) -> list[str]:
