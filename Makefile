@@ -32,7 +32,7 @@ test: $(READY) ## all tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target $(PARTS)
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=line $(PARTS)
 endif
 
 # What waits for an Airflow most of the time runs beside the rest: one on each database.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 
@@ -9,6 +10,11 @@ import pytest
 
 # Short jobs: a third less processor time than with Java's defaults.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+
+
+def pytest_unconfigure() -> None:
+    # A thread that a test left behind must not keep the process for good: its stack tells which one it is.
+    faulthandler.dump_traceback_later(120, exit=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

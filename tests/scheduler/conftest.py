@@ -21,6 +21,7 @@ from typing import Any
 
 import attrs
 import httpx
+import psutil
 import psycopg2
 import psycopg2.extras
 import pytest
@@ -82,7 +83,7 @@ class Airflow:
     home: ScratchHome
     api: Api
     killed: set[str] = attrs.field(factory=set)
-    orphans: list[int] = attrs.field(factory=list)
+    orphans: list[services.Service] = attrs.field(factory=list)
 
     @property
     def services(self) -> services.Services:
@@ -153,7 +154,7 @@ class Airflow:
         client = self.api._client
         return client.post(f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "partition_key": key})
 
-    def wait(self, until: Callable[[], Any], what: str, seconds: float = 150) -> Any:
+    def wait(self, until: Callable[[], Any], what: str, seconds: float = 300) -> Any:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if found := until():
@@ -162,21 +163,21 @@ class Airflow:
             time.sleep(0.5)
         raise AssertionError(f"not within {seconds} s: {what}")
 
-    def wait_finished(self, dag_id: str, count: int) -> list[tuple[str, str, str]]:
+    def wait_finished(self, dag_id: str, count: int, **equals: str) -> list[tuple[str, str, str]]:
         """Wait until that many runs of the Dag are over."""
 
         def over() -> Any:
-            done = [run for run in self.runs(dag_id) if run[1] in ("success", "failed")]
+            done = [run for run in self.runs(dag_id, **equals) if run[1] in ("success", "failed")]
             return done if len(done) >= count else None
 
-        return self.wait(over, f"{count} runs of {dag_id} over; there are {self.runs(dag_id)}")  # type: ignore[no-any-return]
+        return self.wait(over, f"{count} runs of {dag_id} over; there were {self.runs(dag_id)}")  # type: ignore[no-any-return]
 
     def kill_scheduler(self) -> None:
         """kill -9, without a chance to clean up."""
         service = next(s for s in self.services.members if s.name == "scheduler")
         if service.process:
             self.killed.add("scheduler")
-            self.orphans.append(service.pid)
+            self.orphans.append(service)
             os.kill(service.pid, signal.SIGKILL)
 
     def start_scheduler(self) -> None:
@@ -218,9 +219,10 @@ def _running(home: ScratchHome) -> Iterator[Airflow]:
         with Api(found.address, USER, home.secret("password")) as api:
             airflow = Airflow(home, api)
             yield airflow
-            for group in airflow.orphans:  # the workers of schedulers that were killed
-                with suppress(ProcessLookupError):
-                    os.killpg(group, signal.SIGKILL)
+            for orphan in airflow.orphans:  # the workers of schedulers that were killed
+                for process in orphan.family:
+                    with suppress(psutil.NoSuchProcess):
+                        process.kill()
     finally:
         services.stop(home)
         if keep := os.environ.get("KEEP_AIRFLOW_LOGS"):

@@ -179,7 +179,7 @@ def test_a15_a_backfill_makes_the_days_of_its_range_that_exist(airflow: Airflow)
     with example(airflow, "from_2024", "daily_data_from_2024"):
         span = {"from_date": "2023-12-30T00:00:00Z", "to_date": "2024-01-02T00:00:00Z"}
         airflow.api.post("backfills", {"dag_id": "daily_data_from_2024", "max_active_runs": 4, **span})
-        runs = sorted(run[:2] for run in airflow.wait_finished("daily_data_from_2024", 2))
+        runs = sorted(run[:2] for run in airflow.wait_finished("daily_data_from_2024", 2, run_type="backfill"))
         assert runs == [("2024-01-01", "success"), ("2024-01-02", "success")]
 
 
