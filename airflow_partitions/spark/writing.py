@@ -11,20 +11,25 @@ from airflow_partitions.storage.place import is_local
 from airflow_partitions.storage.schema import SchemaRule
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame
+
+#: What a row of another partition says, to tell it from what the author's own `raise_error` says.
+_ELSEWHERE = "a row of another partition: "
 
 
 def write(frame: DataFrame, folder: str, storage: Files, partition: Partition) -> dict[str, str]:
     """Write *frame* to *folder* as the rows of *partition*; its partition columns are checked and left out.
 
-    The check rides along with the write as an observed metric: it costs neither a second pass over the rows nor a
-    second run of what makes them. It is known when the write ends, before anything is published.
+    The check is part of the write: it costs neither a second pass over the rows nor a second run of what makes them.
 
     :return: column to type of what was written.
     :raises ForeignRowsError: if a row belongs to another partition.
     :raises ResultError: if *frame* is not a DataFrame with columns of its own, or is a stream.
     :raises SchemaError: if *storage* declares other columns.
     """
+    from pyspark.errors import PySparkException
+
     columns = _partition_columns(check_frame(frame, f"partition {partition.text!r}"), storage)
     kept = frame.drop(*columns)
     if not kept.columns:
@@ -35,12 +40,15 @@ def write(frame: DataFrame, folder: str, storage: Files, partition: Partition) -
     schema = {field.name: field.dataType.simpleString() for field in kept.schema.fields}
     if storage.schema is not None:
         SchemaRule().check(dict(storage.schema), schema, partition.text)
-    if columns:
-        frame, foreign = _observed(frame, columns, storage, partition)
-        frame.drop(*columns).write.options(**output_options(folder)).parquet(folder)
-        _check_rows(foreign.get, columns, partition)
-    else:
-        kept.write.options(**output_options(folder)).parquet(folder)
+    try:
+        _checked(frame, columns, storage, partition).write.options(**output_options(folder)).parquet(folder)
+    except PySparkException as error:
+        if sample := _foreign_row(error):
+            raise ForeignRowsError(
+                f"partition {partition.text!r}: rows belong elsewhere, for example {sample}; expected only rows whose"
+                f" {', '.join(columns)} is that of the partition: filter them, or drop these columns"
+            ) from error
+        raise
     return schema
 
 
@@ -66,29 +74,31 @@ def _partition_columns(frame: DataFrame, storage: Files) -> dict[str, str]:
     return {column: names[column.lower()] for column in frame.columns if column.lower() in names}
 
 
-def _observed(
-    frame: DataFrame, columns: dict[str, str], storage: Files, partition: Partition
-) -> tuple[DataFrame, Observation]:
-    from pyspark.sql import Observation
+def _checked(frame: DataFrame, columns: dict[str, str], storage: Files, partition: Partition) -> DataFrame:
+    """*frame* without its partition *columns*, whose first row of another partition ends the write."""
     from pyspark.sql import functions as f
 
+    if not columns:
+        return frame
     expected = storage.layout.values_of(partition.definition.parse(partition.text))
     strange = f.lit(False)
     for column, name in columns.items():
         kind = storage.layout.columns[name].type
-        same = _column(frame, column).try_cast(kind).eqNullSafe(f.lit(expected[name]).cast(kind))
+        same = frame[quoted(column)].try_cast(kind).eqNullSafe(f.lit(expected[name]).cast(kind))
         strange = strange | ~same
     shown = f.concat_ws(
-        "/", *(f.concat(f.lit(f"{c}="), f.coalesce(_column(frame, c).cast("string"), f.lit("null"))) for c in columns)
+        "/", *(f.concat(f.lit(f"{c}="), f.coalesce(frame[quoted(c)].cast("string"), f.lit("null"))) for c in columns)
     )
-    observation = Observation()
-    seen = f.when(strange, shown)
-    return (
-        frame.observe(
-            observation, f.count_if(strange).alias("rows"), f.min(seen).alias("low"), f.max(seen).alias("high")
-        ),
-        observation,
-    )
+    # In a column that is written: a condition of its own could be moved below a join that leaves such rows out.
+    field = next(field for field in frame.schema.fields if field.name not in columns)
+    guarded = f.when(strange, f.raise_error(f.concat(f.lit(_ELSEWHERE), shown))).otherwise(frame[quoted(field.name)])
+    return frame.withColumn(field.name, guarded.alias(field.name, metadata=field.metadata)).drop(*columns)
+
+
+def _foreign_row(error: PySparkException) -> str:
+    """The partition columns of the row of another partition that ended a write, if it is that what did."""
+    raised = (error.getMessageParameters() or {}).get("errorMessage", "")
+    return raised.removeprefix(_ELSEWHERE) if raised.startswith(_ELSEWHERE) else ""
 
 
 def output_options(folder: str) -> dict[str, str]:
@@ -104,17 +114,3 @@ def output_options(folder: str) -> dict[str, str]:
 def quoted(name: str) -> str:
     """A column's *name* as Spark takes it literally."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def _column(frame: DataFrame, name: str) -> Any:
-    return frame[quoted(name)]
-
-
-def _check_rows(counts: dict[str, Any], columns: dict[str, str], partition: Partition) -> None:
-    if not counts.get("rows"):
-        return
-    samples = " and ".join(dict.fromkeys([counts["low"], counts["high"]]))
-    raise ForeignRowsError(
-        f"partition {partition.text!r}: {counts['rows']} rows belong elsewhere, for example {samples}; expected only"
-        f" rows whose {', '.join(columns)} is that of the partition: filter them, or drop these columns"
-    )

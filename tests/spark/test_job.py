@@ -113,9 +113,9 @@ def foreign_date(flights: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (foreign, r"24 rows belong elsewhere, for example airport=JFK; expected only rows whose airport is"),
-        (foreign_null, r"24 rows belong elsewhere, for example airport=null"),
-        (foreign_date, r"24 rows belong elsewhere, for example date=2013-01-03"),
+        (foreign, r"rows belong elsewhere, for example airport=JFK; expected only rows whose airport is"),
+        (foreign_null, r"rows belong elsewhere, for example airport=null"),
+        (foreign_date, r"rows belong elsewhere, for example date=2013-01-03"),
     ],
 )
 def test_rows_of_another_partition_fail_the_run(spark: SparkSession, lake: Any, function: Any, words: str) -> None:
@@ -135,7 +135,7 @@ def test_typed_columns_are_compared_as_their_type(spark: SparkSession, lake: Any
     handover = lake.handover(output=output, partition=Partition(month, "2013-01-01"), inputs={})
     assert make(spark, lake, as_numbers, handover).written.rows == 5
     handover = lake.handover(number=2, output=output, partition=Partition(month, "2013-02-01"), inputs={})
-    with pytest.raises(ForeignRowsError, match="5 rows belong elsewhere, for example y=2013/m=1"):
+    with pytest.raises(ForeignRowsError, match="rows belong elsewhere, for example y=2013/m=1"):
         make(spark, lake, as_numbers, handover)
 
 
