@@ -42,7 +42,7 @@ AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
 EWR = AIRPORTS.parse("EWR")
 #: A row of the frame is about this long.
 ROW = 1_000
-#: Publishing may take so many seconds, and this share of the write by hand.
+#: Checking and publishing may add so many seconds, and this share of the write by hand.
 ALLOWED_SECONDS, ALLOWED_SHARE = 0.3, 0.02
 
 
@@ -126,13 +126,13 @@ def summary(runs: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
         "publishing": round(median("ours", "publishing"), 4),
         "allowed": round(allowed, 3),
         "read": round(median("ours", "read")),
-        "met": median("ours", "publishing") <= allowed,
+        "met": median("ours", "seconds") - hand <= allowed,
     }
 
 
 def show(found: list[dict[str, Any]], rounds: int, console: Console) -> None:
     table = Table(title=f"One partition written and published, seconds, median of {rounds}")
-    for title in ("MB", "by hand", "ours", "of it publishing", "allowed", "bytes read by it"):
+    for title in ("MB", "by hand", "ours", "added", "allowed", "of it publishing", "bytes read by that"):
         table.add_column(title, justify="right")
     for row in found:
         color = "green" if row["met"] else "red"
@@ -140,8 +140,9 @@ def show(found: list[dict[str, Any]], rounds: int, console: Console) -> None:
             f"{row['megabytes']:,}",
             f"{row['by hand']:.2f}",
             f"{row['ours']:.2f}",
-            f"[{color}]{row['publishing']:.3f}[/]",
+            f"[{color}]{row['ours'] - row['by hand']:+.2f}[/]",
             f"{row['allowed']:.2f}",
+            f"{row['publishing']:.3f}",
             f"{row['read']:,}",
         )
     console.print(table)
