@@ -34,6 +34,7 @@ _MODULES = {
     "Window": "dependencies",
     "Within": "timetables.firing",
     "asset": "assets",
+    "materialised": "runs.ledger",
     "register_rules": "timetables.rules",
     "spark_asset": "assets",
 }
@@ -63,6 +64,7 @@ __all__ = [
     "Within",
     "__version__",
     "asset",
+    "materialised",
     "register_rules",
     "spark_asset",
 ]
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
     )
     from airflow_partitions.keys import Interval, PartitionKey
     from airflow_partitions.partition import Partition
+    from airflow_partitions.runs.ledger import materialised
     from airflow_partitions.timetables import Partitioned
     from airflow_partitions.timetables.firing import AtLeast, Within
     from airflow_partitions.timetables.rules import register_rules

@@ -59,7 +59,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.keys:ProductKey": ("parts",),
         "airflow_partitions.keys:Segment": (),
     },
-    "The partition of a run": {"airflow_partitions:Partition": None},
+    "The partition of a run": {"airflow_partitions:Partition": None, "airflow_partitions:materialised": ()},
     "Dependencies": {
         "airflow_partitions:Dependency": None,
         "airflow_partitions:Selection": None,

@@ -16,6 +16,17 @@ examples:
   airflow asset-partitions reconcile
   airflow asset-partitions reconcile hourly_flights daily_delays --output json
 """
+_RECORDS_EXAMPLES = """
+examples:
+  airflow asset-partitions records hourly_flights
+  airflow asset-partitions records hourly_flights --from 2013-03-10 --until 2013-03-11
+  airflow asset-partitions records hourly_flights --from 2013-11-03T01:00-04:00 --output json
+"""
+_DOCTOR_EXAMPLES = """
+examples:
+  airflow asset-partitions doctor
+  airflow asset-partitions doctor --output json
+"""
 _EXAMPLES = """
 examples:
   airflow asset-partitions test hourly_flights 2013-02-08T05:00-05:00
@@ -77,6 +88,36 @@ def get_commands() -> list[CLICommand]:
                     epilog=_RECONCILE_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.upkeep.reconcile"),
                     args=(Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"), _OUTPUT),
+                ),
+                ActionCommand(
+                    name="records",
+                    help="Show which partitions of an asset were materialised",
+                    description="Show the ledger of an asset: which partitions were materialised, when, and by which"
+                    " run. It is as upkeep has left it, and knows of events that Airflow has purged.",
+                    epilog=_RECORDS_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.records.show_records"),
+                    args=(
+                        Arg(("asset",), help="Name of the asset"),
+                        Arg(
+                            ("--from",),
+                            dest="start",
+                            metavar="TIME",
+                            help="Only intervals that end after it: a date in the partition's zone, or a time with its"
+                            " UTC offset",
+                        ),
+                        Arg(("--until",), metavar="TIME", help="Only intervals that begin before it"),
+                        _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="doctor",
+                    help="Say what can't work as the Dags are now",
+                    description="Look at all Dags, whatever file or bundle they are in, and say what can never run:"
+                    " Dags that wait for each other, upstream assets nobody makes partitions of, and Dags that can't"
+                    " be read. Exit status 1 if there is something. Changes nothing.",
+                    epilog=_DOCTOR_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.doctor.examine"),
+                    args=(_OUTPUT,),
                 ),
             ),
         )

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import sys
-import time
 from argparse import Namespace
-from difflib import get_close_matches
+from threading import Event
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from airflow_partitions.errors import InvalidDefinitionError, PartitionError, StorageError
+from airflow_partitions.errors import PartitionError, StorageError
 
 if TYPE_CHECKING:
     from airflow_partitions.history.ledger import Progress
@@ -28,21 +27,30 @@ def upkeep(args: Namespace) -> None:
 
     if args.check:
         sys.exit(None if working() is not None else "no upkeep process is alive")
-    if args.loop:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end = _asked_to_end() if args.loop else Event()
     told: set[str] = set()
     try:
         with Turn() as turn:
             while True:
                 done = one_round() if turn.take() else None
                 _tell(done, args, told)
-                if not args.loop:
+                if not args.loop or end.wait(args.interval):
                     return
-                time.sleep(args.interval)
-    except KeyboardInterrupt:
-        return
     except StorageError as error:
         sys.exit(str(error))
+
+
+def _asked_to_end() -> Event:
+    """Set when the process is asked to end: it does so after the round it is in, and at once if asked again."""
+    end = Event()
+
+    def ask(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        end.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask)
+    return end
 
 
 def reconcile(args: Namespace) -> None:
@@ -50,17 +58,10 @@ def reconcile(args: Namespace) -> None:
     from airflow_partitions.history.ledger import advance
     from airflow_partitions.upkeep.consumers import wired
 
-    definitions = wired().definitions
+    known = wired()
     try:
-        for asset in args.assets:
-            if asset not in definitions:
-                near = get_close_matches(asset, definitions) or sorted(definitions)[:5]
-                raise InvalidDefinitionError(
-                    f"no Dag makes or waits for partitions of an asset {asset!r};"
-                    f" nearest: {', '.join(near) or '(none)'}"
-                )
-        names = args.assets or sorted(definitions)
-        shown = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
+        definitions = {asset: known.definition(asset) for asset in args.assets or sorted(known.definitions)}
+        shown = track(definitions, "Reading events", console=Console(stderr=True), disable=args.output == "json")
         found = [advance(asset, definitions[asset], anew=True) for asset in shown]
     except PartitionError as error:
         sys.exit(str(error))

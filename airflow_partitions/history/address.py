@@ -7,45 +7,97 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import cached_property
 from hashlib import blake2b
 
+import attrs
+
 from airflow_partitions.calendars.instants import utc
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.keys import Key, ProductKey, Segment
+from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
+from airflow_partitions.dependencies import Foreign
+from airflow_partitions.keys import Key, Segment
+from airflow_partitions.keys.product_key import split_parts
 
-#: Every row of the ledger starts with it.
-MADE = "made"
-
-
-def family(definition: PartitionDefinition) -> str:
-    """Short name of all definitions whose keys mean the same as those of *definition*.
-
-    Another ``start``, ``end`` or list of values makes no other family: the keys that remain keep their rows.
-    """
-    parts: dict[str, object] = {}
-    for name, dimension in definition.dimensions.items():
-        form = dimension.to_json()
-        parts[name] = {
-            field: form[field] for field in ("kind", "schedule", "seconds", "timezone", "name") if field in form
-        }
-    return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=6).hexdigest()
+_MONTH = len("201303")
 
 
-def address(definition: PartitionDefinition, key: Key) -> str:
-    """Address of a *key* of *definition*: family, start in UTC, segments."""
-    interval = definition.interval_of(key)
-    time = "" if interval is None else moment(interval.bounds[0])
-    parts = key.parts if isinstance(key, ProductKey) else (key,)
-    texts = [part.text.replace("\\", "\\\\").replace("|", "\\|") for part in parts if isinstance(part, Segment)]
-    return f"{prefix(definition)}{time}/{'|'.join(texts)}"
+@attrs.frozen(slots=False)
+class Addresses:
+    """The addresses of the keys of *definition*: family, start in UTC, segments."""
 
+    definition: PartitionDefinition
 
-def prefix(definition: PartitionDefinition) -> str:
-    """What the addresses of all keys of *definition* start with."""
-    return f"{MADE}/{family(definition)}/"
+    @classmethod
+    def by(cls, meaning: PartitionDefinition | Foreign) -> Addresses:
+        """Those of the keys that events are about; *meaning* is what the events' texts mean."""
+        return cls(meaning.definition if isinstance(meaning, Foreign) else meaning)
+
+    @cached_property
+    def family(self) -> str:
+        """Short name of all definitions whose keys mean the same.
+
+        Another ``start``, ``end`` or list of values makes no other family: the keys that remain keep their rows.
+        """
+        parts: dict[str, object] = {}
+        for name, dimension in self.definition.dimensions.items():
+            form = dimension.to_json()
+            parts[name] = {
+                field: form[field] for field in ("kind", "schedule", "seconds", "timezone", "name") if field in form
+            }
+        return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=6).hexdigest()
+
+    @cached_property
+    def prefix(self) -> str:
+        """What all addresses start with."""
+        return f"made/{self.family}/"
+
+    def of(self, key: Key) -> str:
+        """The address of *key*."""
+        interval = self.definition.interval_of(key)
+        time = "" if interval is None else moment(interval.bounds[0])
+        texts = [part.text for part in self.definition.dimensions_of(key).values() if isinstance(part, Segment)]
+        return f"{self.prefix}{time}/{_joined(texts)}"
+
+    def key(self, address: str) -> Key:
+        """The key that lives at *address*.
+
+        :raises InvalidKeyError: if the definition has it no longer.
+        """
+        time, _, joined = address.removeprefix(self.prefix).partition("/")
+        dimensions = self.definition.dimensions
+        if len(dimensions) == 1:
+            return self.definition.parse(time or split_parts(joined)[0])
+        segments = iter(split_parts(joined))
+        texts = [time if isinstance(d, PartitionByInterval) else next(segments) for d in dimensions.values()]
+        return self.definition.parse(_joined(texts))
+
+    def reach(self, start: str, end: str) -> tuple[str, str]:
+        """Bounds of the addresses whose times begin in ``[start, end)``, both as :func:`moment` or the start of it."""
+        return self.prefix + start, self.prefix + end
+
+    def month(self, address: str) -> str:
+        """The month in UTC, as ``201303``, in which the key at *address* begins; empty without a time dimension."""
+        return address[len(self.prefix) :].partition("/")[0][:_MONTH]
 
 
 def moment(at: int) -> str:
     """An instant in microseconds since the epoch as text of fixed width, in UTC."""
     when: datetime = utc(at)
     return f"{when.year:04}{when:%m%dT%H%M%S}.{when.microsecond:06}Z"
+
+
+def month_of(at: int) -> str:
+    """The month in UTC of an instant, as ``201303``."""
+    return moment(at)[:_MONTH]
+
+
+def keys_of(definition: PartitionDefinition | Foreign, text: str) -> tuple[Key, ...]:
+    """The keys that an event with *text* is about.
+
+    :raises InvalidKeyError: if there are none.
+    """
+    return definition.keys(text) if isinstance(definition, Foreign) else (definition.parse(text),)
+
+
+def _joined(texts: list[str]) -> str:
+    return "|".join(text.replace("\\", "\\\\").replace("|", "\\|") for text in texts)

@@ -13,10 +13,11 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.errors import PartitionError
+from airflow_partitions.history.cells import read_cells, write_cells
 from airflow_partitions.history.database import portions, session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
@@ -154,22 +155,14 @@ def _ask(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, str]]
 
 def _mark(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int | None:
     """The event up to which all is done; ``None`` for a consumer that is new or was redefined."""
-    from airflow.models.asset_state_store import AssetStateStoreModel as State
-
-    found = at.scalar(select(State.value).where(State.asset_id == asset_id, State.key == _cell(dag_id)))
+    found = read_cells(at, asset_id, [_cell(dag_id)]).get(_cell(dag_id))
     noted = None if found is None else json.loads(found)
     return int(noted["event"]) if noted and noted["fingerprint"] == _digest(prints) else None
 
 
 def _set_mark(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], event: int) -> None:
-    from airflow.models.asset_state_store import AssetStateStoreModel as State
-
     noted = json.dumps({"fingerprint": _digest(prints), "event": event})
-    values = {"asset_id": asset_id, "key": _cell(dag_id), "value": noted, "updated_at": datetime.now(UTC)}
-    if at.get(State, (asset_id, _cell(dag_id))) is None:
-        at.execute(insert(State), [values])
-    else:
-        at.execute(update(State), [values])
+    write_cells(at, asset_id, {_cell(dag_id): noted})
 
 
 def _cell(dag_id: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +12,6 @@ from airflow_partitions.history.ledger import advance
 from airflow_partitions.upkeep.consumers import wired
 from airflow_partitions.upkeep.missed import catch_up
 from airflow_partitions.upkeep.waiting import HARMLESS, KEEP_FIRED, take_fired, take_waiting
-
-log = logging.getLogger(__name__)
 
 
 @attrs.frozen
@@ -55,16 +52,18 @@ def one_round(*, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -
     :param keep_fired: how long rows that fired are kept.
     """
     known = wired()
-    problems = [f"Dag {dag_id!r} can't be read: {reason}" for dag_id, reason in known.unreadable.items()]
+    problems = dict.fromkeys(known.problems)  # in their order, each once
     records = caught_up = 0
     for asset, definition in known.definitions.items():
         progress = advance(asset, definition)
         records += progress.records
-        problems += [f"asset {asset!r}: {reason}" for reason in progress.malformed.values()]
+        problems |= dict.fromkeys(f"asset {asset!r}: {reason}" for reason in progress.malformed.values())
     for dag_id, timetable in known.consumers.items():
         try:
             caught_up += catch_up(dag_id, timetable)
         except PartitionError as error:
-            problems.append(f"Dag {dag_id!r}: {error}")
+            problems[f"Dag {dag_id!r}: {error}"] = None
     waiting = take_waiting(known.consumers, harmless)
-    return Round(len(known.definitions), records, caught_up, take_fired(keep_fired), waiting, tuple(problems))
+    return Round(
+        len(known.definitions), records, caught_up, take_fired(keep_fired), waiting, tuple(dict.fromkeys(problems))
+    )

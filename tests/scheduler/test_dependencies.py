@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from airflow_partitions import PartitionByInterval
@@ -17,6 +19,12 @@ def emit(airflow: Airflow, asset: str, *keys: str) -> None:
     (found,) = airflow.sql("select id from asset where name = ?", asset)
     for key in keys:
         airflow.api.post("assets/events", {"asset_id": found[0], "partition_key": key})
+
+
+def serialized(airflow: Airflow, dag_id: str, text: str) -> None:
+    """Wait until the Dag that the scheduler reads says *text*: Airflow takes its time to write a changed one."""
+    query = "select data from serialized_dag where dag_id = ? order by last_updated desc limit 1"
+    airflow.wait(lambda: text in str(airflow.sql(query, dag_id)), f"{dag_id} with {text}")
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +131,88 @@ def test_a15_an_asset_driven_dag_is_backfilled_like_any_other(airflow: Airflow, 
     span = {"from_date": "2013-06-01T00:00:00Z", "to_date": "2013-06-02T23:59:59Z"}
     airflow.api.post("backfills", {"dag_id": "daily", "max_active_runs": 9, **span})
     airflow.wait(lambda: {"2013-06-01", "2013-06-02"} <= set(airflow.keys("daily")), "the backfill")
+
+
+def test_a_key_that_is_no_more_is_told_and_keeps_no_other_from_its_consumers(airflow: Airflow) -> None:
+    for start in ("2013-01-01", "2013-03-01"):
+        airflow.write(
+            "tides",
+            f"""
+            @asset(schedule=None, partition=PartitionByInterval("@daily", start="{start}"))
+            def tides(): ...
+
+            @asset(schedule=tides, partition=PartitionByInterval("@daily"))
+            def tide_days(): ...
+            """,
+        )
+        serialized(airflow, "tide_days", start)
+        emit(airflow, "tides", "2013-02-28", "2013-03-01")
+        airflow.wait_finished("tide_days", 2 if start == "2013-01-01" else 3)
+    assert sorted(airflow.keys("tide_days")) == ["2013-02-28", "2013-03-01", "2013-03-01"]
+    (said,) = (
+        extra
+        for (extra,) in airflow.sql("select extra from log where event = 'failed to map partition_key'")
+        if "tides" in extra
+    )
+    assert "'2013-02-28'" in said
+    assert "nearest: 2013-03-01" in said
+
+
+@pytest.fixture(scope="module")
+def ruled(airflow: Airflow) -> str:
+    airflow.write(
+        "ruled",
+        """
+        from airflow_partitions import AllPartitions, ByDimension, LatestPartition, Lookback, SegmentMap
+
+        YEARS, DAYS = PartitionByInterval("@yearly", start="2023-01-01"), PartitionByInterval("@daily", name="date")
+
+        @asset(schedule=None, partition=YEARS)
+        def census(): ...
+
+        @asset(schedule=census, partition=PartitionByInterval("@yearly"), rules={"census": AllPartitions()})
+        def all_years(): ...
+
+        @asset(schedule=census, partition=PartitionByInterval("@yearly"), rules={"census": LatestPartition()})
+        def newest_year(): ...
+
+        AIRPORTS = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
+
+        @asset(schedule=None, partition=PartitionByProduct([DAYS, AIRPORTS]))
+        def delays(): ...
+
+        BY_CITY = {"date": Lookback(1), "city": SegmentMap({"NYC": ["JFK", "LGA"], "Newark": ["EWR"]})}
+
+        @asset(schedule=delays, rules={"delays": ByDimension(BY_CITY)},
+               partition=PartitionByProduct([DAYS, PartitionBySequence(["NYC", "Newark"], name="city")]))
+        def cities(): ...
+
+        with DAG("ruled", schedule=None):
+            EmptyOperator(task_id="nothing")
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("cities"), "the consumers")
+    return "ruled"
+
+
+def test_a20_rules_that_move_make_the_newest_partition_only(airflow: Airflow, ruled: str) -> None:
+    years = PartitionByInterval("@yearly", start="2023-01-01")
+    *older, newest = (str(key) for key in years.keys("2023-01-01", datetime(datetime.now(UTC).year, 1, 1, tzinfo=UTC)))
+    emit(airflow, "census", newest)
+    airflow.wait_finished("newest_year", 1)
+    assert airflow.keys("all_years") == []
+    emit(airflow, "census", *older)
+    airflow.wait_finished("all_years", 1)
+    emit(airflow, "census", older[0])
+    airflow.wait_finished("all_years", 2)
+    assert airflow.keys("all_years") == [newest, newest]
+    assert airflow.keys("newest_year") == [newest]
+
+
+def test_a20_each_dimension_has_the_rule_that_is_given_for_it(airflow: Airflow, ruled: str) -> None:
+    emit(airflow, "delays", "2013-02-07|JFK", "2013-02-07|LGA", "2013-02-08|JFK", "2013-02-08|EWR")
+    emit(airflow, "delays", "2013-02-07|EWR")
+    assert airflow.wait_finished("cities", 1)[0][:2] == ("2013-02-08|Newark", "success")
+    emit(airflow, "delays", "2013-02-08|LGA")
+    airflow.wait_finished("cities", 2)
+    assert airflow.keys("cities") == ["2013-02-08|Newark", "2013-02-08|NYC"]

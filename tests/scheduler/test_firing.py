@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from airflow_partitions import PartitionByInterval
@@ -134,3 +136,62 @@ def test_a_dag_with_airflows_own_partitions_is_waited_for(airflow: Airflow) -> N
     for key in ("2013-03-01T04:00:00", "2013-03-01T05:00:00"):
         assert airflow.trigger("native_hours", key).status_code == 200
     assert airflow.wait_finished("pairs", 1)[0][:2] == ("2013-03-01T04:00Z", "success")
+
+
+@pytest.fixture(scope="module")
+def slow(airflow: Airflow) -> Iterator[str]:
+    """A key that a run makes for as long as the tests look at what waits for it."""
+    airflow.write(
+        "slow_readings",
+        """
+        import time
+
+        HOURS = PartitionByInterval("@hourly")
+
+        @asset(schedule=None, partition=HOURS)
+        def slow_readings():
+            while not (OUT / "slow_readings.go").exists():
+                time.sleep(0.5)
+
+        @asset(schedule=None, partition=HOURS)
+        def steady(): ...
+
+        @asset(schedule=slow_readings, partition=HOURS)
+        def patient(): ...
+
+        @asset(schedule=slow_readings, partition=HOURS, max_wait="1s")
+        def impatient(): ...
+
+        @asset(schedule=steady | slow_readings, partition=HOURS)
+        def either_reading(): ...
+
+        @asset(schedule=steady & slow_readings, partition=HOURS)
+        def both_readings(): ...
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("both_readings"), "the consumers")
+    assert airflow.trigger("slow_readings", LONG_AGO[0]).status_code == 200
+    airflow.wait(lambda: [state for _, state, _ in airflow.runs("slow_readings")] == ["running"], "the slow run")
+    yield LONG_AGO[0]
+    (airflow.out / "slow_readings.go").touch()
+
+
+def test_of_either_one_the_side_in_the_making_is_not_waited_for(airflow: Airflow, slow: str) -> None:
+    emit(airflow, "steady", slow)
+    assert airflow.wait_finished("either_reading", 1)[0][:2] == (slow, "success")
+    assert airflow.keys("both_readings") == []
+
+
+def test_what_is_at_work_for_longer_than_max_wait_is_not_waited_for(airflow: Airflow, slow: str) -> None:
+    emit(airflow, "slow_readings", slow)
+    assert airflow.wait_finished("impatient", 1)[0][:2] == (slow, "success")
+    assert airflow.keys("patient") == []
+    assert airflow.keys("both_readings") == []
+    assert airflow.keys("either_reading") == [slow]
+
+
+def test_what_was_waited_for_is_read_once_it_is_there(airflow: Airflow, slow: str) -> None:
+    (airflow.out / "slow_readings.go").touch()
+    for dag_id, count in (("patient", 1), ("both_readings", 1), ("impatient", 2), ("either_reading", 2)):
+        airflow.wait_finished(dag_id, count)
+        assert airflow.keys(dag_id) == [slow] * count

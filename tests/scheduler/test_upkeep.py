@@ -9,6 +9,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.upkeep.turn import JOB_TYPE
 from tests.scheduler.conftest import Airflow
-from tests.scheduler.test_dependencies import emit
+from tests.scheduler.test_dependencies import emit, serialized
 
 pytestmark = pytest.mark.airflow
 
@@ -48,7 +49,10 @@ def service(airflow: Airflow) -> Iterator[Callable[[], list[Any]]]:
             yield lambda: [json.loads(line) for line in file.read_text().splitlines() if line.startswith("{")]
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(30) == 0
+            try:
+                assert process.wait(60) == 0
+            finally:
+                process.kill()
 
 
 def jobs(airflow: Airflow, state: str) -> list[int]:
@@ -63,6 +67,11 @@ def ledger(airflow: Airflow, asset: str) -> list[Any]:
         asset,
     )
     return [json.loads(value) for (value,) in rows]
+
+
+def purge(airflow: Airflow) -> None:
+    words = ["db", "clean", "--tables", "asset_event", "--clean-before-timestamp", "2100-01-01", "--skip-archive", "-y"]
+    subprocess.run([AIRFLOW, *words], env=environment(airflow), check=True, capture_output=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +102,7 @@ def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, tended
     assert any("'nonsense'" in problem and "meters" in problem for problem in done["problems"])
     assert [record["key"] for record in ledger(airflow, "meters")] == HOURS[:23]
     assert command(airflow, "upkeep")["records"] == 0
-    purge = ["db", "clean", "--tables", "asset_event", "--clean-before-timestamp", "2100-01-01", "--skip-archive", "-y"]
-    subprocess.run([AIRFLOW, *purge], env=environment(airflow), check=True, capture_output=True, timeout=120)
+    purge(airflow)
     assert airflow.events("meters") == []
     emit(airflow, "meters", HOURS[23])
     assert airflow.wait_finished("meter_days", 1)[0][:2] == ("2014-03-01", "success")
@@ -135,6 +143,7 @@ def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: A
                 EmptyOperator(task_id="nothing")
             """,
         )
+        serialized(airflow, "newcomer", definition.partition('"')[2][:-2])
         for _ in range(2):
             assert command(airflow, "upkeep")["caught_up"] == 0
     assert airflow.keys("newcomer") == []
@@ -168,3 +177,148 @@ def test_rows_that_have_nothing_to_do_are_taken_away(airflow: Airflow, tended: s
     assert {key[:10] for key in lonely} <= waiting()
     command(airflow, "upkeep")
     assert {key[:10] for key in lonely} <= waiting()
+
+
+@pytest.fixture(scope="module")
+def asking(airflow: Airflow, tended: str) -> str:
+    airflow.write(
+        "asking",
+        """
+        import json
+        from airflow_partitions import Foreign, Lookback, Selection, materialised
+
+        HOURS, DAYS = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
+        PARTS = PartitionByProduct([DAYS, PartitionBySequence(["a|b", "c"], name="part")])
+
+        @asset(schedule=None, partition=HOURS)
+        def gauges(): ...
+
+        @asset(schedule=None, partition=PARTS)
+        def parts(): ...
+
+        def answer(*question):
+            try:
+                return {text: at.isoformat() for text, at in materialised(*question).items()}
+            except Exception as error:
+                return f"{type(error).__name__}: {error}"
+
+        with DAG("asking", schedule=None):
+
+            @task(inlets=[Asset("plain")])
+            def ask(run_id=None):
+                some = [str(hour) for hour in HOURS.keys("2014-03-01", "2014-03-03")][22:26]
+                day = Selection.of(HOURS, *list(HOURS.keys("2014-03-01", "2014-03-02")))
+                told = {
+                    "all": answer(gauges), "by name": answer("gauges"), "bare": answer(Asset("gauges")),
+                    "by reference": answer(Asset.ref(name="gauges")),
+                    "keys": answer(gauges, some), "day": answer(gauges, day),
+                    "parts": answer(parts, Selection.of(PARTS, r"2014-03-01|a\\|b", "2014-03-02|c")),
+                    "other": answer(gauges, Selection.of(DAYS, "2014-03-01")), "malformed": answer(gauges, ["x"]),
+                    "unknown": answer("gouges"), "unsaid": answer("plain"),
+                }
+                (OUT / f"asking-{run_id}.json").write_text(json.dumps(told))
+
+            ask()
+
+        GAS = {"gas": Foreign(HOURS)}
+
+        @asset(schedule=Asset("gas"), upstreams=GAS, partition=DAYS)
+        def gas_days(self, partition):
+            hours = Selection.between(HOURS, partition.start, partition.end)
+            told = [len(materialised(asked, hours)) for asked in ("gas", Asset("gas"))]
+            (OUT / "gas_days.json").write_text(json.dumps(told))
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("gas_days"), "the consumer")
+    return "asking"
+
+
+def ask(airflow: Airflow) -> Any:
+    """What a task is told of materialised partitions."""
+    before = len(airflow.runs("asking"))
+    assert airflow.trigger("asking", None).status_code == 200
+    _, state, run_id = airflow.wait_finished("asking", before + 1)[-1]
+    assert state == "success"
+    return json.loads((airflow.out / f"asking-{run_id}.json").read_text())
+
+
+def last_of(airflow: Airflow, asset: str) -> dict[str, datetime]:
+    """When an asset's partitions were last materialised, as its events tell it."""
+    rows = airflow.sql(
+        "select e.partition_key, max(e.timestamp) from asset_event e join asset a on a.id = e.asset_id"
+        " where a.name = ? and e.partition_key is not null group by e.partition_key",
+        asset,
+    )
+    return {key: datetime.fromisoformat(at).replace(tzinfo=UTC) for key, at in rows}
+
+
+def times(told: dict[str, str]) -> dict[str, datetime]:
+    return {text: datetime.fromisoformat(at) for text, at in told.items()}
+
+
+def test_a_task_is_told_what_is_materialised_without_upkeep_and_with_it(airflow: Airflow, asking: str) -> None:
+    emit(airflow, "gauges", *HOURS[:24], HOURS[30], "nonsense", HOURS[3])
+    emit(airflow, "parts", r"2014-03-01|a\|b", "2014-03-01|c")
+    made = last_of(airflow, "gauges")
+    del made["nonsense"]
+    for upkeep in (False, True):
+        if upkeep:
+            command(airflow, "upkeep")
+        told = ask(airflow)
+        assert (
+            times(told["all"]) == times(told["by name"]) == times(told["by reference"]) == times(told["bare"]) == made
+        )
+        assert sorted(told["keys"]) == HOURS[22:24]
+        assert sorted(told["day"]) == HOURS[:24]
+        assert list(told["parts"]) == [r"2014-03-01|a\|b"]
+        assert "'@hourly'" in told["other"]
+        assert "'@daily'" in told["other"]
+        assert told["malformed"].startswith("InvalidKeyError: 'x' is not a partition")
+        assert told["unknown"].startswith("InvalidDefinitionError: there is no asset 'gouges'")
+        assert told["unsaid"].startswith("InvalidDefinitionError: nobody says what partitions asset 'plain' has")
+
+
+def test_a_task_is_told_of_what_was_purged(airflow: Airflow, asking: str) -> None:
+    made = last_of(airflow, "gauges")
+    del made["nonsense"]
+    command(airflow, "upkeep")
+    purge(airflow)
+    assert times(ask(airflow)["all"]) == made
+    emit(airflow, "gauges", HOURS[0], HOURS[40])
+    told = ask(airflow)
+    assert times(told["all"]) == made | last_of(airflow, "gauges")
+    assert sorted(told["day"]) == HOURS[:24]
+
+
+def test_a_task_is_told_of_keys_that_somebody_else_writes(airflow: Airflow, asking: str) -> None:
+    emit(airflow, "gas", *(key.replace("Z", ":00") for key in HOURS[:24]))
+    airflow.wait_finished("gas_days", 1)
+    assert json.loads((airflow.out / "gas_days.json").read_text()) == [24, 24]
+
+
+def test_the_ledger_is_shown(airflow: Airflow, asking: str) -> None:
+    command(airflow, "upkeep")
+    shown = command(airflow, "records", "gauges", "--from", "2014-03-01T20:00Z", "--until", "2014-03-03")
+    assert [row["key"] for row in shown] == [*HOURS[20:24], HOURS[30], HOURS[40]]
+
+
+def test_dags_of_several_files_that_wait_for_each_other_are_told(airflow: Airflow, tended: str) -> None:
+    source = """
+        DAYS = PartitionByInterval("@daily")
+
+        @asset(schedule=Asset.ref(name="{upstream}"), upstreams={{"{upstream}": DAYS}}, partition=DAYS)
+        def {name}(): ...
+        """
+    try:
+        airflow.write("rise", source.format(name="rise", upstream="fall"))
+        airflow.write("fall", source.format(name="fall", upstream="rise"), folder="other")
+        told = [
+            "fall waits for itself: fall waits for asset 'rise' of rise, which waits for asset 'fall' of fall;",
+            "rise waits for itself: rise waits for asset 'fall' of fall, which waits for asset 'rise' of rise;",
+        ]
+        (problem,) = (text for text in command(airflow, "upkeep")["problems"] if "waits for itself" in text)
+        assert problem.startswith(tuple(told))
+        assert "take one of these assets out of the schedule" in problem
+    finally:
+        airflow.remove("rise")
+        (airflow.home.root / "other" / "fall.py").unlink()

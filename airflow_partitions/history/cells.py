@@ -1,0 +1,52 @@
+"""Cells of the assets' state store, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select, update
+
+from airflow_partitions.history.database import portions
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+
+def hold_cell(at: Session, asset_id: int, name: str) -> None:
+    """Wait until nobody else holds an asset's cell, and hold it until the transaction ends."""
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
+    at.execute(update(Cell).where(Cell.asset_id == asset_id, Cell.key == name).values(updated_at=datetime.now(UTC)))
+
+
+def read_cells(at: Session, asset_id: int, names: Collection[str]) -> dict[str, str]:
+    """The JSON texts in those of an asset's cells that there are, by name."""
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    found: dict[str, str] = {}
+    for some in portions(list(names)):
+        query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(some))
+        found.update((name, text) for name, text in at.execute(query))
+    return found
+
+
+def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[str]:
+    """Put JSON texts into an asset's *cells*; returns the names of those that are new or were changed."""
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    before = read_cells(at, asset_id, cells)
+    now = datetime.now(UTC)
+    new: list[dict[str, Any]] = []
+    changed: list[dict[str, Any]] = []
+    for name, text in cells.items():
+        if text != before.get(name):
+            row = {"asset_id": asset_id, "key": name, "value": text, "updated_at": now}
+            (changed if name in before else new).append(row)
+    if new:
+        at.execute(insert(Cell), new)
+    if changed:
+        at.execute(update(Cell), changed)
+    return [row["key"] for row in new + changed]

@@ -1,0 +1,259 @@
+"""The ledger on a real metadata database: what was materialised, by range, and in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from airflow_partitions import (
+    Foreign,
+    PartitionAtRuntime,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+    Selection,
+)
+from airflow_partitions.calendars.instants import instant
+from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.dependencies.box import Box
+from airflow_partitions.history import ledger
+from airflow_partitions.history.ledger import advance, records
+from airflow_partitions.history.page import months_with
+from tests.metadata import LONG_AGO, Metadata
+
+pytestmark = pytest.mark.airflow
+
+NEW_YORK = "America/New_York"
+HOURS = PartitionByInterval("@hourly", timezone=NEW_YORK, start="2013-01-01")
+DAYS = PartitionByInterval("@daily", timezone=NEW_YORK, name="date")
+AIRPORTS = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
+AIRPORT_DAYS = PartitionByProduct([DAYS, AIRPORTS])
+MARKETS = PartitionBySequence(["us|asia", "eu"], name="market")
+
+
+def day(definition: PartitionDefinition, date: str) -> list[str]:
+    following = (datetime.fromisoformat(date) + timedelta(days=1)).date()
+    return [str(key) for key in definition.keys(date, following)]
+
+
+def everything(definition: PartitionDefinition) -> Selection:
+    return Selection(definition, (Box(None),))
+
+
+def found(asset: str, selection: Selection) -> list[str]:
+    return [str(key) for key, _ in records(asset, selection)]
+
+
+def of_day(definition: PartitionByInterval, date: str) -> Selection:
+    return Selection.of(definition, *day(definition, date))
+
+
+@pytest.mark.parametrize(("date", "count"), [("2013-03-10", 23), ("2013-11-03", 25), ("2013-07-01", 24)])
+def test_a_range_of_hours_is_what_the_clock_shows_that_day(metadata: Metadata, date: str, count: int) -> None:
+    hours = day(HOURS, date)
+    around = str(HOURS.previous(hours[0])), str(HOURS.next(hours[-1]))
+    metadata.emit("flights", *around, *reversed(hours))
+    assert advance("flights", HOURS).records == count + 2
+    assert found("flights", of_day(HOURS, date)) == hours
+    assert len(hours) == count
+
+
+def test_a_record_tells_who_made_it_first_and_last(metadata: Metadata) -> None:
+    key, later = day(HOURS, "2013-07-01")[0], LONG_AGO + timedelta(days=1)
+    metadata.emit("flights", key, source_dag_id="old", source_run_id="run1", extra={"rows": 1})
+    metadata.emit("flights", key, at=later, source_dag_id="flights", source_run_id="run2", extra={"rows": 7})
+    advance("flights", HOURS)
+    ((made, record),) = records("flights", Selection.of(HOURS, key))
+    assert (str(made), record.dag_id, record.run_id, record.extra) == (key, "flights", "run2", {"rows": 7})
+    assert record.times == (LONG_AGO, later)
+
+
+def test_parts_of_a_product_are_told_once_and_in_order(metadata: Metadata) -> None:
+    keys = [text for date in ("2013-03-09", "2013-03-10", "2013-03-11") for text in day(AIRPORT_DAYS, date)]
+    metadata.emit("delays", *keys)
+    advance("delays", AIRPORT_DAYS)
+    chosen = [keys[0], keys[2], keys[4], keys[6], keys[7]]
+    assert found("delays", Selection.of(AIRPORT_DAYS, *reversed(chosen))) == chosen
+    whole = Selection.between(AIRPORT_DAYS, *(DAYS.parse(date).start for date in ("2013-03-09", "2013-03-11")))
+    assert found("delays", whole) == keys[:6]
+
+
+def test_segments_and_runtime_keys_have_no_time(metadata: Metadata) -> None:
+    metadata.emit("markets", "eu", "us|asia")
+    advance("markets", MARKETS)
+    assert found("markets", everything(MARKETS)) == ["eu", "us|asia"]
+    assert found("markets", Selection.of(MARKETS, "us|asia")) == ["us|asia"]
+    active = PartitionAtRuntime(name="active")
+    metadata.emit("models", "acme", "int:1", "a|b\\c")
+    advance("models", active)
+    assert set(found("models", everything(active))) == {"acme", "int:1", "a|b\\c"}
+    assert found("models", Selection.of(active, 1, "bob")) == ["int:1"]
+    assert {name: set(page) for name, page in metadata.pages("models").items()} == {"": {"acme", "int:1", "a|b\\c"}}
+
+
+def test_products_of_segments_have_no_time_either(metadata: Metadata) -> None:
+    both = PartitionByProduct([MARKETS, AIRPORTS])
+    keys = list(map(str, both.keys()))
+    metadata.emit("both", *keys)
+    advance("both", both)
+    assert sorted(found("both", everything(both))) == sorted(keys)
+    assert found("both", Selection.of(both, keys[1])) == [keys[1]]
+
+
+def test_a_definition_that_begins_later_keeps_what_it_has_still(metadata: Metadata) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours)
+    advance("flights", HOURS)
+    later = PartitionByInterval("@hourly", timezone=NEW_YORK, start=hours[20])
+    metadata.purge()
+    assert advance("flights", later).records == 0
+    assert found("flights", of_day(HOURS, "2013-07-01")) == hours
+    assert found("flights", Selection(later, of_day(HOURS, "2013-07-01").boxes)) == hours[20:]
+    assert metadata.pages("flights") == {"201307": hours[20:]}
+    assert advance("flights", HOURS).records == 0
+    assert metadata.pages("flights") == {"201307": hours}
+
+
+def test_keys_of_an_older_definition_are_left_alone(metadata: Metadata) -> None:
+    hours, days = day(HOURS, "2013-07-01"), ["2013-07-01", "2013-07-02"]
+    metadata.emit("flights", *hours)
+    advance("flights", HOURS)
+    metadata.emit("flights", *days, "nonsense")
+    progress = advance("flights", DAYS)
+    assert progress.records == 2
+    assert set(progress.malformed) == {*hours[1:], "nonsense"}  # midnight is one of the days
+    assert found("flights", Selection.of(DAYS, *days, "2013-07-03")) == days
+    assert found("flights", of_day(HOURS, "2013-07-01")) == hours
+    assert metadata.mark("flights")["months"] == ["201307"]
+
+
+def test_another_meaning_reads_all_events_again(metadata: Metadata) -> None:
+    metadata.emit("flights", "2013-07-01", "2013-07-02")
+    berlin = PartitionByInterval("@daily", timezone="Europe/Berlin")
+    assert [advance("flights", definition).records for definition in (DAYS, berlin, berlin)] == [2, 2, 0]
+    assert found("flights", Selection.of(berlin, "2013-07-01", "2013-07-02")) == ["2013-07-01", "2013-07-02"]
+
+
+def test_an_hour_that_a_foreign_text_names_twice_is_two_partitions(metadata: Metadata) -> None:
+    foreign = Foreign(HOURS)
+    metadata.emit("weather", "2013-11-03T01:00:00", "2013-11-03T02:00:00")
+    advance("weather", foreign)
+    hours = day(HOURS, "2013-11-03")[1:4]
+    assert found("weather", of_day(HOURS, "2013-11-03")) == hours
+    assert metadata.pages("weather") == {"201311": hours}
+    assert advance("weather", foreign).records == 0
+
+
+def test_what_was_purged_stays(metadata: Metadata) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours[:20])
+    advance("flights", HOURS)
+    metadata.purge()
+    metadata.emit("flights", *hours[20:22])
+    for anew in (False, True):
+        advance("flights", HOURS, anew=anew)
+        assert found("flights", of_day(HOURS, "2013-07-01")) == hours[:22]
+        assert metadata.pages("flights") == {"201307": hours[:22]}
+
+
+def test_a_month_of_a_zone_lies_on_the_pages_of_the_months_in_utc(metadata: Metadata) -> None:
+    hours = [str(key) for key in HOURS.keys("2013-03-31", "2013-04-01")]
+    metadata.emit("flights", *hours, at=LONG_AGO)
+    advance("flights", HOURS)
+    assert metadata.pages("flights") == {"201303": hours[:20], "201304": hours[20:]}
+    assert metadata.mark("flights")["months"] == ["201303", "201304"]
+    (page,) = (page for name, page in metadata.cells("flights", "page/").items() if name.endswith("201304"))
+    assert page == dict.fromkeys(hours[20:], instant(LONG_AGO))
+    selection = Selection.of(HOURS, hours[0], hours[3])
+    assert list(months_with(selection, ["201302", "201303", "201304"])) == ["201303"]
+    assert list(months_with(of_day(HOURS, "2013-03-31"), ["201302", "201303", "201304"])) == ["201303", "201304"]
+
+
+def test_advancing_again_changes_nothing(metadata: Metadata) -> None:
+    metadata.emit("flights", *day(HOURS, "2013-07-01"))
+    metadata.emit("flights", *day(HOURS, "2013-08-01"), at=datetime.now(UTC))
+    advance("flights", HOURS)
+    before = metadata.cells("flights")
+    assert advance("flights", HOURS).records == 0
+    assert metadata.cells("flights") == before
+
+
+def test_what_something_wrote_over_a_page_is_mended(metadata: Metadata) -> None:
+    metadata.emit("flights", *day(HOURS, "2013-07-01"))
+    advance("flights", HOURS)
+    before = metadata.cells("flights", "page/")
+    (name,) = before
+    metadata.put("flights", name, {"2013-07-01T00:00-04:00": 0})
+    assert advance("flights", HOURS, anew=True).records == 0
+    assert metadata.cells("flights", "page/") == before
+
+
+def test_a_lost_mark_makes_all_pages_again(metadata: Metadata) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours)
+    advance("flights", HOURS)
+    metadata.purge()
+    metadata.put("flights", "mark", {"definition": DAYS.to_json(), "event": 0, "until": None, "months": []})
+    advance("flights", HOURS)
+    assert metadata.mark("flights")["months"] == ["201307"]
+
+
+def test_the_mark_says_from_when_on_events_are_still_to_be_read(
+    metadata: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata.asset("flights")
+    begin = datetime.now(UTC)
+    advance("flights", HOURS)
+    first = datetime.fromisoformat(metadata.mark("flights")["until"])
+    assert begin <= first + timedelta(hours=1) <= datetime.now(UTC)
+    monkeypatch.setattr(ledger, "_AT_ONCE", 5)
+    recent = [begin - timedelta(minutes=minutes) for minutes in (59, 30, 1)]
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours[:10])
+    for hour, at in zip(hours[10:], recent, strict=False):
+        metadata.emit("flights", hour, at=at)
+    assert advance("flights", HOURS).records == 13
+    assert first <= datetime.fromisoformat(metadata.mark("flights")["until"]) < recent[0]
+    settled = metadata.mark("flights")["event"]
+    assert advance("flights", HOURS).events == 3
+    assert metadata.mark("flights")["event"] == settled
+    assert metadata.pages("flights") == {"201307": hours[:13]}
+
+
+def test_until_waits_for_the_last_batch(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "_AT_ONCE", 5)
+    untils: list[Any] = []
+    write: Callable[..., Any] = ledger._write_pages
+
+    def watched(at: Any, asset_id: int, mark: Any, months: Any) -> Any:
+        untils.append(mark.until)
+        return write(at, asset_id, mark, months)
+
+    monkeypatch.setattr(ledger, "_write_pages", watched)
+    metadata.emit("flights", *day(HOURS, "2013-07-01")[:10])
+    advance("flights", HOURS)
+    assert [until is None for until in untils] == [True, True, True, False]
+
+
+def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -> None:
+    assert advance("nothing", HOURS).records == 0
+    assert found("nothing", of_day(HOURS, "2013-07-01")) == []
+
+
+def test_processes_that_advance_at_once_lose_nothing(metadata: Metadata) -> None:
+    hours = [str(key) for key in HOURS.keys("2013-07-02", "2013-07-04")]
+    metadata.emit("flights", hours[0])
+    advance("flights", HOURS)
+
+    def work(some: list[str]) -> None:
+        for hour in some:
+            metadata.emit("flights", hour)
+            advance("flights", HOURS)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, (hours[1::2], hours[2::2])))
+    assert metadata.pages("flights") == {"201307": hours}

@@ -1,0 +1,135 @@
+"""Airflow's metadata tables, in a database of their own, with Dags, assets and events that the tests put there."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from sqlalchemy import Engine, create_engine, delete, insert, select
+from sqlalchemy.orm import Session
+
+from airflow_partitions.history.page import MARK
+from airflow_partitions.timetables.upstreams import _produced
+from tests.postgres import postgres
+
+HEADER = """
+from airflow.sdk import DAG, Asset, task
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow_partitions import *
+from airflow_partitions import PartitionByInterval, PartitionBySequence, Partitioned, asset
+
+DAYS = PartitionByInterval("@daily")
+"""
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@attrs.frozen
+class Metadata:
+    """Dags, assets, their events and their cells."""
+
+    engine: Engine
+
+    def parse(self, folder: Path, **files: str) -> None:
+        """Write Dag files, and let Airflow read them as its Dag processor does."""
+        from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+        from airflow.models.dagbundle import DagBundleModel
+
+        for name, source in files.items():
+            (folder / f"{name}.py").write_text(HEADER + textwrap.dedent(source))
+        bag = DagBag(str(folder))
+        assert bag.import_errors == {}
+        with Session(self.engine) as at:
+            at.merge(DagBundleModel(name="dags"))
+            at.commit()
+            sync_bag_to_db(bag, "dags", None, session=at)
+            at.commit()
+
+    def asset(self, name: str) -> int:
+        """The id of an active asset, which is made if there is none."""
+        from airflow.models.asset import AssetActive, AssetModel
+
+        with self.engine.begin() as at:
+            found = at.scalar(select(AssetModel.id).where(AssetModel.name == name))
+            if found is None:
+                (found,) = at.execute(
+                    insert(AssetModel).values(name=name, uri=name, group="asset")
+                ).inserted_primary_key  # type: ignore[misc]
+                at.execute(insert(AssetActive).values(name=name, uri=name))
+            return int(found or 0)
+
+    def emit(self, asset: str, *keys: str | None, at: datetime = LONG_AGO, **values: Any) -> None:
+        """Events of an asset, all of one moment."""
+        from airflow.models.asset import AssetEvent
+
+        rows = [{"asset_id": self.asset(asset), "partition_key": key, "timestamp": at, **values} for key in keys]
+        with self.engine.begin() as connection:
+            connection.execute(insert(AssetEvent), rows)
+
+    def purge(self) -> None:
+        """What ``airflow db clean`` does to events."""
+        from airflow.models.asset import AssetEvent
+
+        with self.engine.begin() as at:
+            at.execute(delete(AssetEvent))
+
+    def cells(self, asset: str, start: str = "") -> dict[str, Any]:
+        """The cells of an asset's state store whose names begin with *start*."""
+        from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+        with self.engine.connect() as at:
+            rows = at.execute(select(Cell.key, Cell.value).where(Cell.asset_id == self.asset(asset)))
+            return {key: json.loads(value) for key, value in rows if key.startswith(start)}
+
+    def put(self, asset: str, cell: str, value: Any) -> None:
+        """Overwrite a cell."""
+        from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+        text = json.dumps(value)
+        with self.engine.begin() as at:
+            at.execute(delete(Cell).where(Cell.asset_id == self.asset(asset), Cell.key == cell))
+            at.execute(insert(Cell).values(asset_id=self.asset(asset), key=cell, value=text))
+
+    def mark(self, asset: str) -> Any:
+        """What the ledger notes of itself."""
+        return self.cells(asset, MARK)[MARK]
+
+    def pages(self, asset: str) -> dict[str, list[str]]:
+        """The keys on the asset's pages, by month."""
+        return {name.rpartition("/")[2]: list(page) for name, page in self.cells(asset, "page/").items()}
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An engine for each of the databases that Airflow's tables are made in."""
+    from airflow.models import import_all_models
+    from airflow.models.base import Base
+
+    import_all_models()
+    file = tmp_path_factory.mktemp("metadata") / "airflow.db"
+    with postgres() if request.param == "postgresql" else nullcontext() as server:
+        engine = create_engine(server.url if server else f"sqlite:///{file}")
+        Base.metadata.create_all(engine)
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture
+def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metadata]:
+    """A database with nothing in it."""
+    from airflow import settings
+    from airflow.models.base import Base
+
+    monkeypatch.setattr(settings, "engine", engine)
+    monkeypatch.setenv("AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL", "0")  # a changed file counts at once
+    _produced.cache_clear()
+    yield Metadata(engine)
+    with engine.begin() as at:
+        for table in reversed(Base.metadata.sorted_tables):
+            at.execute(table.delete())
