@@ -93,3 +93,31 @@ class NotStoredError(StorageError, FileNotFoundError):
 
 class StoredError(ConflictError, FileExistsError):
     """A partition that is to be created is stored already; nothing was changed."""
+
+
+class WriterError(PartitionError, ValueError):
+    """Rows can't be written in the format of their dataset, or not with its options."""
+
+
+class UnreachableError(StorageError, ConnectionError):
+    """A store does not answer; nothing is known about what it holds."""
+
+
+class DeniedError(StorageError, PermissionError):
+    """A store refuses: there are no credentials, they are wrong, or they don't allow what was tried."""
+
+
+class MissingStoreError(StorageError, FileNotFoundError):
+    """The bucket of a dataset does not exist."""
+
+
+class FullError(StorageError):
+    """A file system has no room; nothing was published."""
+
+
+class ReplacedError(StorageError, FileNotFoundError):
+    """A file was replaced or removed while it was read."""
+
+
+class DamagedError(StorageError, ValueError):
+    """A file does not hold what its format asks for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,9 @@ def explore(spark: SparkSession, files: Files, table: str) -> None:
         spark.sql(f"ALTER TABLE {name} DROP IF EXISTS {', '.join(some)}")
     for some in _batches([f"{_spec(p.values)} LOCATION {_text(_folder(p))}" for p in found.values()]):
         spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {' '.join(some)}")
+    for partition in found.values():
+        if partition.folder is None and tuple(partition.directory.split("/")) in known:  # it may lie elsewhere now
+            spark.sql(f"ALTER TABLE {name} {_spec(partition.values)} SET LOCATION {_text(_folder(partition))}")
     spark.catalog.refreshTable(table)
 
 
@@ -62,8 +66,13 @@ def _check_free(spark: SparkSession, files: Files, table: str) -> None:
         return
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
     location = next((row["data_type"] for row in rows if row["col_name"] == "Location"), "")
-    if location.removeprefix("file:") != spark_path(files.path).removeprefix("file:").replace("//", "/", 1):
+    if _slashes(location) != _slashes(spark_path(files.path)):
         raise StorageError(f"table {table!r} is there already, at {location!r}; expected that of {files.path!r}")
+
+
+def _slashes(location: str) -> str:
+    """A location without what Spark and others write differently: ``file:/a``, ``file:///a``, ``/a``."""
+    return re.sub("/+", "/", location.removeprefix("file:"))
 
 
 def _folder(partition: StoredPartition) -> str:

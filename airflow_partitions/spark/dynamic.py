@@ -11,14 +11,16 @@ import attrs
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, LayoutError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.spark.index import index_of
-from airflow_partitions.spark.writing import check_frame, output_options, quoted
+from airflow_partitions.spark.writing import check_frame
 from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.buckets import bucket_index
+from airflow_partitions.storage.column import Column
 from airflow_partitions.storage.commit import Commit
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import sizes
-from airflow_partitions.storage.layout import Column
 from airflow_partitions.storage.marker import Index, Marker
-from airflow_partitions.storage.reading.readers.spark import spark_path
+from airflow_partitions.storage.reading.readers.spark import quoted, spark_path
+from airflow_partitions.storage.writing.spark import output_options
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -114,7 +116,7 @@ def write_many(
         rows = _rows(folder, found)
         values = index_of(frame.sparkSession, folder, found, index) if index and found else {}
         for directory, key in found.items():
-            indexed: Index = values.get(directory, {})
+            indexed: Index = {**values.get(directory, {}), **_buckets(folder / directory, shape)}
             commit.put(key, mode=mode, rows=rows[directory], schema=schema, index=indexed, user=user)
     return commit.markers
 
@@ -154,6 +156,11 @@ def _shaped(frame: DataFrame, files: Files, shape: Shape) -> DataFrame:
         frame = frame.repartition(*keys)
     # Spark sorts by the partition columns itself, unless the rows come sorted so.
     return frame.sortWithinPartitions(*keys, *(f.col(quoted(n)) for n in shape.sort_by)) if shape.sort_by else frame
+
+
+def _buckets(folder: Place, shape: Shape) -> Index:
+    """Which files in *folder* belong to a bucket."""
+    return bucket_index(_data(folder), shape.bucket_by, shape.buckets) if shape.bucket_by else {}
 
 
 def _rows_per_file(frame: DataFrame, files: Files, target: int, folder: Place) -> int:

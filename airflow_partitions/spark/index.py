@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.spark.writing import quoted
 from airflow_partitions.storage.marker import Index
-from airflow_partitions.storage.reading.readers.spark import spark_path
+from airflow_partitions.storage.reading.readers.spark import quoted, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

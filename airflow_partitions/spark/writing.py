@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from airflow_partitions.errors import ForeignRowsError, ResultError
 from airflow_partitions.partition import Partition
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.place import is_local
+from airflow_partitions.storage.reading.readers.spark import quoted
 from airflow_partitions.storage.schema import SchemaRule
+from airflow_partitions.storage.writing.spark import output_options
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
@@ -99,18 +100,3 @@ def _foreign_row(error: PySparkException) -> str:
     """The partition columns of the row of another partition that ended a write, if it is that what did."""
     raised = (error.getMessageParameters() or {}).get("errorMessage", "")
     return raised.removeprefix(_ELSEWHERE) if raised.startswith(_ELSEWHERE) else ""
-
-
-def output_options(folder: str) -> dict[str, str]:
-    """How Spark's tasks bring their files to *folder*, where nobody looks before it is published.
-
-    On object stores a rename is a copy, so that one for each task is enough there; for none configure the magic
-    committer of S3A.
-    """
-    options = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
-    return options if is_local(folder) else {**options, "mapreduce.fileoutputcommitter.algorithm.version": "2"}
-
-
-def quoted(name: str) -> str:
-    """A column's *name* as Spark takes it literally."""
-    return "`" + name.replace("`", "``") + "`"

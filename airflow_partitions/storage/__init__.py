@@ -1,12 +1,13 @@
 """Where partitions are stored: layouts, reading places, staging and publishing. No Airflow, no Spark."""
 
 from airflow_partitions.storage.cleaning import clean
+from airflow_partitions.storage.column import Column
 from airflow_partitions.storage.commit import Commit
 from airflow_partitions.storage.consuming.batch import Batch, up_to_bytes
 from airflow_partitions.storage.consuming.consumer import Consumer
 from airflow_partitions.storage.consuming.readiness import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.layout import Column, Layout
+from airflow_partitions.storage.layout import Layout
 from airflow_partitions.storage.maintaining.maintenance import compact, drop_older
 from airflow_partitions.storage.parquet import Avro, Csv, Json, Orc, Parquet, Text
 from airflow_partitions.storage.reading.readers import Reader, register_reader

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.storage.directories import REPLACED, STAMP, Directories
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import ages, at, drafts, is_folder_mark, names, remove
 from airflow_partitions.storage.journal import Journal
+from airflow_partitions.storage.listing import LISTINGS, expired
 from airflow_partitions.storage.manifest import DATA, Manifest
 from airflow_partitions.storage.place import local
 from airflow_partitions.storage.register import writable
@@ -30,34 +32,28 @@ def clean(
     now: datetime | None = None,
     dry_run: bool = False,
 ) -> list[Place]:
-    """Remove replaced files and the staging places of failed tries once they are old.
+    """Remove replaced files, the staging places of failed tries and the listings of runs once they are old.
 
     What a killed commit left half done is taken back first.
 
     :param storage: the dataset; the path of a local folder will do.
     :param keep_replaced: how long replaced files stay.
-    :param keep_staged: how long a staging place stays after its last change; longer than any job runs.
+    :param keep_staged: how long a staging place stays after its last change, and a listing; longer than any run takes.
     :param dry_run: remove nothing, only tell.
     :return: what was removed, or would be.
     """
     now = now or datetime.now(UTC)
     limits = _Limits(now - keep_replaced, now - keep_staged)
-    if isinstance(storage, str):
-        known: Directories | Manifest = Directories(local(storage), ())
-        root: Place = local(storage)
-    else:
-        known, root = writable(storage), at(storage.path, dict(storage.credentials))
-    old = _old_staged(root / STAGING, limits)
-    log = known.folder if isinstance(known, Manifest) else known.journal.folder
-    old += [folder / n for folder in (root, log) for n, t in drafts(folder).items() if t < limits.staged]
-    if isinstance(known, Manifest):
-        old += _old_data(known, root, limits)
-    else:
-        if not dry_run:
+    with told(repr(storage if isinstance(storage, str) else storage.path), "cleaned up"):
+        if isinstance(storage, str):
+            known: Directories | Manifest = Directories(local(storage), ())
+            root: Place = local(storage)
+        else:
+            known, root = writable(storage), at(storage.path, dict(storage.credentials))
+        if isinstance(known, Directories) and not dry_run:
             known.tidy()
-        old += _old_replaced(known.root, limits)
-    if not dry_run:
-        for place in old:
+        old = _old(known, root, limits)
+        for place in old if not dry_run else []:
             remove(place)
     return old
 
@@ -66,6 +62,13 @@ def clean(
 class _Limits:
     replaced: datetime
     staged: datetime
+
+
+def _old(known: Directories | Manifest, root: Place, limits: _Limits) -> list[Place]:
+    old = _old_staged(root / STAGING, limits) + expired(root / LISTINGS, limits.staged)
+    log = known.folder if isinstance(known, Manifest) else known.journal.folder
+    old += [folder / n for folder in (root, log) for n, t in drafts(folder).items() if t < limits.staged]
+    return old + (_old_data(known, root, limits) if isinstance(known, Manifest) else _old_replaced(known.root, limits))
 
 
 def _old_staged(folder: Place, limits: _Limits) -> list[Place]:

@@ -14,6 +14,7 @@ from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.attempt import Attempt
 from airflow_partitions.storage.change import Change
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import at, remove, sizes
 from airflow_partitions.storage.manifest import Manifest
@@ -66,7 +67,8 @@ class Commit:
         self.markers: dict[str, Marker] = {}
         self.rule = SchemaRule(None if files.schema is None else dict(files.schema), evolve)
         self.register = writable(files)
-        self.base = self.register.number()
+        with told(f"storage {files.path!r}", "written"):
+            self.base = self.register.number()
         self._staging = None if files.external is True else open_staging(files, self.attempt)
         self._changes: dict[str, Change] = {}
 
@@ -95,7 +97,7 @@ class Commit:
 
     def stage(self, key: Key | Any) -> Place:
         """The folder to write the files of *key* to."""
-        folder = self.folder / self.files.layout.directory_of(self._key(key))
+        folder = self.folder / self.files.layout.directory_of(self.files.layout.key(key))
         if isinstance(folder, Path):
             folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -119,7 +121,7 @@ class Commit:
         :param user: what to keep with the partition.
         :raises ResultError: if nothing was written.
         """
-        wrapped = self._key(key)
+        wrapped = self.files.layout.key(key)
         folder = self.stage(wrapped)
         written = Written(rows, data_files(folder), schema or {}, index or {})
         if not written.files:
@@ -136,7 +138,7 @@ class Commit:
             raise InvalidDefinitionError(
                 f"storage {self.files.path!r} is told by its folders; expected manifest=, to add files from elsewhere"
             )
-        wrapped = self._key(key)
+        wrapped = self.files.layout.key(key)
         absolute = path if path.startswith("/") or "://" in path else f"{self.files.path}/{path}"
         folder = at(absolute, dict(self.files.credentials))
         found = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
@@ -146,7 +148,7 @@ class Commit:
 
     def truncate(self, key: Key | Any | None = None) -> None:
         """Leave the partition *key*, or all that are stored, without rows."""
-        for wrapped in self._stored() if key is None else [self._key(key)]:
+        for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
             self._write(wrapped, "overwrite", self.stage(wrapped), Written(0, {}, {}), {})
 
     def drop(self, key: Key | Any | None = None) -> None:
@@ -154,7 +156,7 @@ class Commit:
 
         :raises NotStoredError: at the end of the block, if *key* is not stored.
         """
-        for wrapped in self._stored() if key is None else [self._key(key)]:
+        for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
             directory = self.files.layout.directory_of(wrapped)
             self._changes[directory] = Change(str(wrapped), directory, "overwrite")
 
@@ -188,10 +190,6 @@ class Commit:
         except BaseException:
             self.discard()
             raise
-
-    def _key(self, key: Key | Any) -> Key:
-        definition = self.files.layout.definition
-        return definition.parse(key) if isinstance(key, str) else definition.key(key)
 
     def _stored(self) -> list[Key]:
         return [self.files.layout.key_of(directory) for directory in self.register.listed()]

@@ -21,3 +21,7 @@ class Content:
     base: str
     files: Mapping[str, int]
     marker: Marker | None = None
+
+    def is_in(self, other: Content) -> bool:
+        """Whether all of this content is in the *other* one, which may have moved or got more files."""
+        return self.marker == other.marker and self.files.items() <= other.files.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +16,12 @@ from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.attempt import Attempt
 from airflow_partitions.storage.change import Change, earlier
 from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.escape import unescape
-from airflow_partitions.storage.filesystem import read, write
-from airflow_partitions.storage.folders import LOCK, content_of, link, locked, walk
+from airflow_partitions.storage.filesystem import names, read, write
+from airflow_partitions.storage.folders import LOCK, accepts, content_of, link, locked, walk
 from airflow_partitions.storage.journal import Journal, Move, inode
 from airflow_partitions.storage.marker import MARKER, Marker, read_marker
 from airflow_partitions.storage.schema import SchemaRule
+from airflow_partitions.storage.store import Request, Store
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.folders import Accept
@@ -33,7 +33,7 @@ _DIGITS = 20
 
 
 @attrs.frozen
-class Directories:
+class Directories(Store):
     """The partitions below a local folder.
 
     A commit of one partition is one exchange of folders. One of several is told in the :class:`.Journal` while it goes
@@ -53,11 +53,9 @@ class Directories:
         return Journal(self.root)
 
     def state(self) -> object:
-        """What differs whenever a commit was made since."""
         return self.number(), self.journal.state()
 
     def number(self) -> int:
-        """Number of the last commit."""
         try:
             return int((self.root / LOCK).read_text() or 0)
         except FileNotFoundError:
@@ -89,29 +87,33 @@ class Directories:
             try:
                 wanted = self._listed(moves, accept) if directories is None else directories
                 found = {directory: self._content(directory, moves.get(directory)) for directory in wanted}
-            except StorageError:
+            except OSError:
                 if self.journal.state() == state:
                     raise
                 continue  # what was looked for has moved on
             if self.journal.state() == state:
                 return {directory: content for directory, content in found.items() if content is not None}
 
-    def apply(
-        self,
-        changes: Sequence[Change],
-        attempt: Attempt,
-        base: int | None = None,
-        rule: SchemaRule | None = None,
-    ) -> list[Marker | None]:
-        """Make all of *changes*, or none.
+    def replaced(self, directory: str) -> list[Content]:
+        """What was stored in *directory* before, as far as it is kept."""
+        found = []
+        for batch in names(self.root / REPLACED):
+            with suppress(FileNotFoundError):  # not of this partition, or cleaned up right now
+                found.append(content_of(self.root / REPLACED / batch / directory))
+        return found
 
-        :param base: number of the last commit when the writer began.
-        :param rule: what may be written.
-        :return: what each partition says about itself now.
-        :raises ConflictError: if another writer was there first.
-        :raises StorageError: if the file system refuses; what was there is there again.
-        """
-        return apply_all([(self, changes, base, rule)], attempt)[0]
+    @classmethod
+    def _applied(cls, requests: Sequence[Request[Directories]], attempt: Attempt) -> list[list[Marker | None]]:
+        ordered = sorted(requests, key=lambda request: request[0].root)  # so that two writers never wait for each other
+        with ExitStack() as locks:
+            held = [locks.enter_context(locked(request[0].root)) for request in ordered]
+            prepared = [
+                known.prepare(lock, changes, attempt, base, rule)
+                for lock, (known, changes, base, rule) in zip(held, ordered, strict=True)
+            ]
+            _make(prepared)
+            markers = {id(one.directories): one.markers for one in prepared}
+            return [markers[id(request[0])] for request in requests]
 
     def prepare(
         self, lock: int, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
@@ -143,7 +145,7 @@ class Directories:
         if not moves:
             return found
         kept = {move.directory for move in moves.values() if move.before is not None}
-        wanted = {directory for directory in kept if accept is None or self._accepts(directory, accept)}
+        wanted = {directory for directory in kept if accept is None or accepts(directory, accept)}
         return sorted((set(found) - set(moves)) | wanted)
 
     def _content(self, directory: str, move: Move | None) -> Content | None:
@@ -157,10 +159,6 @@ class Directories:
                 found = content_of(folder)
             except FileNotFoundError:  # it goes right now
                 continue
-            except StorageError:
-                raise
-            except OSError as error:
-                raise StorageError(f"{folder} can't be read: {error}") from error
             if inode(folder) == expected:
                 return found
 
@@ -170,10 +168,6 @@ class Directories:
             return dict(json.loads(read(self.root / _SCHEMA) or "{}"))
         except ValueError as error:
             raise StorageError(f"{self.root / _SCHEMA} is damaged ({error}); remove it, and say evolve=True") from error
-
-    def _accepts(self, directory: str, accept: Accept) -> bool:
-        levels = (level.partition("=") for level in directory.split("/"))
-        return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
     def _stage(self, change: Change, number: int, attempt: Attempt) -> Marker | None:
         """Bring the new folder of *change* into its final form."""
@@ -243,30 +237,6 @@ class Prepared:
         """Keep the schema that the dataset has now."""
         if self.schema is not None:
             write(self.directories.root / _SCHEMA, json.dumps(self.schema).encode())
-
-
-#: A dataset, its changes, the number of the last commit that their writer knew of, and what may be written.
-Request = tuple[Directories, Sequence[Change], int | None, SchemaRule | None]
-
-
-def apply_all(requests: Sequence[Request], attempt: Attempt) -> list[list[Marker | None]]:
-    """Make all changes of all datasets, or none; see :meth:`Directories.apply`."""
-    ordered = sorted(requests, key=lambda request: request[0].root)  # so that two writers never wait for each other
-    try:
-        with ExitStack() as locks:
-            held = [locks.enter_context(locked(request[0].root)) for request in ordered]
-            prepared = [
-                known.prepare(lock, changes, attempt, base, rule)
-                for lock, (known, changes, base, rule) in zip(held, ordered, strict=True)
-            ]
-            _make(prepared)
-            markers = {id(one.directories): one.markers for one in prepared}
-            return [markers[id(request[0])] for request in requests]
-    except StorageError:
-        raise
-    except OSError as error:
-        keys = ", ".join(repr(change.key) for request in requests for change in request[1][:3])
-        raise StorageError(f"partition {keys} of {str(requests[0][0].root)!r} can't be published: {error}") from error
 
 
 def _make(prepared: list[Prepared]) -> None:

@@ -12,14 +12,17 @@ import attrs
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.layout import Column, Layout
+from airflow_partitions.storage.column import Column
+from airflow_partitions.storage.layout import Layout
 from airflow_partitions.storage.names import Names
 from airflow_partitions.storage.place import check_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from airflow_partitions.storage.attempt import Attempt
     from airflow_partitions.storage.inventory import StoredPartition
+    from airflow_partitions.storage.marker import Marker
     from airflow_partitions.storage.selecting.chosen import Where
 
 _Columns = tuple[tuple[str, Column], ...]
@@ -90,6 +93,8 @@ class Files:
     :param options: options of the format, as Spark calls them (``{"sep": ";"}``).
     :param credentials: arguments of the fsspec file system. Readers get them too, unless ``options`` has
         ``credentials`` of its own (``None``: none at all). They are never part of the JSON form.
+    :param conn_id: instead of credentials: Airflow's connection whose file system it lies on. It is looked up where
+        files are used, which takes Airflow there.
     :ivar frozen: path of the listing that tells the partitions: see :meth:`freeze`.
     :raises LayoutError: if two keys would share one folder.
     """
@@ -106,14 +111,21 @@ class Files:
     external: bool | str = attrs.field(default=False, kw_only=True)
     manifest: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
     options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True)
-    credentials: _Pairs = attrs.field(default=(), converter=_pairs, kw_only=True, repr=False, eq=False)
+    conn_id: str | None = attrs.field(default=None, kw_only=True)
+    credentials: _Pairs = attrs.field(converter=_pairs, kw_only=True, repr=False, eq=False)
     frozen: str | None = attrs.field(default=None, kw_only=True)
 
     @partition.default
     def _named(self) -> PartitionDefinition | None:
         return None if self.suffix is None else PartitionAtRuntime("file")
 
+    @credentials.default
+    def _connected(self) -> Mapping[str, Any]:
+        return {} if self.conn_id is None else {"conn_id": self.conn_id}
+
     def __attrs_post_init__(self) -> None:
+        if self.conn_id is not None and dict(self.credentials) != {"conn_id": self.conn_id}:
+            raise InvalidDefinitionError(f"storage {self.path!r}: expected credentials= or conn_id=, not both")
         if self.external not in EXTERNAL:
             raise InvalidDefinitionError(
                 f"storage {self.path!r}: external={self.external!r}; expected one of {', '.join(map(repr, EXTERNAL))}"
@@ -231,6 +243,39 @@ class Files:
 
         return read(self, where, as_, spark=spark, columns=columns, full_scan=full_scan)
 
+    def save(
+        self,
+        data: Mapping[Any, Any],
+        *,
+        mode: str = "create",
+        attempt: Attempt | None = None,
+        user: Mapping[str, Any] | None = None,
+        evolve: bool = False,
+    ) -> Mapping[str, Marker]:
+        """Write partitions, the counterpart of :meth:`load`: all of *data* is published in one step, or nothing.
+
+        .. code-block:: python
+
+            delays.save({"2013-02-08": frame, "2013-02-09": lambda: ask("2013-02-09")})
+
+        :param data: key to frame of pandas, polars, Arrow or Spark, or to a function that gives one. Functions are
+            called one by one, when all before is written. Partition columns of a frame are checked and left out.
+        :param mode: ``"create"`` fails if there is a partition, ``"append"`` adds to it, ``"overwrite"`` replaces it.
+        :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made.
+        :param user: what to keep with each partition.
+        :param evolve: let the schema change: columns may come, go, and become wider.
+        :return: what each partition says about itself, by the text of its key.
+        :raises InvalidKeyError: if a key is not one of the definition, or given twice; before anything is called.
+        :raises ForeignRowsError: if a row belongs to another partition.
+        :raises SchemaError: if what is given has another schema than the dataset, without *evolve*.
+        :raises WriterError: if the format can't hold it.
+        :raises StoredError: if a partition to be created is stored.
+        :raises ConflictError: if another writer was there first.
+        """
+        from airflow_partitions.storage.writing.saving import save
+
+        return save(self, data, mode=mode, attempt=attempt, user=user, evolve=evolve)
+
     def freeze(self, run: str, *, folder: str | None = None) -> Self:
         """This dataset with the partitions and files that it has when the first one asks on behalf of *run*.
 
@@ -268,6 +313,7 @@ class Files:
             "suffix": self.suffix,
             "find": dict(self.find) or None,
             "frozen": self.frozen,
+            "conn_id": self.conn_id,
             "options": dict(pair for pair in self.options if pair[0] != "credentials") or None,
         }
         return {name: value for name, value in form.items() if value is not None}
@@ -276,6 +322,7 @@ class Files:
     def from_json(form: Mapping[str, Any], credentials: Mapping[str, Any] | None = None) -> Files:
         """The storage whose :meth:`to_json` is *form*.
 
+        :param credentials: instead of the connection it names, if it does.
         :raises InvalidDefinitionError: if it is of no known kind.
         """
         classes: list[type[Files]] = [Files, *Files.__subclasses__()]
@@ -288,6 +335,7 @@ class Files:
         more: dict[str, Any] = {"format": form["format"]} if cls is Files else {}
         if partition is not None:
             more["partition"] = from_json(partition)
+        more |= {"credentials": credentials} if credentials else {"conn_id": form.get("conn_id")}
         return cls(
             form["path"],
             partition_on=None if columns is None else [(name, Column(fmt, kind)) for name, fmt, kind in columns],
@@ -298,6 +346,5 @@ class Files:
             find=form.get("find"),
             frozen=form.get("frozen"),
             options=form.get("options", {}),
-            credentials=credentials or {},
             **more,
         )

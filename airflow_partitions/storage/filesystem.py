@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.connection import connected
 from airflow_partitions.storage.exchange import move
 from airflow_partitions.storage.place import is_local, local
 
@@ -28,8 +30,9 @@ _DRAFT = ".tmp"
 def at(path: str, credentials: Mapping[str, Any] | None = None) -> Place:
     """The place named by an absolute path or a URI.
 
-    :param credentials: what the file system of a URI is made with.
-    :raises StorageError: if there is no such file system here.
+    :param credentials: what the file system of a URI is made with; ``conn_id`` in it stands for what is behind that
+        connection of Airflow.
+    :raises StorageError: if there is no such file system here, or no such connection.
     """
     if is_local(path):
         return local(path)
@@ -37,6 +40,8 @@ def at(path: str, credentials: Mapping[str, Any] | None = None) -> Place:
         from upath import UPath
 
         given = dict(credentials or {})
+        if (conn_id := given.pop("conn_id", None)) is not None:
+            given |= connected(urlsplit(path).scheme, conn_id)
         place: UPath = UPath(path, **given)
         if "s3" in place.protocol:  # it would remember listings, and show what others have changed since
             place = UPath(path, **{"use_listings_cache": False, **given})
@@ -82,11 +87,19 @@ def create(file: Place, data: bytes) -> None:
 
 
 def names(folder: Place) -> list[str]:
-    """Names of what lies directly in *folder*, sorted; none if there is no such folder."""
+    """Names of what lies directly in *folder*, sorted; none if there is no such folder.
+
+    :raises FileNotFoundError: if there is no such bucket.
+    """
     try:
-        return sorted(entry.name for entry in folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
+        if isinstance(folder, Path):
+            return sorted(entry.name for entry in folder.iterdir())
+        found = folder.fs.ls(folder.path, detail=False)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if error.__cause__ is not None:  # what the store said about more than the folder
+            raise
         return []
+    return sorted(name for path in found if (name := path.rstrip("/")[len(folder.path.rstrip("/")) + 1 :]))
 
 
 def children(folder: Place) -> dict[str, int]:

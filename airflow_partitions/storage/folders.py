@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.content import Content
 from airflow_partitions.storage.escape import escape, unescape
 from airflow_partitions.storage.marker import read_marker
@@ -36,13 +35,17 @@ def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator
                 names = sorted(n for n in found if accept(columns[0], unescape(n[len(prefix) :])))
     except (FileNotFoundError, NotADirectoryError):
         return
-    except OSError as error:
-        raise StorageError(f"{folder} can't be listed: {error}") from error
     for name in names:
         if len(columns) == 1:
             yield name
         else:
             yield from (f"{name}/{below}" for below in walk(f"{folder}/{name}", columns[1:], accept))
+
+
+def accepts(directory: str, accept: Accept) -> bool:
+    """Whether partitions in *directory* are wanted."""
+    levels = (level.partition("=") for level in directory.split("/"))
+    return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
 
 def content_of(folder: Path) -> Content:

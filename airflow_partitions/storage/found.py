@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.escape import escape, unescape
+from airflow_partitions.storage.escape import escape
 from airflow_partitions.storage.filesystem import sizes
+from airflow_partitions.storage.folders import accepts
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem import Place
@@ -41,19 +41,15 @@ class Found:
     def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
         """What is found in *directories*, or in all that *accept* wants."""
         files: dict[str, dict[str, int]] = {}
-        try:
-            for directory in [""] if directories is None else directories:
-                for below, size in sizes(self.place / directory if directory else self.place).items():
-                    levels = (f"{directory}/{below}" if directory else below).split("/")
-                    found, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
-                    if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(found, accept):
-                        files.setdefault(found, {})[f"{found}/{name}"] = size
-        except OSError as error:
-            raise StorageError(f"{self.root!r} can't be listed: {error}") from error
+        for directory in [""] if directories is None else directories:
+            for below, size in sizes(self.place / directory if directory else self.place).items():
+                levels = (f"{directory}/{below}" if directory else below).split("/")
+                found, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
+                if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(found, accept):
+                    files.setdefault(found, {})[f"{found}/{name}"] = size
         return {directory: Content(self.root, below) for directory, below in sorted(files.items())}
 
     def _accepts(self, directory: str, accept: Accept | None) -> bool:
-        levels = [level.partition("=") for level in directory.split("/")]
-        if [name for name, _, _ in levels] != [escape(column) for column in self.columns]:
+        if [level.partition("=")[0] for level in directory.split("/")] != [escape(column) for column in self.columns]:
             return False
-        return accept is None or all(accept(unescape(name), unescape(text)) for name, _, text in levels)
+        return accept is None or accepts(directory, accept)

@@ -11,6 +11,7 @@ import attrs
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.content import Content
 from airflow_partitions.storage.directories import Directories
+from airflow_partitions.storage.failure import about, told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.layout import Layout
 from airflow_partitions.storage.register import register
@@ -49,7 +50,8 @@ class StoredPartition:
     @cached_property
     def content(self) -> Content:
         """Files and marker, as they are at the first look; no files if it has gone since it was listed."""
-        return self._find() or Content(self.path, {})
+        with told(about(self.root, [self.directory]), "listed"):
+            return self._find() or Content(self.path, {})
 
     @property
     def path(self) -> str:
@@ -101,12 +103,14 @@ def inventory(files: Files, accept: Accept | None = None) -> Iterator[StoredPart
 
     :param accept: asked for every column on the way down; what it refuses is not listed, so it costs nothing.
     """
-    known = register(files)
-    if isinstance(known, Directories):
-        for directory in known.listed(accept):
-            yield StoredPartition(directory, files.path, files.layout, partial(known.content, directory), known)
-    else:
+    with told(repr(files.path), "listed"):
+        known = register(files)
+        directories = known.listed(accept) if isinstance(known, Directories) else None
+    if directories is None or not isinstance(known, Directories):
         yield from snapshot(files, accept=accept).values()
+    else:
+        for directory in directories:
+            yield StoredPartition(directory, files.path, files.layout, partial(known.content, directory), known)
 
 
 def snapshot(
@@ -118,8 +122,9 @@ def snapshot(
     :param accept: as for :func:`inventory`.
     """
     wanted = None if keys is None else [files.layout.directory_of(key) for key in keys]
-    known = register(files)
-    found, folders = known.snapshot(wanted, accept), known if isinstance(known, Directories) else None
+    with told(repr(files.path) if wanted is None else about(files.path, wanted), "listed"):
+        known = register(files)
+        found, folders = known.snapshot(wanted, accept), known if isinstance(known, Directories) else None
     return {
         directory: StoredPartition(directory, files.path, files.layout, partial(_same, content), folders)
         for directory, content in found.items()

@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-import attrs
-
 from airflow_partitions.calendars.instants import HOUR, instant, utc
 from airflow_partitions.calendars.timeline import timeline
-from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence, PartitionDefinition
+from airflow_partitions.definitions import (
+    PartitionAtRuntime,
+    PartitionByInterval,
+    PartitionBySequence,
+    PartitionDefinition,
+)
 from airflow_partitions.errors import InvalidKeyError, LayoutError
 from airflow_partitions.keys import Interval, Key, Segment
+from airflow_partitions.storage.column import TYPES, VALUES, Column
 from airflow_partitions.storage.escape import check_component, escape, unescape
-
-_DIMENSION = re.compile(r"\{(\w+)\}")
-
-
-#: Types a partition column can be declared with, and how their text is read.
-TYPES: Mapping[str, Callable[[str], Any]] = {"string": str, "int": int, "bigint": int, "date": date.fromisoformat}
-
-
-@attrs.frozen
-class Column:
-    """How one partition column is written.
-
-    :param format: a strftime format of the start of the time dimension, in its zone (``"%Y-%m-%d"``), or
-        ``"{dimension}"`` for that dimension's canonical text.
-    :param type: the column's type when read: ``"string"``, ``"int"``, ``"bigint"`` or ``"date"``. Types are declared,
-        never inferred: Spark would read the text ``01`` as the number 1.
-    """
-
-    format: str
-    type: str = "string"
-
-    def __attrs_post_init__(self) -> None:
-        if self.type not in TYPES:
-            raise LayoutError(f"column type {self.type!r} is not supported; expected one of: {', '.join(TYPES)}")
-
-    @property
-    def dimension(self) -> str | None:
-        """The dimension whose text is written, or ``None`` for a strftime format."""
-        found = _DIMENSION.fullmatch(self.format)
-        return found[1] if found else None
-
-    def text(self, part: Interval | Segment) -> str:
-        """The column's text for one part of a key."""
-        if self.dimension is None and isinstance(part, Interval):
-            return part.start.strftime(self.format)
-        return str(part)
 
 
 class Layout:
@@ -71,11 +38,31 @@ class Layout:
         self.columns = dict(columns) if columns else {name: Column(f"{{{name}}}") for name in definition.dimensions}
         self._of = {name: self._dimension_of(name, column) for name, column in self.columns.items()}
         self._check_names()
+        self.fields = self._fields()
         for dimension in definition.dimensions.values():
             self._check_distinct(dimension)
 
+    def key(self, value: Any) -> Key:
+        """The key meant by *value*: wrapped, plain or its text; of tuples also a mapping with a value for each column.
+
+        :raises InvalidKeyError: if the definition has no such key.
+        """
+        if isinstance(value, str):
+            key = self.definition.parse(value)
+        elif self.fields and isinstance(value, Mapping):
+            if set(value) != set(self.fields):
+                raise InvalidKeyError(
+                    f"{value!r} is no key; expected a value for each of {[*self.fields]}", given=value
+                )
+            key = self.definition.key(tuple(value[name] for name in self.fields))
+        else:
+            key = self.definition.key(value)
+        self._check_fields(key)
+        return key
+
     def values_of(self, key: Key) -> dict[str, str]:
         """Text of every partition column for *key*."""
+        self._check_fields(key)
         parts = self.definition.dimensions_of(key)
         return {name: column.text(parts[self._of[name]]) for name, column in self.columns.items()}
 
@@ -126,12 +113,16 @@ class Layout:
         try:
             for dimension in self.definition.dimensions.values():
                 written = {name: values[name] for name in self.columns if self._of[name] == dimension.name}
+                if self.fields:
+                    typed = (TYPES[self.columns[name].type](written[name]) for name in self.fields)
+                    parts[dimension.name] = dimension.key(tuple(typed))
+                    continue
                 texts = [text for name, text in written.items() if self.columns[name].dimension]
                 if texts:
                     parts[dimension.name] = dimension.parse(texts[0])
                 elif isinstance(dimension, PartitionByInterval):
                     times = tuple(self._intervals(dimension, written))
-        except InvalidKeyError:
+        except ValueError:  # no such key, or a text that is not of its column's type
             return
         time = self.definition.time
         for chosen in [parts] if time is None or time.name in parts else [{**parts, time.name: t} for t in times]:
@@ -177,6 +168,32 @@ class Layout:
                 f"column {name!r}: {column.format!r} is a time format, but {self.definition!r} has no time"
             )
         return self.definition.time.name
+
+    def _fields(self) -> tuple[str, ...]:
+        """The columns of the values of keys that are tuples, in the order of the tuple; none for other keys."""
+        positions = {name: column.position for name, column in self.columns.items()}
+        if all(position is None for position in positions.values()):
+            return ()
+        if not isinstance(self.definition, PartitionAtRuntime):
+            raise LayoutError(f"{self.definition!r} has no keys that are tuples; expected columns without a position")
+        ordered = sorted((position, name) for name, position in positions.items() if position is not None)
+        if [position for position, _ in ordered] != list(range(len(positions))):
+            formats = [f"{{{self.definition.name}[{number}]}}" for number in range(len(positions))]
+            raise LayoutError(f"columns {list(positions)}: expected each of {', '.join(formats)} once")
+        return tuple(name for _, name in ordered)
+
+    def _check_fields(self, key: Key) -> None:
+        """Refuse a *key* that is no tuple with a value of the right type for each of the fields."""
+        if not self.fields:
+            return
+        values = key.value if isinstance(key, Segment) else None
+        kinds = {name: self.columns[name].type for name in self.fields}
+        expected = f"expected ({', '.join(f'{name}: {kind}' for name, kind in kinds.items())})"
+        if not isinstance(values, tuple) or len(values) != len(kinds):
+            raise InvalidKeyError(f"{str(key)!r} has no value for each field; {expected}", given=values)
+        for (name, kind), value in zip(kinds.items(), values, strict=True):
+            if type(value) is not VALUES[kind]:
+                raise InvalidKeyError(f"{str(key)!r}: {name} is {value!r}; {expected}", given=values)
 
     def _check_names(self) -> None:
         seen: dict[str, str] = {}

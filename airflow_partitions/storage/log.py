@@ -141,10 +141,6 @@ class Log:
         except FileExistsError:
             # Ours, if the answer to an earlier request was lost on the way and the request was repeated.
             return read(file) == data
-        except StorageError:
-            raise
-        except OSError as error:
-            raise StorageError(f"the manifest of {self.root!r} can't be written: {error}") from error
         return True
 
     def sum_up(self, state: State) -> None:

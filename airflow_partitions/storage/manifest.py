@@ -12,10 +12,10 @@ from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.attempt import Attempt
 from airflow_partitions.storage.change import Change, earlier
 from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.escape import unescape
+from airflow_partitions.storage.folders import accepts
 from airflow_partitions.storage.log import Leader, Log, State, merge
 from airflow_partitions.storage.marker import Marker
-from airflow_partitions.storage.schema import SchemaRule
+from airflow_partitions.storage.store import Request, Store
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem import Place
@@ -31,7 +31,7 @@ _TRIES = 100
 
 
 @attrs.frozen
-class Manifest:
+class Manifest(Store):
     """The partitions of a dataset, by a log of its commits.
 
     Every commit is one object, named by its number and made only if there is none of this name: of two writers one gets
@@ -56,11 +56,9 @@ class Manifest:
         return Log(self.folder, self.root)
 
     def state(self) -> int:
-        """What differs whenever a commit was made since."""
         return self.number()
 
     def number(self) -> int:
-        """Number of the last commit."""
         return self.log.number()
 
     def listed(self, accept: Accept | None = None) -> list[str]:
@@ -80,24 +78,27 @@ class Manifest:
         return {
             directory: self._content(log.partitions[directory])
             for directory in wanted
-            if directory in log.partitions and (accept is None or _accepts(directory, accept))
+            if directory in log.partitions and (accept is None or accepts(directory, accept))
         }
 
-    def apply(
-        self,
-        changes: Sequence[Change],
-        attempt: Attempt,
-        base: int | None = None,
-        rule: SchemaRule | None = None,
-    ) -> list[Marker | None]:
-        """Make all of *changes*, or none.
-
-        :param base: number of the last commit when the writer began.
-        :param rule: what may be written.
-        :return: what each partition says about itself now.
-        :raises ConflictError: if another writer was there first.
-        """
-        return apply_all([(self, changes, base, rule)], attempt)[0]
+    @classmethod
+    def _applied(cls, requests: Sequence[Request[Manifest]], attempt: Attempt) -> list[list[Marker | None]]:
+        # The entries of several datasets name one of their logs, which leads: they count once it has its entry. A
+        # writer that finds some that are still open takes the leader's number for nothing, so that they never count.
+        for _ in range(_TRIES):
+            states = [request[0].settled(attempt) for request in requests]
+            entries = [each[0].entry(each, state, attempt) for each, state in zip(requests, states, strict=True)]
+            if _add(requests, states, entries, attempt):
+                for request, state, entry in zip(requests, states, entries, strict=True):
+                    merge(state.partitions, entry["changes"])
+                    request[0].log.sum_up(State(state.number + 1, state.partitions, entry["schema"]))
+                return [
+                    [_marker(entry["changes"][change.directory]) for change in request[1]]
+                    for request, entry in zip(requests, entries, strict=True)
+                ]
+        raise ConflictError(
+            f"{requests[0][0].root!r}: {_TRIES} other commits came first; nothing was changed: try again"
+        )
 
     def tidy(self) -> None:
         """Nothing is ever half done here."""
@@ -114,7 +115,7 @@ class Manifest:
             else:
                 return state
 
-    def entry(self, request: Request, state: State, attempt: Attempt) -> dict[str, Any]:
+    def entry(self, request: Request[Manifest], state: State, attempt: Attempt) -> dict[str, Any]:
         """What the log will say of the *request*, after *state*."""
         _, changes, base, rule = request
         told, removed = self._entry(changes, state, attempt, base)
@@ -197,31 +198,9 @@ class Manifest:
         return Content(record.get("base") or self.root, record["files"], marker and Marker.from_json(marker))
 
 
-#: A dataset, its changes, the number of the last commit that their writer knew of, and what may be written.
-Request = tuple[Manifest, Sequence[Change], int | None, SchemaRule | None]
-
-
-def apply_all(requests: Sequence[Request], attempt: Attempt) -> list[list[Marker | None]]:
-    """Make all changes of all datasets, or none; see :meth:`Manifest.apply`.
-
-    The entries of several datasets name one of their logs, which leads: they count once it has its entry. A writer that
-    finds some that are still open takes the leader's number for nothing, so that they never count.
-    """
-    for _ in range(_TRIES):
-        states = [request[0].settled(attempt) for request in requests]
-        entries = [request[0].entry(request, state, attempt) for request, state in zip(requests, states, strict=True)]
-        if _add(requests, states, entries, attempt):
-            for request, state, entry in zip(requests, states, entries, strict=True):
-                merge(state.partitions, entry["changes"])
-                request[0].log.sum_up(State(state.number + 1, state.partitions, entry["schema"]))
-            return [
-                [_marker(entry["changes"][change.directory]) for change in request[1]]
-                for request, entry in zip(requests, entries, strict=True)
-            ]
-    raise ConflictError(f"{requests[0][0].root!r}: {_TRIES} other commits came first; nothing was changed: try again")
-
-
-def _add(requests: Sequence[Request], states: list[State], entries: list[dict[str, Any]], attempt: Attempt) -> bool:
+def _add(
+    requests: Sequence[Request[Manifest]], states: list[State], entries: list[dict[str, Any]], attempt: Attempt
+) -> bool:
     """Add the entry of each request to its log, or none that counts."""
     logs = [request[0].log for request in requests]
     if len(logs) == 1:
@@ -235,8 +214,3 @@ def _add(requests: Sequence[Request], states: list[State], entries: list[dict[st
 
 def _marker(record: Mapping[str, Any] | None) -> Marker | None:
     return None if record is None else Marker.from_json(record["marker"])
-
-
-def _accepts(directory: str, accept: Accept) -> bool:
-    levels = (level.partition("=") for level in directory.split("/"))
-    return all(accept(unescape(name), unescape(text)) for name, _, text in levels)

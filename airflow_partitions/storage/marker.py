@@ -70,10 +70,10 @@ class Marker:
         index = {
             column: {
                 value: (
-                    *(name for name in before[column].get(value, ()) if name in stays),
+                    *(name for name in before.get(column, {}).get(value, ()) if name in stays),
                     *self.index[column].get(value, ()),
                 )
-                for value in {**before[column], **self.index[column]}
+                for value in {**before.get(column, {}), **self.index[column]}
             }
             for column in self.index
             if column in before or not stays

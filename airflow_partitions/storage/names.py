@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
-from airflow_partitions.errors import InvalidKeyError, LayoutError, StorageError
+from airflow_partitions.errors import InvalidKeyError, LayoutError
 from airflow_partitions.keys import Key, Segment
+from airflow_partitions.storage.column import Column
 from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.layout import Column, Layout
+from airflow_partitions.storage.layout import Layout
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem import Place
@@ -99,10 +100,7 @@ class Named:
         place = self.place
         filesystem, base = url_to_fs(str(place)) if isinstance(place, Path) else (place.fs, place.path)
         start = len(base.rstrip("/")) + 1
-        try:
-            found = filesystem.find(base, **{**self.find, "detail": True})
-        except OSError as error:
-            raise StorageError(f"{self.root!r} can't be listed: {error}") from error
+        found = filesystem.find(base, **{**self.find, "detail": True})
         for path, info in sorted(found.items()):
             below = path[start:]
             hidden = any(level[:1] in ("_", ".") for level in below.split("/"))

@@ -24,10 +24,15 @@ def register(files: Files) -> Register:
     On a local disk a folder that is there is a partition. Object stores can't move folders, so there a manifest names
     the files of each partition; it is also for those who want to add or drop partitions whose files belong to others.
     """
+    live = _live(files)
+    if files.frozen is None:
+        return live
+    return Listing(files.frozen, files.layout, live, dict(files.credentials))
+
+
+def _live(files: Files) -> Directories | Manifest | Found | Named:
     columns = tuple(files.layout.columns)
     credentials = dict(files.credentials)
-    if files.frozen is not None:
-        return Listing(files.frozen, files.layout, credentials)
     place = at(files.path, credentials)
     if isinstance(files.layout, Names):
         return Named(place, files.path, files.layout, dict(files.find))
@@ -46,6 +51,11 @@ def writable(files: Files) -> Directories | Manifest:
     :raises InvalidDefinitionError: if they belong to someone else.
     """
     found = register(files)
+    if isinstance(found, Named):
+        raise InvalidDefinitionError(
+            f"storage {files.path!r} is only read, for every file there is a partition; expected folders: leave out"
+            " suffix="
+        )
     if isinstance(found, Found | Named | Listing) or (isinstance(found, Directories) and files.external):
         raise InvalidDefinitionError(
             f"storage {files.path!r} is external, so it is never written; expected storage of its own,"

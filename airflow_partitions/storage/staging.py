@@ -10,6 +10,7 @@ import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import at, create, remove
 from airflow_partitions.storage.manifest import DATA, Manifest
@@ -64,17 +65,23 @@ def open_staging(storage: Files | str, attempt: Attempt, directory: str = "") ->
     :raises StorageError: if *storage* can't be reached, made or written.
     :raises ConflictError: if the attempt has one already.
     """
+    root = storage if isinstance(storage, str) else storage.path
+    with told(f"storage {root!r}", "written"):
+        return _opened(storage, attempt, directory)
+
+
+def _opened(storage: Files | str, attempt: Attempt, directory: str) -> Staging:
     if isinstance(storage, str):
-        return Staging(_made(check_writable(storage) / STAGING / attempt.name, storage, attempt))
+        return Staging(_made(check_writable(storage) / STAGING / attempt.name, attempt))
     known = writable(storage)
     if not isinstance(known, Manifest):
-        made = _made(check_writable(storage.path) / STAGING / attempt.name, storage.path, attempt)
+        made = _made(check_writable(storage.path) / STAGING / attempt.name, attempt)
         return Staging(made, base=known.number())
     root = at(storage.path, dict(storage.credentials))
     if isinstance(root, Path):
         check_writable(storage.path)
     files = root / DATA / attempt.name
-    folder = _made(root / STAGING / attempt.name, storage.path, attempt)
+    folder = _made(root / STAGING / attempt.name, attempt)
     return Staging(folder, files / directory if directory else files, known.number())
 
 
@@ -84,21 +91,20 @@ def check_writable(root: str) -> Path:
     :raises StorageError: if it is not local, can't be made or can't be written.
     """
     folder = local(root)
-    try:
-        folder.mkdir(exist_ok=True)
-    except FileNotFoundError:
-        raise StorageError(
-            f"storage {root!r} can't be written: its parent folder {str(folder.parent)!r} is missing;"
-            " make it, or mount it"
-        ) from None
-    except OSError as error:
-        raise StorageError(f"storage {root!r} can't be written: {error}") from error
+    with told(f"storage {root!r}", "written"):
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError:
+            raise StorageError(
+                f"storage {root!r} can't be written: its parent folder {str(folder.parent)!r} is missing;"
+                " make it, or mount it"
+            ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"storage {root!r} can't be written by this user; expected a folder with write permission")
     return folder
 
 
-def _made(folder: Place, root: str, attempt: Attempt) -> Place:
+def _made(folder: Place, attempt: Attempt) -> Place:
     try:
         if isinstance(folder, Path):
             folder.mkdir(parents=True)
@@ -106,6 +112,4 @@ def _made(folder: Place, root: str, attempt: Attempt) -> Place:
             create(folder / _BEGUN, b"")
     except FileExistsError:
         raise ConflictError(f"{folder} is in use; expected {attempt} to run once") from None
-    except OSError as error:
-        raise StorageError(f"storage {root!r} can't be written: {error}") from error
     return folder

@@ -7,15 +7,14 @@ from contextlib import contextmanager
 
 from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage import directories, manifest
 from airflow_partitions.storage.attempt import Attempt
 from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.directories import Directories
+from airflow_partitions.storage.failure import about, told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.inventory import StoredPartition, snapshot
-from airflow_partitions.storage.manifest import Manifest
 from airflow_partitions.storage.marker import Marker
 from airflow_partitions.storage.register import writable
+from airflow_partitions.storage.store import Store
 
 
 @contextmanager
@@ -60,10 +59,11 @@ def snapshot_tables(tables: Sequence[Files], keys: Iterable[Key] | None = None) 
     known = [writable(files) for files in tables]
     wanted = None if keys is None else list(keys)
     while True:
-        before = [each.state() for each in known]
-        found = [snapshot(files, wanted) for files in tables]
-        if [each.state() for each in known] == before:
-            return found
+        with told(about(tables[0].path, []), "listed"):
+            before = [each.state() for each in known]
+            found = [snapshot(files, wanted) for files in tables]
+            if [each.state() for each in known] == before:
+                return found
 
 
 def _check_alike(tables: Sequence[Files]) -> None:
@@ -99,8 +99,5 @@ def _check_complete(commits: Sequence[Commit]) -> None:
 def _apply(commits: Sequence[Commit], attempt: Attempt) -> list[list[Marker | None]]:
     if not any(commit.changes for commit in commits):
         return [[] for _ in commits]
-    folders = [(c.register, c.changes, c.base, c.rule) for c in commits if isinstance(c.register, Directories)]
-    if folders:
-        return directories.apply_all(folders, attempt)
-    logs = [(c.register, c.changes, c.base, c.rule) for c in commits if isinstance(c.register, Manifest)]
-    return manifest.apply_all(logs, attempt)
+    kind: type[Store] = type(commits[0].register)
+    return kind.apply_all([(each.register, each.changes, each.base, each.rule) for each in commits], attempt)

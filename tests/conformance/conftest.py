@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The version of Hadoop that pyspark brings.
 HADOOP_AWS = "org.apache.hadoop:hadoop-aws:3.4.2"
+#: The package by which Spark knows Avro: the newest for 4.1 that Maven Central has.
+SPARK_AVRO = "org.apache.spark:spark-avro_2.13:4.1.1"
 BUCKET = "lake"
 
 _App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -102,7 +104,7 @@ def spark(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .config("spark.jars.packages", HADOOP_AWS)
+        .config("spark.jars.packages", f"{HADOOP_AWS},{SPARK_AVRO}")
         .config("spark.hadoop.fs.s3a.endpoint", server.url)
         .config("spark.hadoop.fs.s3a.endpoint.region", "us-east-1")
         .config("spark.hadoop.fs.s3a.path.style.access", "true")

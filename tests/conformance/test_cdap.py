@@ -153,6 +153,19 @@ def test_c7_a_run_that_is_tried_again_appends_once(root: str) -> None:
     assert lines(files, "nfl|1982") == ["first", "try3"]
 
 
+def test_c7_what_is_appended_first_has_an_index_too(root: str) -> None:
+    files = results(root)
+    for value in ("a", "b"):
+        write(files, "nfl|1982", value, mode="append", index={"team": {value: ("part-0",)}})
+    stored = files.get("nfl|1982")
+    assert stored is not None
+    names = stored.metadata["index"]["team"]
+    assert {value: [name in stored.files for name in found] for value, found in names.items()} == {
+        "a": [True],
+        "b": [True],
+    }
+
+
 def test_c9_metadata_of_each_partition(root: str) -> None:
     files = results(root)
     attempt = Attempt("sports", "manual", 1)

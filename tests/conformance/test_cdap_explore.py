@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.spark.catalog import explore
-from airflow_partitions.storage import Column, Files
+from airflow_partitions.storage import Column, Commit, Files, compact
+from airflow_partitions.storage.filesystem import at, remove
+from airflow_partitions.storage.reading.readers.spark import spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +35,8 @@ def results(root: str, kind: str, **more: Any) -> Files:
 def put(spark: SparkSession, files: Files, key: str, points: int) -> None:
     frame = spark.createDataFrame([("Bears", points), ("Jets", 3)], "winner string, points int")
     options = dict(files.options)
-    frame.write.format(files.format).options(**options).save(files.path_of(RESULTS.parse(key)), mode="overwrite")
+    path = spark_path(files.path_of(RESULTS.parse(key)))
+    frame.write.format(files.format).options(**options).save(path, mode="overwrite")
 
 
 @pytest.fixture
@@ -41,10 +46,10 @@ def table(spark: SparkSession) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("kind", "options"), [("parquet", {}), ("csv", {"sep": ":"}), ("json", {}), ("orc", {})], ids=str
+    ("kind", "options"), [("parquet", {}), ("csv", {"sep": ":"}), ("json", {}), ("orc", {}), ("avro", {})], ids=str
 )
-def test_c10_a_table_with_partitions(spark: SparkSession, tmp_path: Path, table: str, kind: str, options: Any) -> None:
-    files = results(str(tmp_path), kind, options=options)
+def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str, kind: str, options: Any) -> None:
+    files = results(root, kind, options=options, external=True)
     for number, key in enumerate(RESULTS.keys()):
         put(spark, files, str(key), number)
     explore(spark, files, table)
@@ -61,9 +66,9 @@ def test_c10_a_table_with_partitions(spark: SparkSession, tmp_path: Path, table:
     ]
 
 
-def test_c10_text_is_explored_too(spark: SparkSession, tmp_path: Path, table: str) -> None:
-    files = results(str(tmp_path), "text", schema={"value": "string"})
-    folder = Path(files.path_of(RESULTS.parse("nfl|1980")))
+def test_c10_text_is_explored_too(spark: SparkSession, root: str, table: str) -> None:
+    files = results(root, "text", schema={"value": "string"}, external=True)
+    folder = at(files.path_of(RESULTS.parse("nfl|1980")))
     folder.mkdir(parents=True)
     (folder / "part").write_text("Bears,3\nJets,7\n")
     explore(spark, files, table)
@@ -73,20 +78,38 @@ def test_c10_text_is_explored_too(spark: SparkSession, tmp_path: Path, table: st
     ]
 
 
-def test_c10_the_table_follows_and_dropping_it_leaves_the_files(
-    spark: SparkSession, tmp_path: Path, table: str
-) -> None:
-    files = results(str(tmp_path), "parquet")
+def test_c10_the_table_follows_and_dropping_it_leaves_the_files(spark: SparkSession, root: str, table: str) -> None:
+    files = results(root, "parquet", external=True)
     put(spark, files, "nfl|1980", 1)
     put(spark, files, "nfl|1981", 2)
     explore(spark, files, table)
     put(spark, files, "nfl|1990", 3)
-    Path(files.path_of(RESULTS.parse("nfl|1980"))).rename(tmp_path / "_away")
+    remove(at(files.path_of(RESULTS.parse("nfl|1980"))))
     explore(spark, files, table)
     found = spark.sql("SELECT season FROM results WHERE points < 3 OR winner = 'Bears'")
     assert sorted(row.season for row in found.collect()) == [1981, 1990]
     spark.sql("DROP TABLE results")
     assert files.exists("nfl|1981")
+
+
+def test_c10_partitions_that_we_publish(spark: SparkSession, root: str, table: str) -> None:
+    files = results(root, "parquet")
+    frame = pa.table({"winner": ["Bears"], "points": pa.array([1], pa.int32())})
+    files.save({"nfl|1980": frame, "nfl|1981": frame})
+    explore(spark, files, table)
+    files.save({"nfl|1981": pa.concat_tables([frame, frame]), "nba's|1981": frame}, mode="overwrite")
+    with Commit(files) as commit:
+        commit.drop("nfl|1980")
+    explore(spark, files, table)
+    found = spark.sql("SELECT league, season, count(*) AS n FROM results GROUP BY 1, 2 ORDER BY 1")
+    assert [tuple(row) for row in found.collect()] == [("nba's", 1981, 1), ("nfl", 1981, 2)]
+    files.save({"nfl|1981": frame}, mode="append")
+    if root.startswith("s3"):  # a table names one folder, and what is appended there lies in another
+        with pytest.raises(InvalidDefinitionError, match=r"lies in 2 folders, .*; expected it to be compacted first"):
+            explore(spark, files, table)
+        compact(files, settled=timedelta(0), now=datetime(2100, 1, 1, tzinfo=UTC))
+    explore(spark, files, table)
+    assert spark.sql("SELECT * FROM results WHERE league = 'nfl'").count() == 3
 
 
 def test_c10_bad_tables(spark: SparkSession, tmp_path: Path, table: str) -> None:

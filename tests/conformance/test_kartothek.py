@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as parquet
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, SchemaError, StoredError
 from airflow_partitions.spark.dynamic import write_many
-from airflow_partitions.storage import Column, Files, field
+from airflow_partitions.storage import Column, Files, compact, field
 from airflow_partitions.storage.commit import Commit
 from airflow_partitions.storage.filesystem import at, sizes
 from airflow_partitions.storage.inventory import inventory, snapshot
@@ -138,6 +139,33 @@ def test_target_file_size(spark: SparkSession, root: str) -> None:
     assert len(stored.files) > 2
     assert max(stored.files.values()) < 800_000
     assert stored.rows == 40_000
+
+
+def test_t5_buckets_stay_when_files_are_merged(spark: SparkSession, root: str) -> None:
+    files = events(root)
+    for offset in (0, 20):
+        rows = frame(spark, days=(2,), offset=offset)
+        write_many(rows, files, mode="append", bucket_by=["b"], buckets=4, index=["b"])
+    before = {key: _bucket_of(files, key) for key in files_per_key(files)}
+    assert set(files_per_key(files).values()) == {8}
+    compact(files, settled=timedelta(0), now=datetime(2100, 1, 1, tzinfo=UTC))
+    assert set(files_per_key(files).values()) == {4}
+    assert {key: _bucket_of(files, key) for key in files_per_key(files)} == before
+    assert ids(files) == sorted([*range(40)] * 2)
+    assert ids(files, field("b") == 33) == [33, 33]
+
+
+def _bucket_of(files: Files, key: str) -> dict[int, str]:
+    """The bucket of each value of b, by what the files of the bucket hold."""
+    stored = files.get(key)
+    assert stored is not None
+    buckets = stored.metadata["index"]["bucket(4, b)"]
+    found = {}
+    for path in stored.paths:
+        (bucket,) = (number for number, names in buckets.items() if any(path.endswith(name) for name in names))
+        with at(path).open("rb") as data:
+            found |= dict.fromkeys(parquet.ParquetFile(data).read()["b"].to_pylist(), bucket)
+    return found
 
 
 def test_t6_an_index_tells_the_files_of_a_value(spark: SparkSession, root: str) -> None:

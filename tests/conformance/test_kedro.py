@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
 import fsspec
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError, StorageError
-from airflow_partitions.storage import Csv, Files, field
-from airflow_partitions.storage.commit import Commit
+from airflow_partitions.errors import (
+    ForeignRowsError,
+    InvalidDefinitionError,
+    InvalidKeyError,
+    LayoutError,
+    ResultError,
+    SchemaError,
+    StorageError,
+    StoredError,
+    WriterError,
+)
+from airflow_partitions.storage import Csv, Files, Parquet, Text, field
+from airflow_partitions.storage.filesystem import at, sizes
 
 SCHEMA = {"n": "bigint"}
 
@@ -118,32 +130,120 @@ def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, re
     assert "secret" not in str(files.to_json())
 
 
-def test_k5_data_or_functions_are_saved_each_when_its_time_comes(root: str) -> None:
-    parts = PartitionAtRuntime("part")
-    files = Csv(root, partition=parts, schema=SCHEMA, options={"header": True})
+PARTS = PartitionAtRuntime("part")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json", "orc", "avro"])
+def test_k5_data_or_functions_are_saved_each_when_its_time_comes(root: str, kind: str) -> None:
+    options = {"header": True} if kind == "csv" else {}
+    files = Files(root, format=kind, partition=PARTS, schema=SCHEMA, options=options)
     made: list[str] = []
 
-    def late(name: str) -> Callable[[], pd.DataFrame]:
-        def make() -> pd.DataFrame:
+    def late(name: str, kind: type) -> Callable[[], Any]:
+        def make() -> Any:
+            staged = [path for path in sizes(at(root)) if "part=" in path]
+            assert len(staged) == len(made) + 1  # what is before it is written
             made.append(name)
-            return pd.DataFrame({"n": [len(made)]})
+            return kind({"n": [len(made)]})
 
         return make
 
-    given: Mapping[str, Any] = {"part/foo": pd.DataFrame({"n": [9]}), "b": late("b"), "c": late("c")}
-    assert not made
-    with Commit(files) as commit:
-        for name, data in given.items():
-            frame = data() if callable(data) else data
-            with (commit.stage(name) / "0.csv").open("w") as file:
-                frame.to_csv(file, index=False)
-            commit.put(name, rows=len(frame))
+    written = files.save({"part/foo": pd.DataFrame({"n": [9]}), "b": late("b", pa.table), "c": late("c", pl.DataFrame)})
     assert made == ["b", "c"]
-    assert {k: load()["n"].to_list() for k, load in files.load(as_="pandas").items()} == {
+    assert {key: marker.rows for key, marker in written.items()} == {"part/foo": 1, "b": 1, "c": 1}
+    assert {key: load()["n"].to_list() for key, load in files.load(as_="pandas").items()} == {
         "b": [1],
         "c": [2],
         "part/foo": [9],
     }
+
+
+def test_k5_what_was_loaded_can_be_saved(root: str) -> None:
+    files = Parquet(f"{root}-one", partition=PARTS)
+    files.save({"a": pd.DataFrame({"n": [1, 2], "s": ["x", None]}), "b": pd.DataFrame({"n": [3], "s": ["y"]})})
+    copy = attrs.evolve(files, path=f"{root}-other")
+    for kind in ("pandas", "polars", "arrow"):
+        copy.save(files.load(as_=kind), mode="overwrite")
+        assert copy.read(as_="arrow") == files.read(as_="arrow")
+    assert [partition.metadata["schema"] for partition in copy.list()] == [{"n": "bigint", "s": "string"}] * 2
+
+
+@pytest.mark.spark
+def test_k5_dataframes_of_spark(root: str, spark: Any) -> None:
+    files = Parquet(f"{root}-one", partition=PARTS)
+    frame = spark.createDataFrame([(1, "a"), (2, "a")], "n bigint, part string")
+    files.save({"a": frame, "b": lambda: spark.range(3).withColumnRenamed("id", "n")})
+    assert [partition.rows for partition in files.list()] == [2, 3]
+    copy = attrs.evolve(files, path=f"{root}-other")
+    copy.save(files.load(spark=spark))
+    assert sorted(copy.read(as_="pandas")["n"]) == [0, 1, 1, 2, 2]
+    with pytest.raises(ForeignRowsError, match="2 rows belong elsewhere"):
+        files.save({"c": frame})
+    assert not files.exists("c")
+
+
+def test_k5_modes(root: str) -> None:
+    files = Parquet(root, partition=PARTS)
+    files.save({"a": pd.DataFrame({"n": [1]})})
+    with pytest.raises(StoredError, match="'a' is stored already"):
+        files.save({"b": pd.DataFrame({"n": [2]}), "a": pd.DataFrame({"n": [2]})})
+    assert list(files.load(as_="pandas")) == ["a"]
+    files.save({"a": pd.DataFrame({"n": [2]}), "b": pd.DataFrame({"n": [3]})}, mode="append", user={"by": "me"})
+    assert {key: sorted(load()["n"]) for key, load in files.load(as_="pandas").items()} == {"a": [1, 2], "b": [3]}
+    assert [partition.metadata["user"] for partition in files.list()] == [{"by": "me"}] * 2
+    files.save({"a": pd.DataFrame({"n": [4]})}, mode="overwrite")
+    assert files.read("a", "pandas")["n"].to_list() == [4]
+    assert files.save({}) == {}
+
+
+def test_k5_all_or_none(root: str) -> None:
+    files = Parquet(root, partition=PARTS, schema=SCHEMA)
+    files.save({"a": pd.DataFrame({"n": [1]})})
+    made: list[str] = []
+
+    def fail() -> pd.DataFrame:
+        made.append("fail")
+        raise RuntimeError("no data")
+
+    bad: list[tuple[Any, type[Exception], str]] = [
+        ({"a": pd.DataFrame({"n": [2]}), "b": fail, "c": fail}, RuntimeError, "no data"),
+        ({"a": pd.DataFrame({"n": [2]}), "b": None}, ResultError, "got NoneType; expected a frame of pandas, polars"),
+        ({"a": pd.DataFrame({"n": ["x"]})}, SchemaError, r"partition 'a': 'n' is string, not bigint"),
+        ({"a": pd.DataFrame({"n": [1], "m": [1]})}, SchemaError, "'m' is new"),
+        (
+            {"a": pd.DataFrame({"n": [1], "part": ["b"]})},
+            ForeignRowsError,
+            "1 rows belong elsewhere, for example part=b",
+        ),
+        ({"a": pd.DataFrame({"part": ["a"]})}, ResultError, "only partition columns"),
+        ({"a": fail, "str:a": fail}, InvalidKeyError, "given twice"),
+        ({"b": fail, " ": fail}, InvalidKeyError, "can't be a partition key"),
+    ]
+    for data, kind, message in bad:
+        with pytest.raises(kind, match=message):
+            files.save(data, mode="overwrite")
+    assert made == ["fail"]  # keys are looked at first, and what comes after a failure is not called
+    assert files.read(as_="pandas")["n"].to_list() == [1]
+    assert [path for path in sizes(at(root)) if path.endswith(".parquet")] == [
+        path.removeprefix(f"{root}/") for partition in files.list() for path in partition.paths
+    ]
+
+
+def test_k5_what_a_format_cannot_hold(root: str) -> None:
+    nested = pa.table({"n": [[1]]})
+    with pytest.raises(WriterError, match="csv can't hold n list"):
+        Csv(root, partition=PARTS).save({"a": nested})
+    with pytest.raises(WriterError, match="option 'escape' of 'csv' is known to Spark alone"):
+        Csv(root, partition=PARTS, options={"escape": "#"}).save({"a": pa.table({"n": [1]})})
+    with pytest.raises(WriterError, match="is no line of text"):
+        Text(root, partition=PARTS).save({"a": pa.table({"value": ["one\ntwo"]})})
+    with pytest.raises(SchemaError, match=r"column 'n': .*there are only nulls"):
+        Parquet(root, partition=PARTS).save({"a": pa.table({"n": [None]})})
+
+
+def test_k5_files_of_others_are_not_written(days: Csv) -> None:
+    with pytest.raises(InvalidDefinitionError, match=r"every file .* a partition; expected folders: leave out suffix="):
+        days.save({"2019-12-07/data": pd.DataFrame({"n": [1]})})
 
 
 def test_k6_readers_of_a_run_see_the_same_until_it_is_released(days: Csv) -> None:

@@ -1,4 +1,4 @@
-"""A publisher that is killed at a chosen call to the file system. Started by test_failpoints.py.
+"""A publisher that is killed at a chosen call to the file system. Started by publisher.py.
 
 It reads lines ``scenario generation failpoint`` and answers each with the outcome of a process forked for it, so that
 everything is imported once. The forked process kills itself, as ``kill -9`` would, before the call of the number asked

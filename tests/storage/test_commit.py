@@ -77,7 +77,7 @@ def test_what_a_file_system_refuses_is_taken_back(
         assert content(files) == OLD  # nobody sees a part
 
     monkeypatch.setattr(Move, "do", refuse)
-    with pytest.raises(StorageError, match=r"partition 'a', 'b', 'c' of .* can't be published: .*letter="):
+    with pytest.raises(StorageError, match=r"partition 'a', 'b', 'c', … of .* can't be published: .*letter="):
         change_all(files)
     assert content(files) == OLD
     assert [p.directory for p in inventory(files)] == ["letter=a", "letter=b", "letter=c"]

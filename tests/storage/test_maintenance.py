@@ -105,6 +105,26 @@ def test_the_index_names_the_new_files(files: Parquet) -> None:
     assert partition.metadata["index"] == {"n": {"1": (name,), "2": (name,)}}
 
 
+def test_files_of_different_buckets_are_not_merged(files: Parquet) -> None:
+    buckets = {"bucket(2, n)": {"0": ("part-0.parquet", "part-2.parquet"), "1": ("part-1.parquet", "part-3.parquet")}}
+    put(files, "2013-01-01", *map(numbered, range(4)), index=buckets)
+    (made,) = compact(files, **AT_ONCE)
+    assert (made.files, made.into) == (4, 2)
+    partition = files.get("2013-01-01")
+    assert partition is not None
+    found = partition.metadata["index"]["bucket(2, n)"]
+    rows_of = {
+        number: parquet.read_table(f"{partition.path}/{name}", partitioning=None)["n"].to_pylist()
+        for number, (name,) in found.items()
+    }
+    assert rows_of == {"0": [0, 2], "1": [1, 3]}
+    with Commit(files) as commit:  # others know nothing of buckets
+        parquet.write_table(numbered(4), str(commit.stage("2013-01-01") / "0.parquet"))
+        commit.put("2013-01-01", mode="append")
+    (made,) = compact(files, **AT_ONCE)
+    assert (made.files, made.into) == (3, 1)
+
+
 def test_schemas_are_joined_and_what_fits_nowhere_is_refused(files: Parquet) -> None:
     put(
         files,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.filesystem import ages, at, create, names, read, remove
 
 if TYPE_CHECKING:
@@ -44,10 +45,8 @@ class Record:
 
         :raises StorageError: if it can't be read.
         """
-        try:
+        with told(repr(self.path), "read"):
             return self._last(at(self.path, self.credentials))[1]
-        except OSError as error:
-            raise StorageError(f"{self.path!r} can't be read: {error}") from error
 
     def change(self, function: Callable[[str | None], str | None]) -> None:
         """Put what *function* makes of the document in its place; nothing is written if that is the same.
@@ -55,14 +54,10 @@ class Record:
         :param function: called again if another process was quicker.
         :raises StorageError: if it can't be written; it stays as it was.
         """
-        try:
+        with told(repr(self.path), "written"):
             folder = at(self.path, self.credentials)
             while not self._changed(folder, function):
                 time.sleep(random.uniform(0, 0.02))
-        except StorageError:
-            raise
-        except (OSError, NotImplementedError) as error:
-            raise StorageError(f"{self.path!r} can't be written: {error}") from error
 
     def _changed(self, folder: Place, function: Callable[[str | None], str | None]) -> bool:
         began = time.time()

@@ -14,7 +14,9 @@ import attrs
 
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.keys import Interval, Key
+from airflow_partitions.storage.buckets import by_bucket
 from airflow_partitions.storage.commit import Commit
+from airflow_partitions.storage.failure import about, told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.inventory import StoredPartition, stored
 from airflow_partitions.storage.maintaining.compaction import Merge, groups, renamed
@@ -53,8 +55,8 @@ def compact(
 ) -> list[Compacted]:
     """Write the small Parquet files of each partition as few large ones, with the same rows in the same order.
 
-    Every partition is published like any other write: readers see the old files or the new ones, and a writer that was
-    quicker wins; its partition is left for the next time.
+    Only files of one bucket are merged. Every partition is published like any other write: readers see the old files or
+    the new ones, and a writer that was quicker wins; its partition is left for the next time.
 
     :param where: which partitions, as for :meth:`.Files.list`.
     :param target: size of a file in bytes; those of more than half of it are left alone.
@@ -71,12 +73,19 @@ def compact(
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
-        if found := groups(partition.files, target):
+        if found := _groups(partition, target):
             into = len(partition.files) - sum(map(len, found)) + len(found)
             size = sum(partition.files[name] for group in found for name in group)
             done = not dry_run and _rewrite(files, partition.key, target)
             made.append(Compacted(str(partition.key), len(partition.files), into, size, done))
     return made
+
+
+def _groups(partition: StoredPartition, target: int) -> list[tuple[str, ...]]:
+    """Files that become one each; never those of different buckets."""
+    marker = partition.content.marker
+    parts = by_bucket(partition.files, {} if marker is None else marker.index)
+    return [group for part in parts for group in groups(part, target)]
 
 
 def _rewrite(files: Files, key: Key, target: int) -> bool:
@@ -86,10 +95,11 @@ def _rewrite(files: Files, key: Key, target: int) -> bool:
             partition = stored(files, key)
             if partition is None:
                 return False
-            found = groups(partition.files, target)
+            found = _groups(partition, target)
             merged = {name for group in found for name in group}
             kept = [name for name in partition.files if name not in merged]
-            names = Merge(partition.content.base, found, kept, dict(files.credentials)).write(commit.stage(key))
+            with told(about(files.path, [str(key)]), "compacted", damaged=(ValueError,)):
+                names = Merge(partition.content.base, found, kept, dict(files.credentials)).write(commit.stage(key))
             marker = partition.content.marker
             commit.put(
                 key,

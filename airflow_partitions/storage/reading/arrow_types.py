@@ -27,7 +27,9 @@ _WIDER = {
 _FIELD = re.compile(r"(`[^`]+`|[^\s:]+)\s*[:\s]\s*(.+)")
 _NAMES = {
     "int8": "tinyint", "int16": "smallint", "int32": "int", "int64": "bigint", "float": "float", "double": "double",
-    "bool": "boolean", "date32[day]": "date", "string": "string", "large_string": "string",
+    "bool": "boolean", "date32[day]": "date", "string": "string", "large_string": "string", "string_view": "string",
+    "uint8": "smallint", "uint16": "int", "uint32": "bigint", "halffloat": "float",
+    "binary": "binary", "large_binary": "binary", "binary_view": "binary",
 }  # fmt: skip
 
 
@@ -70,6 +72,27 @@ def spark_name(given: Any) -> str | None:
     if pa.types.is_timestamp(given):
         return "timestamp_ntz" if given.tz is None else "timestamp"
     return f"decimal({given.precision},{given.scale})" if pa.types.is_decimal(given) else _NAMES.get(str(given))
+
+
+def spark_type(given: Any) -> str:
+    """Spark's type for an Arrow type, nested ones too; unsigned numbers become wider ones.
+
+    :raises SchemaError: if there is none.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(given):
+        return spark_type(given.value_type)
+    if pa.types.is_map(given):
+        return f"map<{spark_type(given.key_type)},{spark_type(given.item_type)}>"
+    if pa.types.is_list(given) or pa.types.is_large_list(given):
+        return f"array<{spark_type(given.value_type)}>"
+    if pa.types.is_struct(given):
+        return f"struct<{','.join(f'{field.name}:{spark_type(field.type)}' for field in given)}>"
+    if (name := spark_name(given)) is None:
+        hint = " (there are only nulls): declare schema={…}" if pa.types.is_null(given) else ""
+        raise SchemaError(f"type {given} has no counterpart in Spark{hint}; expected one of {', '.join(_PLAIN)}, …")
+    return name
 
 
 def fits(found: Any, wanted: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from airflow_partitions.storage.failure import about, told
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.inventory import StoredPartition
 from airflow_partitions.storage.reading.readers import Reader, reader_for
@@ -67,12 +68,13 @@ def _read(
     pruning: Pruning | None,
     spark: Any,
 ) -> Any:
-    for partition in partitions or ():
-        partition.key  # noqa: B018 - a folder that is no partition is an error, not rows
     chosen = partitions
     if partitions is not None and pruning is not None and pruning.rows is not None:
         chosen = tuple(_indexed(partition, pruning.rows) for partition in partitions)
-    return reader.read(Scan(files=files, partitions=chosen, columns=columns, pruning=pruning, spark=spark))
+    # A folder that is no partition is an error, not rows.
+    keys = [str(partition.key) for partition in partitions or ()]
+    with told(about(files.path, keys), "read"):
+        return reader.read(Scan(files=files, partitions=chosen, columns=columns, pruning=pruning, spark=spark))
 
 
 def _indexed(partition: StoredPartition, rows: Filter) -> StoredPartition:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import FilterError
+from airflow_partitions.storage.failure import about
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem import at
 from airflow_partitions.storage.inventory import StoredPartition
@@ -58,6 +59,13 @@ class Scan:
         if self.partitions is None or not self.files.layout.in_frames:
             return {}
         return {name: column.type for name, column in self.files.layout.columns.items()}
+
+    def named(self, path: str) -> str:
+        """The file *path*, with its partition, for messages."""
+        for partition in self.partitions or ():
+            if any(each.endswith(path.lstrip("/")) for each in partition.paths):
+                return f"{path} of {about(self.files.path, [str(partition.key)])}"
+        return f"{path} of {self.files.path!r}"
 
     def chosen(self, known: list[str]) -> list[str]:
         """The wanted columns out of the *known* ones.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import MissingInputError, SchemaError, StorageError
+from airflow_partitions.errors import MissingInputError, SchemaError
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
 from airflow_partitions.storage.reading.scan import Scan
 
@@ -31,12 +33,12 @@ def declared_schema(scan: Scan) -> pa.Schema | None:
 def footers(scan: Scan, paths: Sequence[str], filesystem: Any) -> list[pa.Schema]:
     """Schema of each of the files.
 
-    :raises StorageError: if one can't be read.
+    :raises StorageError: if one can't be read; :class:`.DamagedError` if it is none of the format.
     """
     import pyarrow as pa
 
     def one(path: str) -> pa.Schema:
-        try:
+        with told(partial(scan.named, path), f"read as {scan.files.format}", damaged=(pa.ArrowInvalid,)):
             if scan.files.format == "orc":
                 from pyarrow import orc
 
@@ -45,8 +47,6 @@ def footers(scan: Scan, paths: Sequence[str], filesystem: Any) -> list[pa.Schema
             from pyarrow import parquet
 
             return parquet.read_schema(path, filesystem=filesystem)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StorageError(f"{path} can't be read as {scan.files.format}: {error}") from error
 
     if len(paths) < _THREADS:
         return list(map(one, paths))

@@ -19,6 +19,8 @@ from typing import Any
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import FilterError, InvalidKeyError
 from airflow_partitions.keys import Key
+from airflow_partitions.storage.column import TYPES
+from airflow_partitions.storage.layout import Layout
 from airflow_partitions.storage.selecting.filters import Filter, field
 
 _ENDS = ("value", "lower", "upper")
@@ -54,17 +56,21 @@ def input_filter(arguments: Mapping[str, Any], dataset: str) -> Filter | None:
     return reduce(and_, parts) if parts else None
 
 
-def output_key(arguments: Mapping[str, Any], dataset: str, definition: PartitionDefinition) -> Key | None:
-    """The key of *definition* that *arguments* name for writing *dataset*, ``None`` if they name none.
+def output_key(arguments: Mapping[str, Any], dataset: str, of: PartitionDefinition | Layout) -> Key | None:
+    """The key that *arguments* name for writing *dataset*, ``None`` if they name none.
 
+    :param of: what defines the key; a layout, where the values of keys that are tuples are named by their columns.
     :raises InvalidKeyError: if a dimension is missing or unknown, or the definition has no such key.
     """
     start = f"dataset.{dataset}.output.partition.key"
+    definition = of.definition if isinstance(of, Layout) else of
     if start in arguments:
         return definition.parse(str(arguments[start]))
     given = {name.removeprefix(f"{start}."): value for name, value in arguments.items() if name.startswith(f"{start}.")}
     if not given:
         return None
+    if isinstance(of, Layout) and of.fields:
+        return of.key({name: _typed(of, name, value) for name, value in given.items()})
     dimensions = definition.dimensions
     if set(given) != set(dimensions):
         raise InvalidKeyError(
@@ -72,6 +78,14 @@ def output_key(arguments: Mapping[str, Any], dataset: str, definition: Partition
         )
     parts: dict[str, Any] = {name: dimension.parse(str(given[name])) for name, dimension in dimensions.items()}
     return definition.key(parts if len(parts) > 1 else next(iter(parts.values())))
+
+
+def _typed(layout: Layout, column: str, value: Any) -> Any:
+    """The text *value* as one of *column*; as it is if it can't be: the layout tells what it expects."""
+    try:
+        return TYPES[layout.columns[column].type](str(value)) if column in layout.columns else value
+    except ValueError:
+        return value
 
 
 def _whole(value: Any) -> Filter:

@@ -33,7 +33,7 @@ class Chosen:
 
 def get(files: Files, key: Any) -> StoredPartition | None:
     """The partition *key* of *files*, ``None`` if it is not stored."""
-    return stored(files, _wrapped(files, key))
+    return stored(files, files.layout.key(key))
 
 
 def list_(files: Files, where: Where = None) -> Iterator[StoredPartition]:
@@ -99,13 +99,8 @@ def _keys(files: Files, where: Any) -> Iterator[Key]:
         return iter(where)
     plain = isinstance(where, Mapping) and all(isinstance(name, str) for name in where)
     if plain or isinstance(where, str | Interval | Segment | ProductKey | tuple) or not isinstance(where, Iterable):
-        return iter((_wrapped(files, where),))
-    return (_wrapped(files, key) for key in where)
-
-
-def _wrapped(files: Files, key: Any) -> Key:
-    definition = files.layout.definition
-    return definition.parse(key) if isinstance(key, str) else definition.key(key)
+        return iter((files.layout.key(where),))
+    return (files.layout.key(key) for key in where)
 
 
 def _stored(files: Files, keys: Iterable[Key]) -> Iterator[StoredPartition]:

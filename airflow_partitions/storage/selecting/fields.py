@@ -128,6 +128,8 @@ def _time(times: Times, bounds: list[Condition]) -> Filter:
 
 def _segment(layout: Layout, dimension: PartitionDefinition, condition: Condition) -> Filter:
     column = layout.columns_of(dimension.name)[0]
+    if layout.fields:
+        return _tuples(layout, condition)
     if isinstance(dimension, PartitionBySequence):
         return Condition(column, "in", tuple(s.text for s in dimension.segments if _holds(dimension, s, condition)))
     if condition.op in ("==", "!=", "in", "not in"):
@@ -135,6 +137,16 @@ def _segment(layout: Layout, dimension: PartitionDefinition, condition: Conditio
         texts = tuple(str(_key(dimension, value)) for value in values)
         return Condition(column, "in" if condition.op in ("==", "in") else "not in", texts)
     return Test(condition, (column,), lambda texts: _compare(dimension.parse(texts[column]), condition))
+
+
+def _tuples(layout: Layout, condition: Condition) -> Filter:
+    """A condition on keys that are tuples, as conditions on the columns of their values."""
+    if condition.op not in ("==", "!=", "in", "not in"):
+        raise FilterError(f"{condition}: tuples have no order; expected == or in, or a range of {[*layout.fields]}")
+    chosen = [condition.value] if condition.op in ("==", "!=") else condition.value
+    keys = [layout.values_of(layout.key(value)) for value in chosen]
+    found = Or(tuple(all_of(Condition(name, "==", text) for name, text in texts.items()) for texts in keys))
+    return found if condition.op in ("==", "in") else ~found
 
 
 def _holds(dimension: PartitionBySequence, segment: Segment, condition: Condition) -> bool:

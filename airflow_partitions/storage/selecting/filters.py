@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from keyword import iskeyword
 from typing import Any, ClassVar, NoReturn
+from unicodedata import is_normalized
 
 import attrs
 
@@ -101,7 +102,8 @@ class Condition(Filter):
         return {"field": self.field, "op": self.op, "value": value}
 
     def __str__(self) -> str:
-        plain = self.field.isidentifier() and not iskeyword(self.field)
+        # Python takes identifiers that look alike for the same.
+        plain = self.field.isidentifier() and not iskeyword(self.field) and is_normalized("NFKC", self.field)
         name = self.field if plain else f"field({self.field!r})"
         return f"{name} {self.op} {self.value!r}"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.reading.arrow_types import spark_name
 from airflow_partitions.storage.reading.readers.reader import Reader
 from airflow_partitions.storage.reading.readers.records import read_records
@@ -28,10 +29,17 @@ def read_table(scan: Scan) -> pa.Table:
     columns, rows = scan.chosen(source.schema.names), None
     if scan.pruning is not None and scan.pruning.rows is not None:
         rows = scan.pruning.to_arrow(scan.pruning.rows, _types(source.schema, scan.pruning.rows, scan))
-    try:
-        return source.to_table(columns=columns, filter=rows)
-    except (OSError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise StorageError(f"{scan.files.path!r} can't be read as {scan.files.format}: {error}") from error
+    form = f"read as {scan.files.format}"
+    with told(repr(scan.files.path), form, damaged=(ValueError, pa.ArrowTypeError)):
+        try:
+            return source.to_table(columns=columns, filter=rows)
+        except (OSError, pa.ArrowInvalid, pa.ArrowTypeError):
+            for file in source.get_fragments():  # once more, one by one: the error is to name the file
+                with told(
+                    partial(scan.named, getattr(file, "path", "")), form, damaged=(ValueError, pa.ArrowTypeError)
+                ):
+                    file.to_table(schema=source.schema, columns=columns, filter=rows)
+            raise
 
 
 def _types(schema: pa.Schema, rows: Filter, scan: Scan) -> dict[str, str | None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import ReaderError, SchemaError, StorageError
-from airflow_partitions.storage.layout import TYPES
+from airflow_partitions.errors import ReaderError, SchemaError
+from airflow_partitions.storage.column import TYPES
+from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
 from airflow_partitions.storage.reading.readers.tables import sources
 from airflow_partitions.storage.reading.scan import Scan
@@ -46,11 +48,10 @@ def _tables(scan: Scan) -> Iterator[tuple[dict[str, str], pa.Table]]:
     root = scan.root
     for path, values in zip(paths, texts, strict=True):
         file = root / path[len(base) + 1 :]
-        try:
-            with file.open("rb") as source:
-                yield values, read(source)
-        except (OSError, ValueError) as error:
-            raise StorageError(f"{path} can't be read as {scan.files.format}: {error}") from error
+        damaged = told(partial(scan.named, path), f"read as {scan.files.format}", damaged=(ValueError, EOFError))
+        with damaged, file.open("rb") as source:
+            table = read(source)
+        yield values, table
 
 
 def _lines(source: Any) -> pa.Table:
@@ -68,9 +69,14 @@ def _avro(source: Any) -> pa.Table:
         from fastavro import reader
     except ImportError as error:
         raise ReaderError("Avro is read by fastavro, which is not installed; expected it, or as_='spark'") from error
-    records: Any = reader(source)
-    names = [field["name"] for field in records.writer_schema["fields"]]
-    rows = list(records)
+    try:
+        records: Any = reader(source)
+        names = [field["name"] for field in records.writer_schema["fields"]]
+        rows = list(records)
+    except ValueError as error:
+        if "you need to install" in str(error):
+            raise ReaderError(f"Avro is read by fastavro: {error}; expected that, or as_='spark'") from error
+        raise
     return pa.table({name: [row[name] for row in rows] for name in names})
 
 

@@ -27,6 +27,10 @@ _THRESHOLD = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 _EXACTLY = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
 #: Spark takes names with these for patterns, of other files too.
 _PATTERN = re.compile(r"[*?\[{\\]")
+#: What Spark says of a format that it does not know.
+_UNKNOWN = re.compile(r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source")
+#: The package by which it knows Avro; its version is that of Spark.
+_AVRO = "org.apache.spark:spark-avro_2.13"
 #: Spark's names for file systems, and what it calls their credentials.
 _PROTOCOLS = {"s3": "s3a"}
 
@@ -108,13 +112,13 @@ def _load(scan: Scan, spark: SparkSession, schema: StructType, paths: list[str],
             " \\, or as_='arrow'"
         )
     reader = spark.read.format(scan.files.format).schema(schema)
-    options = {**_EXACTLY, **_secrets(scan), **scan.options}
+    options = {**_EXACTLY, **format_options(scan)}
     if base is not None:
         # Other levels of the paths than partition columns are skipped.
         options |= {"basePath": base, "ignoreInvalidPartitionPaths": "true"}
     for name, value in options.items():
         reader = reader.option(name, value)
-    with _listed_by_the_driver(spark, len(paths)):
+    with _listed_by_the_driver(spark, len(paths)), known_format(scan.files.format, spark):
         return reader.load(paths)
 
 
@@ -127,6 +131,31 @@ def _elsewhere(scan: Scan, spark: SparkSession, schema: StructType, partition: S
     frame = _load(scan, spark, own, [spark_path(path) for path in partition.paths])
     texts = {name: f.lit(partition.values[name]).cast(kind) for name, kind in scan.partition_columns.items()}
     return frame.withColumns(texts).select(*map(quoted, schema.names))
+
+
+def format_options(scan: Scan) -> dict[str, Any]:
+    """What Spark is told about the files of *scan*: the credentials and the options of their format."""
+    return {**_secrets(scan), **scan.options}
+
+
+@contextmanager
+def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
+    """Tell what is missing where *spark* does not know the format *kind*.
+
+    :raises ReaderError: if it doesn't.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except AnalysisException as error:
+        if _UNKNOWN.search(str(error)):
+            package = f"{_AVRO}:{spark.version}"
+            needed = f"its package: spark.jars.packages={package}" if kind == "avro" else "the package of the format"
+            raise ReaderError(
+                f"this Spark session knows no format {kind!r}; expected {needed}, or as_='pandas', 'polars' or 'arrow'"
+            ) from error
+        raise
 
 
 def _secrets(scan: Scan) -> dict[str, Any]:
@@ -187,8 +216,9 @@ def _inferred(scan: Scan, spark: SparkSession, paths: list[str]) -> StructType:
         raise StorageError(f"no file in the first partition of {scan.files.path!r}; expected one, or schema={{…}}")
     try:
         # Without basePath each path is a root of its own: its name is not read as a column.
-        reader = spark.read.format(scan.files.format).options(**_secrets(scan), **scan.options)
-        return reader.load(paths[:1]).schema
+        reader = spark.read.format(scan.files.format).options(**format_options(scan))
+        with known_format(scan.files.format, spark):
+            return reader.load(paths[:1]).schema
     except AnalysisException as error:
         kind = scan.files.format
         raise StorageError(f"no schema in {paths[0]}; expected a {kind} file there, or schema={{…}}") from error
