@@ -50,13 +50,15 @@ def watched(
     :param limit: at most so many events from one run; the rest follows with the next.
     :param uri: of the asset; by default its name.
     :param dag: more arguments for the Dag, such as ``tags``.
-    :raises InvalidDefinitionError: if the dataset has no partitions, or has credentials: the triggerer gets none.
+    :raises InvalidDefinitionError: if the dataset has no partitions, or has credentials, which the triggerer does not
+        get: give it ``conn_id=``.
     """
     if files.partition is None:
         raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to watch; give it partition=")
-    if files.credentials:
+    if files.credentials and files.conn_id is None:
         raise InvalidDefinitionError(
-            f"storage {files.path!r} has credentials, which the triggerer does not get; expected a role or environment"
+            f"storage {files.path!r} has credentials, which the triggerer does not get; expected conn_id=, a role or"
+            " environment instead"
         )
     arrivals = Arrivals(files, name, ready or Ready(), state, lease)
     arrivals.consumer()  # what makes no sense is refused where it is written

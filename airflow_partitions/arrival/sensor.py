@@ -32,7 +32,7 @@ class PartitionSensor(BaseSensorOperator):
     :param rule: what replaces overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
     :param ready: which partitions are complete; by default those with a file.
     :param deferrable: wait in the triggerer. It makes the file system by itself, so it must reach the dataset without
-        ``credentials=``: by a role, or by its environment.
+        ``credentials=``: by the dataset's ``conn_id=``, by a role, or by its environment.
     """
 
     template_fields: Sequence[str] = ("keys",)
@@ -51,10 +51,10 @@ class PartitionSensor(BaseSensorOperator):
         super().__init__(**kwargs)
         if files.partition is None:
             raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to wait for; give it partition=")
-        if deferrable and files.credentials:
+        if deferrable and files.credentials and files.conn_id is None:
             raise InvalidDefinitionError(
-                f"storage {files.path!r} has credentials, which the triggerer does not get; expected deferrable=False,"
-                " or a role or environment instead"
+                f"storage {files.path!r} has credentials, which the triggerer does not get; expected conn_id=, a role"
+                " or environment instead, or deferrable=False"
             )
         self.files = files
         self.keys = keys

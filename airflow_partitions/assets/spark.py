@@ -44,6 +44,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param inputs: name -> storage with its ``partition``, or another spark asset. Spark assets in *schedule* that the
         function names as parameters are inputs by themselves.
     :param strict: fail the run, and publish nothing, if the job read anything but its inputs.
+    :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
+        their inputs, whoever writes meanwhile; see :class:`.SparkAssetOperator`.
     :param conn_id: Airflow's Spark connection.
     :param conf: Spark properties.
     :param py_files: modules shipped with the job, as spark-submit takes them.
@@ -56,6 +58,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     storage: Files
     inputs: Mapping[str, Files | PartitionedAsset] = attrs.field(factory=dict)
     strict: bool = False
+    freeze: bool | str = False
     conn_id: str = "spark_default"
     conf: Mapping[str, str] = attrs.field(factory=dict)
     py_files: str | None = None
@@ -106,6 +109,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             function=shipped,
             application=self._application or "",
             strict=self.strict,
+            freeze=self.freeze,
             outlets=[asset],
             conn_id=self.conn_id,
             conf=dict(self.conf),

@@ -57,6 +57,7 @@ class Handover:
         """Compact ASCII JSON. ``$`` is escaped, because Spark replaces ``${…}`` in properties."""
         storage = self.output.to_json()
         del storage["partition"]  # it is that of the partition
+        storage.pop("conn_id", None)  # a driver has no connections of Airflow
         form = {
             "version": VERSION,
             "asset": self.asset,

@@ -94,11 +94,16 @@ class Input:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """JSON form; the selection without the definition that the storage holds already."""
+        """JSON form; the selection without the definition that the storage holds already.
+
+        A driver has no connections of Airflow, so there are none in it.
+        """
         selection = None if self.selection is None else self.selection.to_json()
         if selection is not None:
             del selection["definition"]
-        return {"storage": self.storage.to_json(), "selection": selection}
+        storage = self.storage.to_json()
+        storage.pop("conn_id", None)
+        return {"storage": storage, "selection": selection}
 
     @classmethod
     def from_json(cls, name: str, form: Mapping[str, Any]) -> Input:

@@ -104,10 +104,16 @@ class Job:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
         places = {name: source.places(self._stored[name]) for name, source in self.handover.inputs.items()}
         reads, others = attribute(proof.scans(), places)
+        unseen = proof.unseen()
         if self.handover.strict and others:
             raise UnpromisedReadError(
                 f"partition {self.partition.text!r}: the job read {len(others)} places it was not promised: "
                 f"{', '.join(others[:5])}; expected only its inputs {', '.join(self.handover.inputs) or '(none)'}"
+            )
+        if self.handover.strict and unseen:
+            raise UnpromisedReadError(
+                f"partition {self.partition.text!r}: what the job read can't be compared with its inputs: "
+                f"{', '.join(unseen[:5])}; expected DataFrames and no RDDs, or strict=False"
             )
         folder = self.handover.staging.data
         result = Result(
@@ -115,6 +121,7 @@ class Job:
             written=Written(proof.rows_written(spark_path(str(folder))), data_files(folder), self._schema),
             reads=reads,
             others=others,
+            unseen=unseen,
             application=self.spark.sparkContext.applicationId,
             seconds=time.monotonic() - self._started,
         )
@@ -151,7 +158,8 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
 def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, Reads], tuple[str, ...]]:
     """Counts by input, and the places read that belong to none.
 
-    A scan belongs to the first input that was promised all of its places.
+    A scan belongs to the input that was promised all of its places. Where several were, it belongs to the one whose
+    partitions are the most like those the scan was given, to the first of equals.
 
     :param places: for each input the promised places, each with the folder of the partition it stands for.
     """
@@ -159,7 +167,8 @@ def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tup
     mine: dict[str, list[Scan]] = {name: [] for name in places}
     others: set[str] = set()
     for scan in scans:
-        owner = next((name for name, found in promised.items() if scan.locations <= found.keys()), None)
+        owners = [name for name, found in promised.items() if scan.locations <= found.keys()]
+        owner = min(owners, key=lambda name: _difference(scan, promised[name]), default=None)
         if owner is None:
             others.update(scan.locations.difference(*promised.values()) or scan.locations)
         else:
@@ -176,3 +185,8 @@ def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tup
         for name, found in mine.items()
     }
     return reads, tuple(sorted(others))
+
+
+def _difference(scan: Scan, promised: Mapping[str, str]) -> int:
+    """How many partitions were either promised or given to *scan*, and not both."""
+    return len(set(promised.values()) ^ {promised.get(root, root) for root in scan.roots})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError, MissingPartitionError, StorageError
 from airflow_partitions.partition import Partition
+from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.result import Result, load_error
@@ -50,6 +52,8 @@ class SparkAssetOperator(SparkSubmitOperator):
     :param function: the shipped function to run; or else
     :param application: path of a program that uses :func:`airflow_partitions.spark.job`.
     :param strict: fail the job if it reads anything but its inputs.
+    :param freeze: let all tasks of the Dag run that say so read the same partitions and files of their inputs, whoever
+        writes meanwhile. The path of a folder keeps the listings there, not beside the data.
 
     All other parameters are those of ``SparkSubmitOperator``, except ``durable``: re-attaching to the job of an earlier
     try would make a cleared task succeed without running.
@@ -65,6 +69,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         function: Shipped | None = None,
         application: str = "",
         strict: bool = False,
+        freeze: bool | str = False,
         durable: bool = False,
         name: str | None = None,
         **kwargs: Any,
@@ -77,6 +82,7 @@ class SparkAssetOperator(SparkSubmitOperator):
                 f" {'is external, so it is never written' if storage.external else 'is not bound to a definition'};"
                 " expected Parquet(…).of(definition) of its own"
             )
+        _check_freeze(freeze, inputs or {}, asset_name)
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
@@ -88,6 +94,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         self.rules = dict(rules or {})
         self.function = function
         self.strict = strict
+        self.freeze = freeze
 
     def execute(self, context: Context) -> None:
         """Make the partition of this run."""
@@ -96,6 +103,9 @@ class SparkAssetOperator(SparkSubmitOperator):
         attempt = _attempt(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
         inputs = self.needed_by(partition, context["dag_run"].run_after)
+        freezing = self._freezing(context)
+        if freezing is not None:
+            inputs = freezing.freeze(inputs)
         for source in inputs.values():
             source.identities()
         key = partition.definition.parse(partition.text)
@@ -110,9 +120,10 @@ class SparkAssetOperator(SparkSubmitOperator):
             function=self.function,
             strict=self.strict,
         )
-        with TemporaryDirectory(prefix="airflow-partitions-") as scratch:
-            # A file to send along is beside the rest where that is a local folder: it is of use to whoever looks there.
-            self._hand_over(handover, staging.folder if isinstance(staging.folder, Path) else Path(scratch))
+        # A file to send along is beside the rest where that is a local folder: it is of use to whoever looks there.
+        kept = nullcontext(staging.folder) if isinstance(staging.folder, Path) else TemporaryDirectory()
+        with kept as folder:
+            self._hand_over(handover, Path(folder))
             try:
                 super().execute(context)
             except AirflowException as failure:
@@ -125,6 +136,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         self.log.info("Published %s: %s", partition.text, marker)
         self._report(context, result)
         staging.remove()
+        if freezing is not None:
+            freezing.release(context, inputs)
         if is_local(self.storage.path) or marker.commit % SUMMARY == 0:  # to list an object store takes time
             clean(self.storage)
 
@@ -134,6 +147,13 @@ class SparkAssetOperator(SparkSubmitOperator):
             name: Input.needed_by(partition, name, storage, self.rules.get(name), now)
             for name, storage in self.inputs.items()
         }
+
+    def _freezing(self, context: Context) -> Freezing | None:
+        if not self.freeze:
+            return None
+        tasks = context["dag"].tasks
+        others = [t.task_id for t in tasks if t.task_id != self.task_id and getattr(t, "freeze", False)]
+        return Freezing.of(context, others, self.freeze if isinstance(self.freeze, str) else None)
 
     def _hand_over(self, handover: Handover, folder: Path) -> None:
         """Give the job its handover: as a Spark property, or by a file in *folder* that the property names."""
@@ -174,6 +194,17 @@ def _check_durable(durable: Any, asset: str) -> None:
             f"spark asset {asset!r}: durable=True would take the outcome of an earlier job for this one's: a cleared"
             " task would succeed without running; expected durable=False, the default here"
         )
+
+
+def _check_freeze(freeze: bool | str, inputs: Mapping[str, Files], asset: str) -> None:
+    """Refuse to keep listings beside the data of others."""
+    if freeze is True:
+        for name, storage in inputs.items():
+            if storage.external is True and storage.partition is not None:
+                raise InvalidDefinitionError(
+                    f"spark asset {asset!r}: input {name!r} is external, nothing is written there; expected"
+                    " freeze='/lake/listings', a folder of your own that tasks and drivers share"
+                )
 
 
 def _partition(context: Context, task: str) -> Partition:

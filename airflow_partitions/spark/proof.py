@@ -3,11 +3,12 @@
 A listener is told of every query execution of the session, also of failed ones and of those the author does not see
 (a write runs in an execution of its own). Each executed plan is walked through adaptive execution, query stages,
 subqueries, reused exchanges and cached plans; scans are told apart by the ids of their metrics, so that a scan that
-shows up in several plans counts once.
+shows up in several plans counts once. How often it ran, since a DataFrame may be used again, Spark's own records of the
+queries say.
 
-What it can't see: files read outside Spark SQL, that is RDDs (``sparkContext.textFile``, ``DataFrame.rdd``), pandas or
-boto3 in the driver or in Python UDFs; sessions made by ``newSession()``; the reading of a schema from file footers.
-It needs a classic session: Spark Connect has no plans to look at.
+RDDs (``sparkContext.textFile``, ``DataFrame.rdd``) have no plans: what was read by them is told, not counted. What it
+can't see at all: files read by pandas or boto3 in the driver or in Python UDFs; sessions made by ``newSession()``; the
+reading of a schema from file footers. It needs a classic session: Spark Connect has no plans to look at.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ResultError
+from airflow_partitions.spark.queries import Queries
+from airflow_partitions.spark.unseen import Jobs, sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +39,7 @@ _INSIDE = {
 }
 # Scans of other sources than files: they have no locations to compare, so their description stands in.
 _OTHER_SCANS = {"RowDataSourceScanExec", "HiveTableScanExec"}
+_RDD_SCANS = {"RDDScanExec", "ExternalRDDScanExec"}
 _DRAIN_MILLISECONDS = 60_000
 
 
@@ -44,6 +48,7 @@ class Scan:
     """One scan that ran.
 
     :ivar locations: folders it read from.
+    :ivar roots: folders and files it was given, which it may have read a part of.
     """
 
     locations: frozenset[str]
@@ -51,6 +56,7 @@ class Scan:
     files: int
     bytes: int
     rows: int
+    roots: frozenset[str] = frozenset()
 
 
 class Proof:
@@ -58,9 +64,19 @@ class Proof:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._scans: dict[int, Scan] = {}
+        self._scans: dict[int, Scan] = {}  # by the id of the metric that counts rows
+        self._idle: dict[int, Any] = {}  # plans that did not run, or begin to run again right when they are looked at
+        self._queries = Queries(spark)
         self._rows_written: dict[str, int] = {}
+        self._rdds: set[str] = set()
+        self._jobs = Jobs(spark)
         self._failure: BaseException | None = None
+
+    def begin(self) -> None:
+        """Leave out what ran before."""
+        self.drain()
+        self._jobs.begin()
+        self._queries.begin()
 
     def scans(self) -> list[Scan]:
         """All scans that ran so far.
@@ -68,12 +84,23 @@ class Proof:
         :raises ResultError: if a plan could not be looked at: then nothing is proved.
         """
         self.drain()
-        return list(self._scans.values())
+        rows = self._queries.values(self._scans.keys() | self._idle.keys())
+        for number, plan in self._idle.items():
+            if rows[number] and number not in self._scans:
+                self._scans[number] = _scan(plan)
+        return [
+            attrs.evolve(scan, rows=ran) for number, scan in self._scans.items() for ran in rows[number] or [scan.rows]
+        ]
 
     def rows_written(self, folder: str) -> int:
         """Rows of the last write to *folder*."""
         self.drain()
         return self._rows_written.get(place(folder), 0)
+
+    def unseen(self) -> tuple[str, ...]:
+        """What was read by RDDs, in words: the counts are without it."""
+        self.drain()
+        return (*sorted(self._rdds), *self._jobs.reading())
 
     def look_at(self, execution: Any) -> None:
         """Count what an *execution* did."""
@@ -98,6 +125,8 @@ class Proof:
             self._add_file_scan(plan)
         elif kind == "BatchScanExec" or kind in _OTHER_SCANS:
             self._add_other_scan(plan)
+        elif kind in _RDD_SCANS:
+            self._rdds.update(sources(plan.rdd()))
         elif kind == "DataWritingCommandExec":
             self._add_write(plan.cmd())
         elif kind == "InMemoryTableScanExec":
@@ -116,24 +145,17 @@ class Proof:
             rows = _value(command.metrics(), "numOutputRows")
             self._rows_written[place(command.outputPath().toString())] = rows
 
-    def _add_file_scan(self, scan: Any) -> None:
-        metrics = scan.metrics()
-        counts = {name: _value(metrics, name) for name in ("numPartitions", "numFiles", "filesSize", "numOutputRows")}
-        if not counts["numFiles"]:  # planned, never run
-            return
-        roots = frozenset(place(path.toString()) for path in _each(scan.relation().location().rootPaths()))
-        partitioned = scan.relation().partitionSchema().size() > 0
-        partitions = counts["numPartitions"] if partitioned else len(roots)
-        locations = roots if partitions == len(roots) and partitioned else _folders(scan)
-        self._scans[metrics.apply("numFiles").id()] = Scan(
-            locations, len(locations), counts["numFiles"], counts["filesSize"], counts["numOutputRows"]
-        )
+    def _add_file_scan(self, plan: Any) -> None:
+        metrics = plan.metrics()
+        number = metrics.apply("numOutputRows").id()
+        if any(_value(metrics, name) for name in ("numOutputRows", "numFiles", "scanTime")):
+            self._scans[number] = _scan(plan)
+        else:
+            self._idle[number] = plan
 
     def _add_other_scan(self, scan: Any) -> None:
-        rows = _value(scan.metrics(), "numOutputRows")
-        self._scans[scan.metrics().apply("numOutputRows").id()] = Scan(
-            frozenset([scan.simpleString(200)]), 0, 0, 0, rows
-        )
+        rows = scan.metrics().apply("numOutputRows")
+        self._scans[rows.id()] = Scan(frozenset([scan.simpleString(200)]), 0, 0, 0, int(rows.value()))
 
 
 class _Listener:
@@ -171,7 +193,7 @@ def recording(spark: SparkSession) -> Iterator[Proof]:
     if not hasattr(spark, "_jsparkSession"):
         raise ResultError("a Spark Connect session can't prove what it read; expected a classic session, with a driver")
     proof, listener = Proof(spark), _listener_of(spark)
-    proof.drain()  # what ran before is not ours
+    proof.begin()
     listener.proofs.append(proof)
     try:
         yield proof
@@ -197,10 +219,21 @@ def place(path: str) -> str:
     return path
 
 
-def _folders(scan: Any) -> frozenset[str]:
+def _scan(plan: Any) -> Scan:
+    """What the *plan* of a scan of files read when it last ran."""
+    # Its metrics have the files too, but only of the first run.
+    listing = plan.dynamicallySelectedPartitions()
+    roots = frozenset(place(path.toString()) for path in _each(plan.relation().location().rootPaths()))
+    partitioned = plan.relation().partitionSchema().size() > 0
+    partitions = listing.partitionCount() if partitioned else len(roots)
+    locations = roots if partitions == len(roots) and partitioned else _folders(listing)
+    rows = _value(plan.metrics(), "numOutputRows")
+    return Scan(locations, len(locations), listing.totalNumberOfFiles(), listing.totalFileSize(), rows, roots)
+
+
+def _folders(listing: Any) -> frozenset[str]:
     """Folders of the files a scan chose, where they are fewer or others than the folders it was given."""
-    files = scan.dynamicallySelectedPartitions().toPartitionArray()
-    return frozenset(place(file.toPath().getParent().toString()) for file in files)
+    return frozenset(place(file.toPath().getParent().toString()) for file in listing.toPartitionArray())
 
 
 def _value(metrics: Any, name: str) -> int:

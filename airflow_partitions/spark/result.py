@@ -14,6 +14,9 @@ from airflow_partitions.storage.filesystem import write
 from airflow_partitions.storage.staging import Staging
 from airflow_partitions.storage.written import Written
 
+#: How many of the places and words that tell what was not counted go into the asset event.
+_SHOWN = 20
+
 
 @attrs.frozen(kw_only=True)
 class Reads:
@@ -43,6 +46,7 @@ class Result:
     :ivar written: the files to publish.
     :ivar reads: what was read, by input.
     :ivar others: other places that were read.
+    :ivar unseen: what was read and not counted, in words.
     :ivar application: Spark's id of the application.
     :ivar seconds: from the start of the session to the end of the write.
     """
@@ -53,6 +57,7 @@ class Result:
     others: tuple[str, ...]
     application: str
     seconds: float
+    unseen: tuple[str, ...] = ()
 
     def save(self, staging: Staging) -> None:
         """Write the result file, in one step."""
@@ -70,7 +75,13 @@ class Result:
             form = json.loads(staging.result.read_text())
             reads = {name: Reads(**counts) for name, counts in form.pop("reads").items()}
             result = cls(
-                **{**form, "written": Written(**form["written"]), "others": tuple(form["others"])}, reads=reads
+                **{
+                    **form,
+                    "written": Written(**form["written"]),
+                    "others": tuple(form["others"]),
+                    "unseen": tuple(form["unseen"]),
+                },
+                reads=reads,
             )
         except FileNotFoundError:
             raise ResultError(
@@ -83,7 +94,8 @@ class Result:
         return result
 
     def summary(self) -> dict[str, Any]:
-        """Counts for the asset event."""
+        """Counts for the asset event, and what they leave out."""
+        left_out = {"others": list(self.others[:_SHOWN]), "unseen": list(self.unseen[:_SHOWN])}
         return {
             "rows": self.written.rows,
             "files": len(self.written.files),
@@ -91,6 +103,7 @@ class Result:
             "reads": {name: attrs.asdict(reads) for name, reads in self.reads.items()},
             "application": self.application,
             "seconds": round(self.seconds, 3),
+            **{name: found for name, found in left_out.items() if found},
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -88,3 +89,51 @@ with DAG("arrived_hours", schedule=Partitioned(landed, HOURS), max_active_runs=5
     assert sorted(airflow.keys("arrived_hours")) == sorted(airflow.events("landed"))
     airflow.wait(lambda: {state for _, state, _ in airflow.runs("landed")} == {"success"}, "all reports confirmed")
     assert not [path for path in folder.rglob("_*") if path.name != "_SUCCESS"]  # it is external
+
+
+def test_the_triggerer_reaches_s3_by_a_connection(airflow: Airflow) -> None:
+    pytest.importorskip("airflow.providers.amazon")
+    import s3fs
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    endpoint = {"endpoint_url": f"http://{host}:{port}"}
+    store = s3fs.S3FileSystem(key="x", secret="x", client_kwargs=endpoint)
+    store.mkdir("lake")
+    airflow.api.post(
+        "connections",
+        {
+            "connection_id": "lake",
+            "conn_type": "aws",
+            "login": "somebody",
+            "password": "quite-a-secret",
+            "extra": json.dumps({"region_name": "us-east-1", **endpoint}),
+        },
+    )
+    airflow.write(
+        "arrival_s3",
+        """
+from airflow_partitions.arrival import PartitionSensor, watched
+from airflow_partitions.storage import Parquet
+DAYS = PartitionByInterval("@daily", name="day", start="2013-01-01")
+LANDED = Parquet("s3://lake/landed", partition=DAYS, external=True, conn_id="lake")
+watched("landed_s3", LANDED, state="s3://lake/state", poke_interval=dt.timedelta(seconds=1))
+with DAG("arrival_s3", schedule=Partitioned(None, DAYS)):
+    PartitionSensor(task_id="day", files=LANDED, poke_interval=1, timeout=600)
+""",
+    )
+    assert airflow.trigger("arrival_s3", "2013-02-08").status_code == 200
+    state = "select state from task_instance where dag_id = 'arrival_s3'"
+    airflow.wait(lambda: airflow.sql(state) == [("deferred",)], "the sensor deferred")
+    store.pipe("lake/landed/day=2013-02-08/part-0.parquet", b"x")
+    assert airflow.wait_finished("arrival_s3", 1)[0][:2] == ("2013-02-08", "success")
+    airflow.wait(lambda: airflow.events("landed_s3") == ["2013-02-08"], "the watcher's event")
+    airflow.wait(lambda: [state for _, state, _ in airflow.runs("landed_s3")] == ["success"], "the report confirmed")
+    for table, column in (("serialized_dag", "data"), ("trigger", "kwargs")):
+        assert not [row for row in airflow.sql(f"select {column} from {table}") if "quite-a-secret" in str(row)]
+    logs = "".join(file.read_text(errors="replace") for file in (airflow.home.root / "logs").rglob("*.log"))
+    assert logs
+    assert "quite-a-secret" not in logs
+    server.stop()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.scheduler.conftest import Airflow
+from tests.scheduler.test_upkeep import command, ledger
 
 DATABASES = ("sqlite",)  # what Spark does has nothing to do with the database
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
@@ -33,37 +38,67 @@ def test_a13_a_spark_asset_reads_just_the_upstream_partitions_it_waited_for(
             return spark.createDataFrame([(seconds,)], "seconds int")
 
         @spark_asset(schedule=halves, partition=PartitionByInterval("@daily", **NEW_YORK), conf=SMALL, strict=True,
+                     inputs={"factors": Parquet(f"{LAKE}/factors", partition=PartitionByInterval("@daily", name="day"),
+                                                external=True)},
                      storage=Parquet(f"{LAKE}/days", partition_on={"day": "%Y-%m-%d"}))
-        def days(spark, partition, halves):
-            return halves.groupBy().sum("seconds")
+        def days(spark, partition, halves, factors):
+            return halves.crossJoin(factors.select("factor")).groupBy().sum("seconds")
 
         with DAG("days_of_halves", schedule=None):
             EmptyOperator(task_id="nothing")
         """,
     )
+    lake = airflow.home.lake
+    for day in ("2013-11-03", "2013-11-04"):  # the day in New York meets two in UTC
+        folder = lake / "factors" / f"day={day}"
+        folder.mkdir(parents=True)
+        pq.write_table(
+            pa.table({"factor": [1] if day == "2013-11-03" else pa.array([], "int64")}), folder / "0.parquet"
+        )
     airflow.wait(lambda: airflow.parsed("halves") and airflow.parsed("days"), "the assets")
     for key in ("2013-11-02T12:00-04:00", "2013-11-03T00:00-04:00", "2013-11-03T12:00-05:00"):
         assert airflow.trigger("halves", key).status_code == 200
     assert {state for _, state, _ in airflow.wait_finished("halves", 3)} == {"success"}
     assert [(key, state) for key, state, _ in airflow.wait_finished("days", 1)] == [("2013-11-03", "success")]
-    lake = airflow.home.lake
     assert sorted(folder.name for folder in (lake / "halves").glob("half=*")) == [
         "half=2013-11-02T12",
         "half=2013-11-03T00",
         "half=2013-11-03T12",
     ]
-    import pyarrow.parquet
-
     (day,) = (lake / "days").glob("day=*")
-    table = pyarrow.parquet.read_table(next(day.glob("*.parquet")), partitioning=None)
+    (file,) = day.glob("*.parquet")
+    table = pq.read_table(file, partitioning=None)
     assert (day.name, table.to_pylist()) == ("day=2013-11-03", [{"sum(seconds)": 25 * 3600}])
     ((extra,),) = airflow.sql(
         "select e.extra from asset_event e join asset a on a.id = e.asset_id where a.name = 'days'"
     )
     counts = json.loads(extra)
-    assert counts["rows"] == 1
-    reads = counts["reads"]["halves"]
-    assert (reads["selected"], reads["partitions"], reads["rows"]) == (2, 2, 2)
+    halves = [
+        file for name in ("2013-11-03T00", "2013-11-03T12") for file in (lake / "halves" / f"half={name}").glob("*.p*t")
+    ]
+    assert counts == {
+        "rows": 1,
+        "files": 1,
+        "bytes": file.stat().st_size,
+        "reads": {
+            "halves": read(2, halves, rows=2),
+            "factors": read(2, list((lake / "factors").rglob("*.parquet")), rows=1),
+        },
+        "application": counts["application"],
+        "seconds": counts["seconds"],
+    }
+    command(airflow, "upkeep")
+    (record,) = ledger(airflow, "days")
+    assert (record["key"], record["extra"]) == ("2013-11-03", counts)
+    assert [made["extra"]["rows"] for made in ledger(airflow, "halves")] == [1, 1, 1]
+
+
+def read(partitions: int, files: list[Path], rows: int) -> dict[str, int]:
+    """What is told of an input that was read once, as a whole."""
+    size = sum(file.stat().st_size for file in files)
+    return {
+        "selected": partitions, "partitions": partitions, "files": len(files), "bytes": size, "rows": rows, "scans": 1,
+    }  # fmt: skip
 
 
 def test_a_cleared_succeeded_run_really_runs_its_job_again(airflow: Airflow) -> None:
@@ -75,3 +110,72 @@ def test_a_cleared_succeeded_run_really_runs_its_job_again(airflow: Airflow) -> 
     after = json.loads((folder / "_partition.json").read_text())
     assert before != after
     assert (before["rows"], after["rows"]) == (1, 1)
+
+
+FROZEN = """
+from airflow_partitions.spark.operator import SparkAssetOperator
+from airflow_partitions.storage import Parquet
+DAYS = PartitionByInterval("@daily", start="2013-01-01", name="day")
+NUMBERS = Parquet(str(OUT / "numbers"), partition=DAYS, schema={"n": "bigint"})
+
+def stubbed(name):
+    asset = Asset(f"frozen_{name}")
+    return SparkAssetOperator(
+        task_id=name, asset=asset, outlets=[asset], storage=Parquet(str(OUT / name)).of(DAYS),
+        inputs={"numbers": NUMBERS}, freeze=True, application="stub", spark_binary=str(OUT / f"{name}.sh"),
+    )
+
+@task
+def change(**context):
+    from airflow_partitions.storage.commit import Commit
+    import pyarrow as pa, pyarrow.parquet as pq
+    day = context["partition"].text
+    rows = len(NUMBERS.read(day, as_="arrow"))
+    with Commit(NUMBERS) as commit:
+        pq.write_table(pa.table({"n": list(range(rows + 1))}), commit.stage(day) / "0.parquet")
+        commit.put(day, mode="overwrite")
+
+with DAG("frozen", schedule=Partitioned(None, DAYS)):
+    stubbed("first") >> change() >> stubbed("second")
+"""
+
+
+def test_k6_tasks_of_a_run_read_what_the_first_one_read_until_all_are_done(airflow: Airflow) -> None:
+    """The jobs are stubs that tell how many rows they read; a task between them replaces the partition."""
+    numbers, fail = airflow.out / "numbers", airflow.out / "fail"
+    (numbers / "day=2013-01-07").mkdir(parents=True)
+    pq.write_table(pa.table({"n": [0]}), numbers / "day=2013-01-07" / "0.parquet")
+    stub = Path(__file__).parents[1] / "spark" / "stub.py"
+    for name, guard in (("first", ""), ("second", f"test ! -e {fail} &&")):
+        binary = airflow.out / f"{name}.sh"
+        binary.write_text(f'#!/bin/sh\n{guard} exec {sys.executable} {stub} "$@"\n')
+        binary.chmod(0o755)
+    fail.touch()
+    airflow.write("frozen", FROZEN)
+
+    def rows_read() -> dict[str, int]:
+        files = {name: next((airflow.out / name).glob("day=*/*.parquet"), None) for name in ("first", "second")}
+        return {name: pq.read_table(file, partitioning=None)["read"][0].as_py() for name, file in files.items() if file}
+
+    def clear(**more: bool) -> None:
+        done = len(airflow.events("frozen_second"))
+        body = {"dag_run_id": airflow.runs("frozen")[0][2], "dry_run": False, "reset_dag_runs": True, **more}
+        airflow.api.post("dags/frozen/clearTaskInstances", body)
+        airflow.wait(lambda: len(airflow.events("frozen_second")) > done, "the second task")
+        airflow.wait(lambda: airflow.keys("frozen") and airflow.runs("frozen")[0][1] == "success", "the run")
+
+    assert airflow.trigger("frozen", "2013-01-07").status_code == 200
+    assert airflow.wait_finished("frozen", 1)[0][1] == "failed"
+    assert rows_read() == {"first": 1}
+    fail.unlink()
+    clear(only_failed=True)
+    assert rows_read() == {"first": 1, "second": 1}
+    assert not list((numbers / "_listings").iterdir())
+    clear(only_failed=False)
+    assert rows_read() == {"first": 2, "second": 2}
+    assert not list((numbers / "_listings").iterdir())
+    command(airflow, "upkeep")
+    for asset in ("frozen_first", "frozen_second"):  # an operator in a Dag of one's own tells as much as @spark_asset
+        (record,) = ledger(airflow, asset)
+        assert (record["extra"]["rows"], record["extra"]["files"]) == (2, 2)
+        assert record["extra"]["reads"]["numbers"]["rows"] == 2

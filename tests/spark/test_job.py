@@ -217,6 +217,18 @@ def reads_promised_by_itself(spark: Any, flights: Any) -> Any:
     return spark.read.parquet(path).where("hour like '2013-01-02%'").drop("hour")
 
 
+def by_rdds(spark: Any, flights: Any) -> Any:
+    return spark.createDataFrame(flights.rdd.map(lambda row: (row.delay,)), "delay double")
+
+
+def test_strict_refuses_what_it_can_not_see_and_else_the_event_says_so(spark: SparkSession, lake: Any) -> None:
+    with pytest.raises(UnpromisedReadError, match="can't be compared with its inputs: FileScanRDD"):
+        make(spark, lake, by_rdds, lake.handover(strict=True))
+    summary = make(spark, lake, by_rdds, lake.handover(number=2)).summary()
+    assert summary["unseen"] == ["FileScanRDD"]
+    assert (summary["rows"], summary["reads"]["flights"]["rows"]) == (48, 0)
+
+
 def test_strict_looks_at_files_not_at_how_they_were_found(spark: SparkSession, lake: Any) -> None:
     assert make(spark, lake, reads_promised_by_itself, lake.handover(strict=True)).reads["flights"].files == 24
 

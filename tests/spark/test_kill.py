@@ -1,4 +1,8 @@
-"""Whatever is killed on the way, the newest try's data stands."""
+"""Whatever is killed, and whenever: readers see the old partition or the new one, and a re-run succeeds.
+
+Each process that is killed waits at a known point of its job. Driver and spark-submit are real ones, and so is the
+job of a task that is killed while it runs; the others run a stub.
+"""
 
 from __future__ import annotations
 
@@ -7,114 +11,254 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import attrs
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.marker import read_marker
+from airflow_partitions.storage.cleaning import clean
+from airflow_partitions.storage.filesystem import at, sizes
+from airflow_partitions.storage.inventory import snapshot
 from airflow_partitions.storage.publishing import publish
-from airflow_partitions.storage.staging import Staging
+from airflow_partitions.storage.staging import Staging, open_staging
 from airflow_partitions.storage.written import Written, data_files
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("airflow")]
+pytestmark = pytest.mark.spark
 
-TASK = str(Path(__file__).with_name("task.py"))
+HERE = Path(__file__).parent
 DEADLINE = 180
+JOB = ("started", "reading", "writing", "written", "reported")
+OLD, KILLED, NEW = 1, 2, 3
+#: What a dataset has beside its partitions.
+OWN = {"_publish.lock", "_schema.json"}
 
 
 def wait(what: str, until: Callable[[], Any]) -> None:
     deadline = time.monotonic() + DEADLINE
     while not until():
         assert time.monotonic() < deadline, f"not within {DEADLINE} s: {what}"
-        time.sleep(0.1)
+        time.sleep(0.05)
 
 
 def alive(pid: int) -> bool:
+    """Whether *pid* is a process of these tests, not one that got the number of one that has ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+        return str(HERE).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
-class Orphan:
-    """A try that will be orphaned: its task, its spark-submit, its Python driver."""
+class Tasks:
+    """Airflow's part: it starts tasks, and knows how they end."""
 
-    def __init__(self, lake: Any, number: int, log: Path) -> None:
-        self.number = number
-        with log.open("wb") as file:
-            command = [sys.executable, TASK, str(lake.root), str(number), "waiting"]
-            self.task = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
-        started = lake.root / f"started-{number}"
-        wait(f"{started}; see {log}", lambda: started.exists() or self.task.poll() is not None)
-        note = json.loads(started.read_text())
-        self.driver, self.submit = note["driver"], note["submit"]
-        self.staging = Staging(Path(note["staging"]))
+    def __init__(self, home: Path) -> None:
+        self._server = subprocess.Popen(
+            [sys.executable, str(HERE / "task.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "False"},
+        )
+
+    def start(self, root: Path, number: int, job: str, point: str = "") -> int:
+        return self._ask({"start": {"root": str(root), "number": number, "job": job, "point": point}})
+
+    def wait(self, pid: int) -> int:
+        return self._ask({"wait": pid})
 
     def end(self) -> None:
-        for pid in (self.driver, self.submit, self.task.pid):
+        self._server.communicate()
+
+    def _ask(self, question: Any) -> int:
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.write(f"{json.dumps(question)}\n")
+        self._server.stdin.flush()
+        return int(self._server.stdout.readline())
+
+
+@attrs.frozen
+class Try:
+    """A try that waits at a point of its job.
+
+    :ivar task: process id of the Airflow task.
+    """
+
+    lake: Any
+    job: str
+    point: str
+    task: int
+
+    @property
+    def root(self) -> Path:
+        root: Path = self.lake.root
+        return root
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """Process ids of what runs for it."""
+        note = self.root / "driver"
+        return {"task": self.task, **(json.loads(note.read_text()) if note.exists() else {})}
+
+    @property
+    def staging(self) -> Staging | None:
+        found = [folder for folder in (self.root / "delays" / "_staging").glob("*") if f"-{KILLED}-" in folder.name]
+        return Staging(found[0]) if found else None
+
+    def end(self) -> None:
+        for pid in self.pids.values():
             if alive(pid):
                 os.kill(pid, signal.SIGKILL)
-        self.task.wait()
+
+
+class Reader(threading.Thread):
+    """Reads the partition of each lake all the time, and remembers what it should not have seen."""
+
+    def __init__(self, lakes: list[Any]) -> None:
+        super().__init__()
+        self.lakes = lakes
+        self.stop = threading.Event()
+        self.wrong: list[str] = []
+        self.looks = 0
+
+    def run(self) -> None:
+        while not self.stop.is_set():
+            for lake in self.lakes:
+                try:
+                    numbers = tries(lake)
+                except Exception as error:  # noqa: BLE001 - told by the test
+                    self.wrong.append(f"{lake.root.name}: {error!r}")
+                else:
+                    if numbers not in ([OLD] * 2, [NEW] * 2, [KILLED] * 2):
+                        self.wrong.append(f"{lake.root.name}: {numbers}")
+            self.looks += 1
+            self.stop.wait(0.02)  # the others want to run too
+
+
+def tries(lake: Any) -> list[int]:
+    """Which tries wrote the rows of the partition. What is replaced between two looks is looked at again."""
+    while True:
+        (partition,) = snapshot(lake.delays).values()
+        try:
+            tables = [pq.read_table(path, partitioning=None) for path in partition.paths]
+        except FileNotFoundError:
+            continue
+        assert sum(len(table) for table in tables) == partition.rows
+        return [number for table in tables for number in table["try"].to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tasks]:
+    made = Tasks(tmp_path_factory.getbasetemp() / "airflow")
+    yield made
+    made.end()
 
 
 @pytest.fixture
-def orphan(lake: Any, tmp_path: Path) -> Iterator[Callable[[int], Orphan]]:
-    made: list[Orphan] = []
+def kill(tasks: Tasks, lake: Any, tmp_path: Path) -> Iterator[Callable[..., list[Try]]]:
+    """Starts a try for each point, kills one of its processes there, and runs it again."""
+    readers: list[Reader] = []
+    begun: list[Try] = []
 
-    def start(number: int) -> Orphan:
-        made.append(Orphan(lake, number, tmp_path / f"{number}.log"))
-        return made[-1]
+    def run(victim: str, points: dict[str, str]) -> list[Try]:
+        lakes = {point: made(lake, tmp_path / point) for point in points}
+        reader = Reader(list(lakes.values()))
+        readers.append(reader)
+        reader.start()
+        for point, job in points.items():
+            begun.append(Try(lakes[point], job, point, tasks.start(lakes[point].root, KILLED, job, point)))
+        for one in begun:
+            reached = one.root / "reached"
+            wait(f"{one.point}: {said(one.lake, KILLED)}", lambda reached=reached: reached.exists())  # type: ignore[misc]
+            assert alive(one.pids[victim]), said(one.lake, KILLED)
+            os.kill(one.pids[victim], signal.SIGKILL)
+        for one in begun:
+            assert (tasks.wait(one.task) == -signal.SIGKILL) == (victim == "task"), said(one.lake, KILLED)
+            done = one.point in ("exchanged", "published")
+            assert tries(one.lake) == [KILLED if done else OLD] * 2, one.point
+        again = [tasks.start(one.root, NEW, "stub") for one in begun]
+        for one, task in zip(begun, again, strict=True):
+            assert tasks.wait(task) == 0, said(one.lake, NEW)
+            (one.root / "go").touch()
+        for one in begun:
+            wait(f"nothing of {one.point} runs", lambda one=one: not any(map(alive, one.pids.values())))  # type: ignore[misc]
+            assert tries(one.lake) == [NEW] * 2, one.point
+        reader.stop.set()
+        reader.join()
+        assert reader.looks > 0
+        assert not reader.wrong
+        return begun
 
-    yield start
-    for one in made:
+    yield run
+    for reader in readers:
+        reader.stop.set()
+        reader.join()
+    for one in begun:
         one.end()
 
 
-def make(lake: Any, number: int) -> None:
-    run = subprocess.run(
-        [sys.executable, TASK, str(lake.root), str(number), "plain"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "'rows': 1" in run.stdout
+def made(lake: Any, root: Path) -> Any:
+    """A lake of its own below *root*, where an earlier try has published, and a stub of spark-submit."""
+    root.mkdir()
+    (root / "flights").symlink_to(lake.root / "flights")
+    stub = root / "stub"
+    stub.write_text(f'#!/bin/sh\nPYTHONPATH={HERE.parents[1]} exec {sys.executable} {HERE / "stub.py"} "$@"\n')
+    stub.chmod(0o755)
+    own = type(lake)(root)
+    attempt, key = Attempt("dag", "run", OLD), own.delays.partition.parse("2013-01-02|EWR")
+    staging = open_staging(own.delays, attempt)
+    staging.data.mkdir()
+    pq.write_table(pa.table({"try": [OLD, OLD]}), staging.data / "part-0.parquet")
+    publish(own.delays, key, attempt, staging, Written(2, data_files(staging.data), {"try": "bigint"}))
+    staging.remove()
+    return own
 
 
-def check_newest_stands(lake: Any, orphan: Orphan, newest: int) -> None:
-    """Readers see the newest try, and a late publication of the orphan's files is refused."""
-    key = lake.delays.partition.parse("2013-01-02|EWR")
-    assert lake.rows() == [{"made": "whole"}]
-    marker = read_marker(Path(lake.delays.path_of(key)))
-    assert marker is not None
-    assert marker.attempt.number == newest
-    assert data_files(orphan.staging.data)
-    written = Written(1, data_files(orphan.staging.data), {})
-    with pytest.raises(ConflictError, match=f"the older try {orphan.number}"):
-        publish(lake.delays, key, Attempt("dag", "run", orphan.number), orphan.staging, written)
-    assert lake.rows() == [{"made": "whole"}]
+def said(lake: Any, number: int) -> str:
+    log = lake.root / f"{number}.log"
+    return f"{lake.root.name}: {log.read_text()[-3000:] if log.exists() else 'nothing'}"
 
 
-def test_orphans_change_nothing(lake: Any, orphan: Callable[[int], Orphan]) -> None:
-    submit_killed, task_killed = orphan(1), orphan(2)
-    os.kill(submit_killed.submit, signal.SIGKILL)
-    assert submit_killed.task.wait(DEADLINE) != 0
-    task_killed.task.kill()
-    task_killed.task.wait()
-    make(lake, 3)
-    assert alive(submit_killed.driver)
-    assert alive(task_killed.driver)
-    assert alive(task_killed.submit)
+def check_nothing_comes_late(one: Try) -> None:
+    """A late publication of what the killed try left is refused, and a clean-up clears it away."""
+    delays = one.lake.delays
+    if (staging := one.staging) is not None and staging.data.exists() and (files := data_files(staging.data)):
+        with pytest.raises(ConflictError, match=f"the older try {KILLED}"):
+            publish(
+                delays,
+                delays.partition.parse("2013-01-02|EWR"),
+                Attempt("dag", "run", KILLED),
+                staging,
+                Written(2, files, {}),
+            )
+    clean(delays, now=datetime.now(UTC) + timedelta(days=8))
+    (partition,) = snapshot(delays).values()
+    kept = {f"{partition.directory}/{name}" for name in (*partition.files, "_partition.json")}
+    assert set(sizes(at(delays.path))) - OWN == kept
 
-    (lake.root / "go").touch()
-    wait("the driver without its submit process ends", lambda: not alive(submit_killed.driver))
-    check_newest_stands(lake, submit_killed, 3)
-    wait("the job without its task ends", lambda: not alive(task_killed.driver) and not alive(task_killed.submit))
-    assert task_killed.staging.result.exists()
-    check_newest_stands(lake, task_killed, 3)
+
+def test_5_drivers_are_killed(kill: Any) -> None:
+    for one in kill("driver", dict.fromkeys(JOB, "spark")):
+        check_nothing_comes_late(one)
+
+
+def test_5_submit_processes_are_killed(kill: Any) -> None:
+    for one in kill("submit", dict.fromkeys(JOB, "spark")):
+        check_nothing_comes_late(one)
+
+
+def test_5_airflow_tasks_are_killed(kill: Any) -> None:
+    points = {"reading": "spark", "writing": "spark", "publishing": "stub", "exchanged": "stub", "published": "stub"}
+    tries = kill("task", points)
+    assert {one.point for one in tries if one.staging and one.staging.result.exists()} >= {"reading", "writing"}
+    for one in tries:
+        check_nothing_comes_late(one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,103 @@ def test_data_source_v2_has_a_location(spark: SparkSession, lake: Any) -> None:
     assert lake.flights.path in "".join(scan.locations)
 
 
+def unseen(spark: SparkSession, action: Callable[[], Any]) -> tuple[list[tuple[int, int, int, int]], list[str]]:
+    """What is counted of an *action*, and what is said to be left out."""
+    with recording(spark) as proof:
+        action()
+        return sorted(shown(scan) for scan in proof.scans()), list(proof.unseen())
+
+
+def test_python_udfs_count_as_any_query(spark: SparkSession, flights: DataFrame, tmp_path: Any) -> None:
+    from pyspark.sql.functions import udf
+
+    late = udf(lambda delay: delay > 2, "boolean")
+    assert unseen(spark, flights.where(late("delay")).select(late("delay")).collect) == ([DAY], [])
+    flights.where(late("delay")).write.parquet(str(tmp_path / "out"))
+    same = flights.mapInArrow(lambda batches: batches, flights.schema)
+    assert unseen(spark, same.toArrow) == ([DAY], [])
+
+
+def test_checkpoints_are_read_once(spark: SparkSession, flights: DataFrame) -> None:
+    def action() -> None:
+        kept = flights.localCheckpoint()
+        kept.count()
+        kept.collect()
+
+    assert unseen(spark, action) == ([DAY], [])
+
+
+def test_the_same_frame_twice(spark: SparkSession, flights: DataFrame) -> None:
+    frames = {
+        "plain": (flights.select("delay"), 2),
+        "shuffled once": (flights.groupBy("origin").sum("delay"), 1),
+        "with a subquery": (spark.sql("select * from flights where delay >= (select min(delay) from flights)"), 3),
+    }
+    try:
+        for adaptive in ("true", "false"):
+            spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+            for what, (frame, scans) in frames.items():
+                again = frame.select("*")  # planned for this setting
+                counted, told = unseen(spark, lambda frame=again: (frame.collect(), frame.collect()))  # type: ignore[misc]
+                assert (counted, told) == ([DAY] * scans, []), (what, adaptive)
+    finally:
+        spark.conf.unset("spark.sql.adaptive.enabled")
+
+
+def test_iterating_is_told(spark: SparkSession, flights: DataFrame) -> None:
+    counted, told = unseen(spark, lambda: list(flights.toLocalIterator()))
+    assert counted == []
+    assert told
+    assert all(one.partition(", ")[2].startswith("toLocalIterator at ") for one in told)
+
+
+def test_actions_of_rdds_are_told(spark: SparkSession, lake: Any, flights: DataFrame) -> None:
+    counted, told = unseen(spark, flights.rdd.count)
+    assert counted == []
+    assert len(told) == 1
+    assert re.fullmatch(r"job \d+, count at .*: 48 rows", told[0])
+    (lake.root / "note.txt").write_text("a\nb\n")
+    _, told = unseen(spark, spark.sparkContext.textFile(str(lake.root / "note.txt")).collect)
+    assert [one.rpartition(": ")[2] for one in told] == ["2 rows"]
+    assert unseen(spark, lambda: flights.foreach(lambda row: None))[1]
+
+
+def test_frames_of_rdds_are_told(spark: SparkSession, lake: Any, flights: DataFrame, tmp_path: Any) -> None:
+    schema = "origin string, delay double, hour string"
+    frame = spark.createDataFrame(flights.rdd.filter(lambda row: row.delay > 2), schema)
+    assert unseen(spark, lambda: frame.write.parquet(str(tmp_path / "out"))) == ([], ["FileScanRDD"])
+    (lake.root / "note.txt").write_text("a\nb\n")
+    lines = spark.sparkContext.textFile(str(lake.root / "note.txt")).map(lambda line: (line,))
+    counted, told = unseen(spark, lambda: flights.crossJoin(spark.createDataFrame(lines, "line string")).count())
+    assert counted == [DAY]
+    assert told == [f"HadoopRDD {lake.root}/note.txt"]
+
+
+def test_rdds_of_what_the_driver_has_are_no_reads(spark: SparkSession, flights: DataFrame) -> None:
+    import pandas as pd
+
+    assert unseen(spark, spark.sparkContext.parallelize([1, 2]).count) == ([], [])
+    for made in (
+        spark.createDataFrame([(1,)], "n int"),
+        spark.createDataFrame([], "n int"),
+        spark.createDataFrame(pd.DataFrame({"n": [1]})),
+        spark.range(5),
+    ):
+        assert unseen(spark, made.crossJoin(flights).count)[1] == []
+
+
+def test_jobs_that_spark_has_forgotten_are_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow_partitions.spark.unseen import Jobs
+
+    jobs = Jobs(spark)
+    jobs.begin()
+    for _ in range(3):
+        spark.range(2).count()
+    newest = list(jobs._newest())
+    monkeypatch.setattr(Jobs, "_newest", lambda _: iter(newest[:1]))
+    assert jobs.reading() == [f"{newest[0].jobId() - jobs._first} jobs beyond spark.ui.retainedJobs"]
+
+
 def test_nothing_before_or_after_counts(spark: SparkSession, flights: DataFrame) -> None:
     flights.count()
     assert counts(spark, lambda: None) == []
@@ -158,6 +256,21 @@ def test_a_broken_look_is_not_proof(spark: SparkSession, flights: DataFrame, mon
         flights.count()
         with pytest.raises(ResultError, match="could not be looked at: unknown node"):
             proof.scans()
+
+
+def test_scans_of_inputs_that_overlap_go_to_the_right_one() -> None:
+    from airflow_partitions.spark.job import attribute
+
+    day, week = ["/lake/d1"], [f"/lake/d{number}" for number in range(1, 8)]
+    places = {"week": dict(zip(week, week, strict=True)), "day": dict(zip(day, day, strict=True))}
+
+    def scan(read: list[str], given: list[str]) -> Scan:
+        return Scan(frozenset(read), len(read), len(read), 10, 2, frozenset(given))
+
+    scans = [scan(week, week), scan(day, week), scan(day, day), scan(["/lake/d9"], ["/lake/d9"])]
+    reads, others = attribute(scans, places)
+    assert [(reads[name].scans, reads[name].partitions, reads[name].rows) for name in places] == [(2, 7, 4), (1, 1, 2)]
+    assert others == ("/lake/d9",)
 
 
 def test_places_have_one_spelling() -> None:

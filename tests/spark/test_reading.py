@@ -213,7 +213,7 @@ def test_a_frozen_dataset_reads_the_files_of_its_listing(spark: SparkSession, tm
     assert files.read(spark=spark).count() == 3
     (folder / "0.parquet").unlink()
     for kind in ("spark", "arrow"):
-        with pytest.raises(StorageError, match=r"0\.parquet can't be read as parquet"):
+        with pytest.raises(StorageError, match="have changed since"):
             frozen.read(as_=kind, spark=spark)
 
 

@@ -1,0 +1,80 @@
+"""Inputs that are the same for all Spark tasks of a Dag run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.spark.inputs import Input
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+#: XCom of a task that freezes its inputs: on whose behalf they were listed.
+LISTED = "airflow_partitions_listed"
+#: States of tasks that will not read again.
+_DONE = frozenset({"success", "skipped", "removed"})
+
+
+@attrs.frozen
+class Freezing:
+    """How a task takes part in the listings of its Dag run.
+
+    They are made on behalf of the run since it was started. A task that is tried again, or cleared together with
+    others, finds what a task that has succeeded read. When all tasks were cleared none has: the run lists anew.
+
+    :ivar name: on whose behalf the inputs are listed.
+    :ivar folder: where the listings are kept; ``None`` for beside the data.
+    :ivar first: whether no task of the run has succeeded with them.
+    :ivar others: ids of the other tasks of the run that freeze their inputs.
+    """
+
+    name: str
+    folder: str | None
+    first: bool
+    others: Collection[str]
+
+    @classmethod
+    def of(cls, context: Context, others: Collection[str], folder: str | None) -> Freezing:
+        """How the task of *context* takes part, besides the tasks *others*."""
+        instance, run = context["ti"], context["dag_run"]
+        done = [task for task, state in _states(context, others).items() if state == "success"]
+        told = (instance.xcom_pull(task_ids=task, key=LISTED) for task in done)
+        known = next(filter(None, told), None)
+        name = known or f"{run.dag_id} {run.run_id} {run.start_date}"
+        instance.xcom_push(LISTED, name)
+        return cls(name, folder, known is None, others)
+
+    def freeze(self, inputs: Mapping[str, Input]) -> dict[str, Input]:
+        """The *inputs* as they were when the first task of the run listed them.
+
+        :raises MissingInputError: if a partition is not stored.
+        :raises StorageError: if a listing can't be kept.
+        """
+        if self.first:  # what is not there yet may come: a listing without it would stand in the way of later tries
+            for source in inputs.values():
+                source.stored()
+        return {name: self._frozen(source) for name, source in inputs.items()}
+
+    def release(self, context: Context, inputs: Mapping[str, Input]) -> None:
+        """Remove the listings of *inputs*, if all other tasks that freeze theirs are done."""
+        if set(_states(context, self.others).values()) <= _DONE:
+            for source in inputs.values():
+                source.storage.release()
+
+    def _frozen(self, source: Input) -> Input:
+        if source.selection is None:  # it has no partitions to list
+            return source
+        return attrs.evolve(source, storage=source.storage.freeze(self.name, folder=self.folder))
+
+
+def _states(context: Context, tasks: Collection[str]) -> dict[str, str | None]:
+    """States of *tasks* of the run at hand."""
+    if not tasks:
+        return {}
+    run = context["dag_run"]
+    runs = context["ti"].get_task_states(dag_id=run.dag_id, task_ids=list(tasks), run_ids=[run.run_id])
+    states: dict[str, str | None] = runs.get(run.run_id, {})
+    return states
