@@ -132,8 +132,8 @@ def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.inputs import Input
     from airflow_partitions.storage import Parquet
-    from airflow_partitions.storage.attempt import Attempt
-    from airflow_partitions.storage.staging import open_staging
+    from airflow_partitions.storage.contents.attempt import Attempt
+    from airflow_partitions.storage.publishing.staging import open_staging
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {

@@ -12,13 +12,13 @@ from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, 
 from airflow_partitions.keys import Key
 from airflow_partitions.spark.index import index_of
 from airflow_partitions.spark.writing import check_frame
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.buckets import bucket_index
-from airflow_partitions.storage.column import Column
-from airflow_partitions.storage.commit import Commit
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.buckets import bucket_index
+from airflow_partitions.storage.contents.marker import Index, Marker
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import sizes
-from airflow_partitions.storage.marker import Index, Marker
+from airflow_partitions.storage.layouts.column import Column
+from airflow_partitions.storage.places.filesystem import sizes
+from airflow_partitions.storage.publishing.commit import Commit
 from airflow_partitions.storage.reading.readers.spark import quoted, spark_path
 from airflow_partitions.storage.writing.spark import output_options
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 #: Digits of the numbers in strftime formats, for columns of whole numbers.
 _DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%j": 3, "%y": 2}
@@ -164,8 +164,8 @@ def _buckets(folder: Place, shape: Shape) -> Index:
 
 
 def _rows_per_file(frame: DataFrame, files: Files, target: int, folder: Place) -> int:
-    from airflow_partitions.storage.filesystem import remove
-    from airflow_partitions.storage.inventory import inventory
+    from airflow_partitions.storage.places.filesystem import remove
+    from airflow_partitions.storage.stores.inventory import inventory
 
     stored = next((p for p in inventory(files) if p.rows), None)
     if stored is not None and stored.rows:

@@ -15,10 +15,10 @@ from airflow_partitions.errors import ResultError
 from airflow_partitions.partition import Partition
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.source import Shipped
-from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.contents.attempt import Attempt
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import at
-from airflow_partitions.storage.staging import Staging
+from airflow_partitions.storage.places.filesystem import at
+from airflow_partitions.storage.publishing.staging import Staging
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.storage.marker import Index
+from airflow_partitions.storage.contents.marker import Index
 from airflow_partitions.storage.reading.readers.spark import quoted, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 def index_of(

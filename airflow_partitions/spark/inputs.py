@@ -14,12 +14,12 @@ from airflow_partitions.errors import MissingInputError
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import at
-from airflow_partitions.storage.inventory import StoredPartition
-from airflow_partitions.storage.journal import inode
-from airflow_partitions.storage.place import is_local, local
+from airflow_partitions.storage.places.filesystem import at
+from airflow_partitions.storage.places.place import is_local, local
 from airflow_partitions.storage.reading.readers.spark import spark_path
 from airflow_partitions.storage.selecting.chosen import required
+from airflow_partitions.storage.stores.inventory import StoredPartition
+from airflow_partitions.storage.stores.journal import inode
 
 
 @attrs.frozen

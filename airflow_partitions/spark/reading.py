@@ -12,7 +12,7 @@ from airflow_partitions.storage.reading.scan import Scan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from airflow_partitions.storage.inventory import StoredPartition
+    from airflow_partitions.storage.stores.inventory import StoredPartition
 
 
 def read(spark: SparkSession, source: Input, stored: Mapping[str, StoredPartition] | None = None) -> DataFrame:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError
 from airflow_partitions.partition import Partition
+from airflow_partitions.storage.contents.schema import SchemaRule
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.reading.readers.spark import quoted
-from airflow_partitions.storage.schema import SchemaRule
 from airflow_partitions.storage.writing.spark import output_options
 
 if TYPE_CHECKING:

@@ -12,18 +12,18 @@ import attrs
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.column import Column
-from airflow_partitions.storage.layout import Layout
-from airflow_partitions.storage.names import Names
-from airflow_partitions.storage.place import check_path
+from airflow_partitions.storage.layouts.column import Column
+from airflow_partitions.storage.layouts.layout import Layout
+from airflow_partitions.storage.places.place import check_path
+from airflow_partitions.storage.stores.names import Names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.attempt import Attempt
-    from airflow_partitions.storage.inventory import StoredPartition
-    from airflow_partitions.storage.marker import Marker
+    from airflow_partitions.storage.contents.attempt import Attempt
+    from airflow_partitions.storage.contents.marker import Marker
     from airflow_partitions.storage.selecting.chosen import Where
+    from airflow_partitions.storage.stores.inventory import StoredPartition
 
 _Columns = tuple[tuple[str, Column], ...]
 _Fields = tuple[tuple[str, str], ...]
@@ -285,13 +285,13 @@ class Files:
         :param folder: where listings are kept; by default ``_listings`` below *path*.
         :raises StorageError: if it can't be kept there.
         """
-        from airflow_partitions.storage.listing import freeze
+        from airflow_partitions.storage.stores.listing import freeze
 
         return attrs.evolve(self, frozen=freeze(attrs.evolve(self, frozen=None), run, folder))
 
     def release(self) -> Self:
         """This dataset as it is now; the listing made by :meth:`freeze` is removed, for all."""
-        from airflow_partitions.storage.listing import release
+        from airflow_partitions.storage.stores.listing import release
 
         release(self)
         return attrs.evolve(self, frozen=None)

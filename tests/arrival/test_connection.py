@@ -18,7 +18,7 @@ from airflow_partitions.arrival.arrivals import Arrivals
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage import Files, Parquet
 from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.storage.filesystem import at
+from airflow_partitions.storage.places.filesystem import at
 
 pytest.importorskip("airflow.providers.amazon")
 pytestmark = [

@@ -16,12 +16,12 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import LeaseLostError
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.commit import Commit
 from airflow_partitions.storage.consuming.batch import up_to_bytes
 from airflow_partitions.storage.consuming.consumer import Consumer
 from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.storage.filesystem import at, names, sizes
-from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.places.filesystem import at, names, sizes
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 

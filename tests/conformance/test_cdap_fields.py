@@ -14,7 +14,7 @@ from airflow_partitions.errors import (
     LayoutError,
 )
 from airflow_partitions.storage import Column, Files, Parquet, field
-from airflow_partitions.storage.filesystem import at
+from airflow_partitions.storage.places.filesystem import at
 from airflow_partitions.storage.selecting.arguments import input_filter, output_key
 
 OPEN = PartitionAtRuntime("results")

@@ -10,8 +10,8 @@ import pytest
 
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.inventory import inventory
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.stores.inventory import inventory
 
 WRITER = Path(__file__).parent.with_name("storage") / "writer.py"
 LETTERS = list("abcdefgh")

@@ -16,10 +16,10 @@ from airflow_partitions.spark.job import job
 from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.source import ship
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.filesystem import at, names
-from airflow_partitions.storage.publishing import publish
-from airflow_partitions.storage.staging import open_staging
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.places.filesystem import at, names
+from airflow_partitions.storage.publishing.publishing import publish
+from airflow_partitions.storage.publishing.staging import open_staging
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,7 +72,7 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
     late = Attempt("dag", "run", 1)
     staging = open_staging(counts, late, counts.layout.directory_of(key))
     busiest(spark.createDataFrame([("LGA",)], "origin string")).write.parquet(str(staging.data).replace("s3:", "s3a:"))
-    from airflow_partitions.storage.written import Written, data_files
+    from airflow_partitions.storage.contents.written import Written, data_files
 
     with pytest.raises(ConflictError, match="the older try 1"):
         publish(counts, key, late, staging, Written(1, data_files(staging.data), {}))

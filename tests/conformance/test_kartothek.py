@@ -13,9 +13,9 @@ from airflow_partitions import PartitionByInterval, PartitionByProduct, Partitio
 from airflow_partitions.errors import ForeignRowsError, SchemaError, StoredError
 from airflow_partitions.spark.dynamic import write_many
 from airflow_partitions.storage import Column, Files, compact, field
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.filesystem import at, sizes
-from airflow_partitions.storage.inventory import inventory, snapshot
+from airflow_partitions.storage.places.filesystem import at, sizes
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.stores.inventory import inventory, snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,10 +10,10 @@ import pytest
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, ResultError
 from airflow_partitions.storage import Column, Files
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.filesystem import at
-from airflow_partitions.storage.inventory import inventory
-from airflow_partitions.storage.tables import commit_tables, snapshot_tables
+from airflow_partitions.storage.places.filesystem import at
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.publishing.tables import commit_tables, snapshot_tables
+from airflow_partitions.storage.stores.inventory import inventory
 
 DAYS = PartitionBySequence(["1", "2", "3"], name="day")
 

@@ -27,7 +27,7 @@ from airflow_partitions.errors import (
     WriterError,
 )
 from airflow_partitions.storage import Csv, Files, Parquet, Text, field
-from airflow_partitions.storage.filesystem import at, sizes
+from airflow_partitions.storage.places.filesystem import at, sizes
 
 SCHEMA = {"n": "bigint"}
 

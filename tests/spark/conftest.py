@@ -17,8 +17,8 @@ from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.source import Shipped, ship
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.staging import open_staging
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.publishing.staging import open_staging
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
 from airflow_partitions.spark.dynamic import write_many
 from airflow_partitions.storage import Column, Parquet
-from airflow_partitions.storage.inventory import inventory
+from airflow_partitions.storage.stores.inventory import inventory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

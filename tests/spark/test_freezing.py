@@ -22,9 +22,9 @@ from airflow_partitions.spark.job import job
 from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.source import ship
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.listing import LISTINGS
+from airflow_partitions.storage.publishing.cleaning import clean
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.stores.listing import LISTINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,8 +16,8 @@ from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.result import Result, load_error
 from airflow_partitions.spark.source import ship
 from airflow_partitions.storage import Column, Parquet
-from airflow_partitions.storage.publishing import publish
-from airflow_partitions.storage.written import data_files
+from airflow_partitions.storage.contents.written import data_files
+from airflow_partitions.storage.publishing.publishing import publish
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

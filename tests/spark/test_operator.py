@@ -26,7 +26,7 @@ from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.source import Shipped
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.written import Written
+from airflow_partitions.storage.contents.written import Written
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 

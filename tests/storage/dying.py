@@ -15,14 +15,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.storage import Files, exchange
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.publishing import publish
-from airflow_partitions.storage.staging import open_staging
-from airflow_partitions.storage.tables import commit_tables
-from airflow_partitions.storage.written import Written
+from airflow_partitions.storage import Files
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.written import Written
+from airflow_partitions.storage.places import exchange
+from airflow_partitions.storage.publishing.cleaning import clean
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.publishing.publishing import publish
+from airflow_partitions.storage.publishing.staging import open_staging
+from airflow_partitions.storage.publishing.tables import commit_tables
 
 LETTERS = PartitionBySequence(["a", "b", "c", "d", "e"], name="letter")
 NAMES = ("x", "y", "z")

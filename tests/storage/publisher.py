@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.filesystem import at, sizes
-from airflow_partitions.storage.inventory import StoredPartition, snapshot
+from airflow_partitions.storage.places.filesystem import at, sizes
+from airflow_partitions.storage.publishing.cleaning import clean
+from airflow_partitions.storage.stores.inventory import StoredPartition, snapshot
 from tests.storage import dying
 
 KILLED = -9

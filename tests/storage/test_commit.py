@@ -12,12 +12,14 @@ import pytest
 
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, StorageError
-from airflow_partitions.storage import Files, exchange, journal
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.inventory import inventory, snapshot, stored
-from airflow_partitions.storage.journal import COMMITS, Move
+from airflow_partitions.storage import Files
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.places import exchange
+from airflow_partitions.storage.publishing.cleaning import clean
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.stores import journal
+from airflow_partitions.storage.stores.inventory import inventory, snapshot, stored
+from airflow_partitions.storage.stores.journal import COMMITS, Move
 
 LETTERS = PartitionBySequence(list("abcd"), name="letter")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.storage import exchange
+from airflow_partitions.storage.places import exchange
 
 
 @pytest.fixture(params=["kernel", "two renames"])

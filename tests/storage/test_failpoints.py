@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.storage.tables import snapshot_tables
+from airflow_partitions.storage.publishing.tables import snapshot_tables
 from tests.storage import dying
 from tests.storage.publisher import KILLED, Publisher, Reader, check_nothing_left, generations, survive
 

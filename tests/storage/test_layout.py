@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage import Column, Layout
-from airflow_partitions.storage.escape import escape, unescape
-from airflow_partitions.storage.names import Names
+from airflow_partitions.storage.layouts.escape import escape, unescape
+from airflow_partitions.storage.stores.names import Names
 
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")

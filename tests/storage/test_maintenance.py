@@ -14,10 +14,10 @@ import pytest
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, SchemaError
 from airflow_partitions.storage import Csv, Parquet
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.filesystem import at, sizes
 from airflow_partitions.storage.maintaining.compaction import groups
 from airflow_partitions.storage.maintaining.maintenance import compact, drop_older
+from airflow_partitions.storage.places.filesystem import at, sizes
+from airflow_partitions.storage.publishing.commit import Commit
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 FEB = datetime(2013, 2, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError, StorageError
 from airflow_partitions.storage import Column, Parquet
-from airflow_partitions.storage.place import local
+from airflow_partitions.storage.places.place import local
 
 DAILY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
 PRODUCT = PartitionByProduct([DAILY, PartitionBySequence(["EWR", "JFK"], name="airport")])

@@ -14,13 +14,13 @@ import pytest
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError, ResultError, StorageError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.cleaning import clean
-from airflow_partitions.storage.directories import REPLACED
-from airflow_partitions.storage.marker import MARKER, Marker, read_marker
-from airflow_partitions.storage.publishing import publish
-from airflow_partitions.storage.staging import STAGING, Staging, check_writable, open_staging
-from airflow_partitions.storage.written import Written
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.marker import MARKER, Marker, read_marker
+from airflow_partitions.storage.contents.written import Written
+from airflow_partitions.storage.publishing.cleaning import clean
+from airflow_partitions.storage.publishing.publishing import publish
+from airflow_partitions.storage.publishing.staging import STAGING, Staging, check_writable, open_staging
+from airflow_partitions.storage.stores.directories import REPLACED
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
 EWR, JFK = AIRPORTS.keys()
@@ -174,7 +174,7 @@ def test_readers_see_old_or_new_never_a_gap_never_a_mix(storage: Parquet) -> Non
 def test_a_killed_publisher_leaves_no_lock(storage: Parquet, tmp_path: Path) -> None:
     check_writable(storage.path)
     code = (
-        "import sys, time; from pathlib import Path; from airflow_partitions.storage import folders as p\n"
+        "import sys, time; from pathlib import Path; from airflow_partitions.storage.stores import folders as p\n"
         "with p.locked(Path(sys.argv[1])):\n    print('locked', flush=True)\n    time.sleep(60)\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code, storage.path], stdout=subprocess.PIPE, text=True)

@@ -10,8 +10,8 @@ import sys
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.commit import Commit
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.publishing.commit import Commit
 
 LETTERS = PartitionBySequence(list("abcdefgh"), name="letter")
 FILES = 5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from airflow_partitions.errors import ConfirmedError
 from airflow_partitions.storage.consuming.lease import Heartbeat
-from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.consuming.consumer import Consumer

@@ -14,7 +14,7 @@ from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import CheckpointError, ConfirmedError, InvalidKeyError, LeaseLostError
 from airflow_partitions.keys import Interval, Key, ProductKey
 from airflow_partitions.storage.consuming.lease import Lease
-from airflow_partitions.storage.layout import Layout
+from airflow_partitions.storage.layouts.layout import Layout
 
 #: So many confirmed batches are remembered, to tell a second confirmation from a lost lease.
 REMEMBERED = 100

@@ -13,7 +13,7 @@ import attrs
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.consuming.checkpoint import Checkpoint, key_of_mark, rank
-from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 
 @attrs.frozen

@@ -19,8 +19,8 @@ from airflow_partitions.storage.consuming.lease import Lease
 from airflow_partitions.storage.consuming.readiness import Ready
 from airflow_partitions.storage.consuming.record import Record
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.inventory import StoredPartition, inventory
-from airflow_partitions.storage.place import is_local, local
+from airflow_partitions.storage.places.place import is_local, local
+from airflow_partitions.storage.stores.inventory import StoredPartition, inventory
 
 CONSUMERS = "_consumers"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.filesystem import ages, at, read
-from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.places.filesystem import ages, at, read
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 
 @attrs.frozen

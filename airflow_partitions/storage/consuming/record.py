@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.failure import told
-from airflow_partitions.storage.filesystem import ages, at, create, names, read, remove
+from airflow_partitions.storage.places.failure import told
+from airflow_partitions.storage.places.filesystem import ages, at, create, names, read, remove
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 _VERSION = re.compile(r"(\d{20})\.json")
 #: Once there are more versions than this, those are removed that are older than the slowest change could be.

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import SchemaError
-from airflow_partitions.storage.filesystem import at
+from airflow_partitions.storage.places.filesystem import at
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    from airflow_partitions.storage.filesystem import Place
-    from airflow_partitions.storage.marker import Index
+    from airflow_partitions.storage.contents.marker import Index
+    from airflow_partitions.storage.places.filesystem import Place
 
 #: Rows are gathered up to this size in memory before they are written as one group.
 ROW_GROUP = 128 * 2**20

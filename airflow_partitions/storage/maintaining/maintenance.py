@@ -14,13 +14,13 @@ import attrs
 
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.keys import Interval, Key
-from airflow_partitions.storage.buckets import by_bucket
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.failure import about, told
+from airflow_partitions.storage.contents.buckets import by_bucket
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.inventory import StoredPartition, stored
 from airflow_partitions.storage.maintaining.compaction import Merge, groups, renamed
+from airflow_partitions.storage.places.failure import about, told
+from airflow_partitions.storage.publishing.commit import Commit
 from airflow_partitions.storage.selecting.chosen import Where
+from airflow_partitions.storage.stores.inventory import StoredPartition, stored
 
 _log = logging.getLogger(__name__)
 _OURS = (False, "possess-existing")

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from airflow_partitions.storage.failure import about, told
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.places.failure import about, told
 from airflow_partitions.storage.reading.readers import Reader, reader_for
 from airflow_partitions.storage.reading.scan import Scan
 from airflow_partitions.storage.selecting.chosen import Where, choose, unpruned
 from airflow_partitions.storage.selecting.filters import Filter
 from airflow_partitions.storage.selecting.indexing import needed
 from airflow_partitions.storage.selecting.pruning import Pruning
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 
 def load(

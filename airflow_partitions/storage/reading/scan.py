@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.storage.failure import about
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import at
-from airflow_partitions.storage.inventory import StoredPartition
+from airflow_partitions.storage.places.failure import about
+from airflow_partitions.storage.places.filesystem import at
 from airflow_partitions.storage.selecting.pruning import Pruning
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 @attrs.frozen(kw_only=True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import MissingInputError, SchemaError
-from airflow_partitions.storage.failure import told
+from airflow_partitions.storage.places.failure import told
 from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
 from airflow_partitions.storage.reading.scan import Scan
 

@@ -19,8 +19,8 @@ from typing import Any
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import FilterError, InvalidKeyError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.column import TYPES
-from airflow_partitions.storage.layout import Layout
+from airflow_partitions.storage.layouts.column import TYPES
+from airflow_partitions.storage.layouts.layout import Layout
 from airflow_partitions.storage.selecting.filters import Filter, field
 
 _ENDS = ("value", "lower", "upper")

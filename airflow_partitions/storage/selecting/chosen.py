@@ -11,9 +11,9 @@ from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import FilterError, InvalidDefinitionError, MissingInputError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.inventory import StoredPartition, inventory, snapshot, stored
 from airflow_partitions.storage.selecting.filters import Filter
 from airflow_partitions.storage.selecting.pruning import Pruning, prune
+from airflow_partitions.storage.stores.inventory import StoredPartition, inventory, snapshot, stored
 
 #: A filter, a selection, a key (wrapped, plain or its text) or several; ``None`` is everything.
 Where: TypeAlias = "Filter | Selection | Key | str | Iterable[Any] | None"

@@ -13,7 +13,7 @@ import attrs
 from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence, PartitionDefinition
 from airflow_partitions.errors import FilterError, InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
-from airflow_partitions.storage.layout import Layout
+from airflow_partitions.storage.layouts.layout import Layout
 from airflow_partitions.storage.selecting.filters import And, Condition, Filter, Or, all_of, flatten
 from airflow_partitions.storage.selecting.times import Times
 from airflow_partitions.storage.selecting.values import typed

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import reduce
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.storage.inventory import StoredPartition
-from airflow_partitions.storage.marker import Marker
+from airflow_partitions.storage.contents.marker import Marker
 from airflow_partitions.storage.selecting.fields import OPERATORS
 from airflow_partitions.storage.selecting.filters import And, Condition, Filter, Or
 from airflow_partitions.storage.selecting.values import typed
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 #: Their text depends on a session's time zone, so that an index of them tells nothing.
 _ZONED = ("timestamp", "timestamp_ltz")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from airflow_partitions.errors import FilterError, LayoutError
-from airflow_partitions.storage.column import TYPES
-from airflow_partitions.storage.layout import Layout
+from airflow_partitions.storage.layouts.column import TYPES
+from airflow_partitions.storage.layouts.layout import Layout
 from airflow_partitions.storage.selecting.fields import OPERATORS, Fields, Test, Texts
 from airflow_partitions.storage.selecting.filters import And, Condition, Filter, Or, all_of
 from airflow_partitions.storage.selecting.values import typed

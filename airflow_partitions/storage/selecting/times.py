@@ -11,7 +11,7 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
 from airflow_partitions.keys import Interval
-from airflow_partitions.storage.layout import Layout
+from airflow_partitions.storage.layouts.layout import Layout
 from airflow_partitions.storage.selecting.filters import And, Condition, Filter, Or, all_of
 
 #: More times than this are not listed in a filter.

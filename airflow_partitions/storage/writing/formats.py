@@ -15,7 +15,7 @@ from airflow_partitions.storage.reading.arrow_types import spark_type
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 _TRUE = (True, "true", "True")
 #: Options of CSV files that say what is done here anyway.

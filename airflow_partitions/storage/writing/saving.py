@@ -7,11 +7,11 @@ from typing import Any
 
 from airflow_partitions.errors import InvalidKeyError, ResultError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.failure import about, told
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.marker import Marker
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.marker import Marker
+from airflow_partitions.storage.places.failure import about, told
+from airflow_partitions.storage.publishing.commit import Commit
 from airflow_partitions.storage.writing.spark import write_spark
 from airflow_partitions.storage.writing.tables import write_table
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from airflow_partitions.errors import ForeignRowsError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.place import is_local
+from airflow_partitions.storage.places.place import is_local
 from airflow_partitions.storage.reading.readers.spark import format_options, known_format, quoted, spark_path
 from airflow_partitions.storage.reading.scan import Scan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 def write_spark(frame: DataFrame, files: Files, key: Key, folder: Place) -> tuple[int, dict[str, str]]:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.column import TYPES
+from airflow_partitions.storage.contents.schema import SchemaRule
 from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.layouts.column import TYPES
 from airflow_partitions.storage.reading.arrow_types import arrow_type, fits, spark_type
-from airflow_partitions.storage.schema import SchemaRule
 from airflow_partitions.storage.writing.formats import write_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 def write_table(frame: Any, files: Files, key: Key, folder: Place) -> tuple[int, dict[str, str]]:

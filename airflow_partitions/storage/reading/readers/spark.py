@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from airflow_partitions.errors import MissingInputError, ReaderError, StorageError
-from airflow_partitions.storage.inventory import StoredPartition
 from airflow_partitions.storage.reading.readers.reader import Reader
 from airflow_partitions.storage.reading.readers.tables import sources
 from airflow_partitions.storage.reading.scan import Scan, check_columns
 from airflow_partitions.storage.reading.schemas import TYPED, schema_of
+from airflow_partitions.storage.stores.inventory import StoredPartition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.failure import told
+from airflow_partitions.storage.contents.attempt import Attempt
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import at, create, remove
-from airflow_partitions.storage.manifest import DATA, Manifest
-from airflow_partitions.storage.place import local
-from airflow_partitions.storage.register import writable
+from airflow_partitions.storage.places.failure import told
+from airflow_partitions.storage.places.filesystem import at, create, remove
+from airflow_partitions.storage.places.place import local
+from airflow_partitions.storage.stores.manifest import DATA, Manifest
+from airflow_partitions.storage.stores.register import writable
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 STAGING = "_staging"
 _BEGUN = "begun"

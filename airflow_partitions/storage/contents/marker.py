@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.attempt import Attempt
+from airflow_partitions.storage.contents.attempt import Attempt
 
 #: File in a partition's folder that holds it. Readers skip it.
 MARKER = "_partition.json"

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.escape import escape
-from airflow_partitions.storage.filesystem import sizes
-from airflow_partitions.storage.folders import accepts
+from airflow_partitions.storage.contents.content import Content
+from airflow_partitions.storage.layouts.escape import escape
+from airflow_partitions.storage.places.filesystem import sizes
+from airflow_partitions.storage.stores.folders import accepts
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
-    from airflow_partitions.storage.folders import Accept
+    from airflow_partitions.storage.places.filesystem import Place
+    from airflow_partitions.storage.stores.folders import Accept
 
 
 @attrs.frozen

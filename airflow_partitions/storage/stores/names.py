@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError, LayoutError
 from airflow_partitions.keys import Key, Segment
-from airflow_partitions.storage.column import Column
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.layout import Layout
+from airflow_partitions.storage.contents.content import Content
+from airflow_partitions.storage.layouts.column import Column
+from airflow_partitions.storage.layouts.layout import Layout
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
-    from airflow_partitions.storage.folders import Accept
+    from airflow_partitions.storage.places.filesystem import Place
+    from airflow_partitions.storage.stores.folders import Accept
 
 
 class Names(Layout):

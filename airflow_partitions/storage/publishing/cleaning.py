@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.storage.directories import REPLACED, STAMP, Directories
-from airflow_partitions.storage.failure import told
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import ages, at, drafts, is_folder_mark, names, remove
-from airflow_partitions.storage.journal import Journal
-from airflow_partitions.storage.listing import LISTINGS, expired
-from airflow_partitions.storage.manifest import DATA, Manifest
-from airflow_partitions.storage.place import local
-from airflow_partitions.storage.register import writable
-from airflow_partitions.storage.staging import STAGING
+from airflow_partitions.storage.places.failure import told
+from airflow_partitions.storage.places.filesystem import ages, at, drafts, is_folder_mark, names, remove
+from airflow_partitions.storage.places.place import local
+from airflow_partitions.storage.publishing.staging import STAGING
+from airflow_partitions.storage.stores.directories import REPLACED, STAMP, Directories
+from airflow_partitions.storage.stores.journal import Journal
+from airflow_partitions.storage.stores.listing import LISTINGS, expired
+from airflow_partitions.storage.stores.manifest import DATA, Manifest
+from airflow_partitions.storage.stores.register import writable
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 def clean(

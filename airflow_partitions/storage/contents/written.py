@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.storage.filesystem import children
-from airflow_partitions.storage.marker import Index
+from airflow_partitions.storage.contents.marker import Index
+from airflow_partitions.storage.places.filesystem import children
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 @attrs.frozen

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.change import Change
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.change import Change
+from airflow_partitions.storage.contents.marker import Marker
+from airflow_partitions.storage.contents.written import Written
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.marker import Marker
-from airflow_partitions.storage.register import writable
-from airflow_partitions.storage.staging import Staging
-from airflow_partitions.storage.written import Written
+from airflow_partitions.storage.publishing.staging import Staging
+from airflow_partitions.storage.stores.register import writable
 
 
 def publish(storage: Files, key: Key, attempt: Attempt, staging: Staging, written: Written) -> Marker:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.change import Change, earlier
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.folders import accepts
-from airflow_partitions.storage.log import Leader, Log, State, merge
-from airflow_partitions.storage.marker import Marker
-from airflow_partitions.storage.store import Request, Store
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.change import Change, earlier
+from airflow_partitions.storage.contents.content import Content
+from airflow_partitions.storage.contents.marker import Marker
+from airflow_partitions.storage.stores.folders import accepts
+from airflow_partitions.storage.stores.log import Leader, Log, State, merge
+from airflow_partitions.storage.stores.store import Request, Store
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
-    from airflow_partitions.storage.folders import Accept
-    from airflow_partitions.storage.found import Found
+    from airflow_partitions.storage.places.filesystem import Place
+    from airflow_partitions.storage.stores.folders import Accept
+    from airflow_partitions.storage.stores.found import Found
 
 #: Folder of the log, below the root of a dataset.
 MANIFEST = "_manifest"

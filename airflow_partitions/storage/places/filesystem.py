@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.connection import connected
-from airflow_partitions.storage.exchange import move
-from airflow_partitions.storage.place import is_local, local
+from airflow_partitions.storage.places.connection import connected
+from airflow_partitions.storage.places.exchange import move
+from airflow_partitions.storage.places.place import is_local, local
 
 if TYPE_CHECKING:
     from upath import UPath

@@ -18,8 +18,8 @@ from airflow_partitions.definitions import (
 )
 from airflow_partitions.errors import InvalidKeyError, LayoutError
 from airflow_partitions.keys import Interval, Key, Segment
-from airflow_partitions.storage.column import TYPES, VALUES, Column
-from airflow_partitions.storage.escape import check_component, escape, unescape
+from airflow_partitions.storage.layouts.column import TYPES, VALUES, Column
+from airflow_partitions.storage.layouts.escape import check_component, escape, unescape
 
 
 class Layout:

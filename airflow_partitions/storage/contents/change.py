@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 import attrs
 
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, StoredError
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.marker import Marker
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.marker import Marker
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 #: ``create`` fails if the partition is stored, ``append`` adds files to what is stored, ``overwrite`` replaces it; the
 #: last two make a partition that is not there.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from airflow_partitions.errors import SchemaError
-from airflow_partitions.storage.change import Change
+from airflow_partitions.storage.contents.change import Change
 from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
 
 

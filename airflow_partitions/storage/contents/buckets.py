@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from airflow_partitions.storage.marker import Index
+from airflow_partitions.storage.contents.marker import Index
 
 _COLUMN = re.compile(r"bucket\(\d+, .+\)")
 #: Spark's names of files begin with the number of their task.

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.directories import Directories
-from airflow_partitions.storage.failure import about, told
+from airflow_partitions.storage.contents.content import Content
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.layout import Layout
-from airflow_partitions.storage.register import register
+from airflow_partitions.storage.layouts.layout import Layout
+from airflow_partitions.storage.places.failure import about, told
+from airflow_partitions.storage.stores.directories import Directories
+from airflow_partitions.storage.stores.register import register
 
 #: Told a partition column and its text: whether partitions with it are wanted.
 Accept = Callable[[str, str], bool]

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.escape import escape, unescape
-from airflow_partitions.storage.marker import read_marker
+from airflow_partitions.storage.contents.content import Content
+from airflow_partitions.storage.contents.marker import read_marker
+from airflow_partitions.storage.layouts.escape import escape, unescape
 
 if TYPE_CHECKING:
     #: Told a partition column and its text: whether partitions with it are wanted.

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.change import Change, earlier
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.filesystem import names, read, write
-from airflow_partitions.storage.folders import LOCK, accepts, content_of, link, locked, walk
-from airflow_partitions.storage.journal import Journal, Move, inode
-from airflow_partitions.storage.marker import MARKER, Marker, read_marker
-from airflow_partitions.storage.schema import SchemaRule
-from airflow_partitions.storage.store import Request, Store
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.change import Change, earlier
+from airflow_partitions.storage.contents.content import Content
+from airflow_partitions.storage.contents.marker import MARKER, Marker, read_marker
+from airflow_partitions.storage.contents.schema import SchemaRule
+from airflow_partitions.storage.places.filesystem import names, read, write
+from airflow_partitions.storage.stores.folders import LOCK, accepts, content_of, link, locked, walk
+from airflow_partitions.storage.stores.journal import Journal, Move, inode
+from airflow_partitions.storage.stores.store import Request, Store
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.folders import Accept
+    from airflow_partitions.storage.stores.folders import Accept
 
 REPLACED = "_replaced"
 STAMP = "%Y%m%dT%H%M%SZ"

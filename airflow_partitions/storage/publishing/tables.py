@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.commit import Commit
-from airflow_partitions.storage.failure import about, told
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.marker import Marker
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.inventory import StoredPartition, snapshot
-from airflow_partitions.storage.marker import Marker
-from airflow_partitions.storage.register import writable
-from airflow_partitions.storage.store import Store
+from airflow_partitions.storage.places.failure import about, told
+from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.stores.inventory import StoredPartition, snapshot
+from airflow_partitions.storage.stores.register import writable
+from airflow_partitions.storage.stores.store import Store
 
 
 @contextmanager

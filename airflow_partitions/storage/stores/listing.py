@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.content import Content
-from airflow_partitions.storage.directories import Directories
-from airflow_partitions.storage.failure import told
-from airflow_partitions.storage.filesystem import ages, at, create, read, remove
-from airflow_partitions.storage.manifest import Manifest
-from airflow_partitions.storage.marker import Marker
+from airflow_partitions.storage.contents.content import Content
+from airflow_partitions.storage.contents.marker import Marker
+from airflow_partitions.storage.places.failure import told
+from airflow_partitions.storage.places.filesystem import ages, at, create, read, remove
+from airflow_partitions.storage.stores.directories import Directories
+from airflow_partitions.storage.stores.manifest import Manifest
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.files import Files
-    from airflow_partitions.storage.filesystem import Place
-    from airflow_partitions.storage.folders import Accept
-    from airflow_partitions.storage.found import Found
-    from airflow_partitions.storage.layout import Layout
-    from airflow_partitions.storage.names import Named
+    from airflow_partitions.storage.layouts.layout import Layout
+    from airflow_partitions.storage.places.filesystem import Place
+    from airflow_partitions.storage.stores.folders import Accept
+    from airflow_partitions.storage.stores.found import Found
+    from airflow_partitions.storage.stores.names import Named
 
 #: Folder of the listings, below the root of a dataset.
 LISTINGS = "_listings"
@@ -100,7 +100,7 @@ class Listing:
 
 def freeze(files: Files, run: str, folder: str | None) -> str:
     """Path of the listing of *files* for *run*: that of the first one who asks."""
-    from airflow_partitions.storage.inventory import snapshot
+    from airflow_partitions.storage.stores.inventory import snapshot
 
     path = folder or f"{files.path}/{LISTINGS}"
     digest = hashlib.sha256(f"{files.path}\0{run}".encode()).hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from airflow_partitions.storage.marker import Marker
+from airflow_partitions.storage.contents.marker import Marker
 
 
 @attrs.frozen

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.directories import Directories
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import at
-from airflow_partitions.storage.found import Found
-from airflow_partitions.storage.listing import Listing
-from airflow_partitions.storage.manifest import MANIFEST, Manifest
-from airflow_partitions.storage.names import Named, Names
-from airflow_partitions.storage.place import is_local, local
+from airflow_partitions.storage.places.filesystem import at
+from airflow_partitions.storage.places.place import is_local, local
+from airflow_partitions.storage.stores.directories import Directories
+from airflow_partitions.storage.stores.found import Found
+from airflow_partitions.storage.stores.listing import Listing
+from airflow_partitions.storage.stores.manifest import MANIFEST, Manifest
+from airflow_partitions.storage.stores.names import Named, Names
 
 if TYPE_CHECKING:
     Register = Directories | Manifest | Found | Named | Listing

@@ -12,21 +12,21 @@ import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.change import Change
-from airflow_partitions.storage.failure import told
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.contents.change import Change
+from airflow_partitions.storage.contents.marker import Index, Marker
+from airflow_partitions.storage.contents.schema import SchemaRule
+from airflow_partitions.storage.contents.written import Written, data_files
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem import at, remove, sizes
-from airflow_partitions.storage.manifest import Manifest
-from airflow_partitions.storage.marker import Index, Marker
-from airflow_partitions.storage.publishing import marker_of
-from airflow_partitions.storage.register import writable
-from airflow_partitions.storage.schema import SchemaRule
-from airflow_partitions.storage.staging import open_staging
-from airflow_partitions.storage.written import Written, data_files
+from airflow_partitions.storage.places.failure import told
+from airflow_partitions.storage.places.filesystem import at, remove, sizes
+from airflow_partitions.storage.publishing.publishing import marker_of
+from airflow_partitions.storage.publishing.staging import open_staging
+from airflow_partitions.storage.stores.manifest import Manifest
+from airflow_partitions.storage.stores.register import writable
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 
 class Commit:

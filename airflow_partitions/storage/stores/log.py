@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.attempt import Attempt
-from airflow_partitions.storage.filesystem import at, create, names, read, write
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.places.filesystem import at, create, names, read, write
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem import Place
+    from airflow_partitions.storage.places.filesystem import Place
 
 _ENTRY, _WHOLE = ".json", ".whole.json"
 #: A summary of the whole log is written after this many commits: a reader reads it and what came since.

@@ -1,0 +1,1 @@
+"""What is known of a partition: its files, its schema, who wrote it and how."""

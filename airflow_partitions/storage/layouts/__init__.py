@@ -1,0 +1,1 @@
+"""How keys become names of directories, and back."""
