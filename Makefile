@@ -32,12 +32,14 @@ test: $(READY) ## all tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=line $(PARTS)
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going $(PARTS)
 endif
 
 # What waits for an Airflow most of the time runs beside the rest: one on each database.
+$(PARTS): SHELL = bash
 $(PARTS): $(READY)
-	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TESTS)
+	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TESTS) \
+	  > >(while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
 test-sqlite: TESTS = tests/scheduler -k sqlite
 test-postgresql: TESTS = tests/scheduler -k postgresql
