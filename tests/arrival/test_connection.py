@@ -20,7 +20,6 @@ from airflow_partitions.storage import Files, Parquet
 from airflow_partitions.storage.consuming.readiness import Ready
 from airflow_partitions.storage.places.filesystem import at
 
-pytest.importorskip("airflow.providers.amazon")
 pytestmark = [
     # Airflow's own, when its providers are imported.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -35,7 +34,7 @@ from airflow_partitions import PartitionByInterval, Partitioned
 from airflow_partitions.arrival import PartitionSensor, watched
 from airflow_partitions.storage import Parquet
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
-LANDING = Parquet("s3://lake/landing", partition=HOURS, conn_id="{name}")
+LANDING = Parquet("s3://reached/landing", partition=HOURS, conn_id="{name}")
 landed = watched("landed", LANDING)
 with DAG("days", schedule=Partitioned(landed, PartitionByInterval("@daily", start="2013-01-01"))):
     PartitionSensor(task_id="wait", files=LANDING)
@@ -67,13 +66,13 @@ def conn_id(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
         "extra": {"endpoint_url": endpoint, "region_name": "us-east-1"},
     }
     monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}", json.dumps(form))
-    at("s3://lake", {"conn_id": name}).mkdir(exist_ok=True)
+    at("s3://reached", {"conn_id": name}).mkdir(exist_ok=True)
     return name
 
 
 @pytest.fixture
 def files(conn_id: str) -> Parquet:
-    return Parquet(f"s3://lake/{uuid.uuid4().hex}", partition=HOURS, external=True, conn_id=conn_id)
+    return Parquet(f"s3://reached/{uuid.uuid4().hex}", partition=HOURS, external=True, conn_id=conn_id)
 
 
 def land(files: Parquet, *hours: int) -> None:
@@ -133,14 +132,14 @@ def test_nothing_secret_is_in_a_serialized_dag_or_a_repr(conn_id: str, tmp_path:
 def test_what_a_driver_gets_names_no_connection(conn_id: str) -> None:
     from airflow_partitions.spark.inputs import Input
 
-    files = Parquet("s3://lake/landing", partition=HOURS, conn_id=conn_id)
+    files = Parquet("s3://reached/landing", partition=HOURS, conn_id=conn_id)
     form = Input("landing", files, Selection.of(HOURS, "2013-02-08T05:00Z")).to_json()
     assert conn_id not in json.dumps(form)
 
 
 def test_connections_that_are_not_there(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StorageError, match="there is no connection 'nowhere'; expected one for s3://"):
-        Parquet("s3://lake/landing", partition=HOURS, conn_id="nowhere").exists("2013-02-08T05:00Z")
+        Parquet("s3://reached/landing", partition=HOURS, conn_id="nowhere").exists("2013-02-08T05:00Z")
     monkeypatch.setenv("AIRFLOW_CONN_ODD", '{"conn_type": "aws"}')
     with pytest.raises(StorageError, match="gives no file system for memory://"):
         at("memory://lake", {"conn_id": "odd"})
@@ -148,8 +147,8 @@ def test_connections_that_are_not_there(endpoint: str, monkeypatch: pytest.Monke
 
 def test_credentials_or_a_connection() -> None:
     with pytest.raises(InvalidDefinitionError, match="not both"):
-        Parquet("s3://lake/landing", conn_id="lake", credentials={"key": "x"})
-    files = Parquet("s3://lake/landing", partition=HOURS, conn_id="lake")
+        Parquet("s3://reached/landing", conn_id="lake", credentials={"key": "x"})
+    files = Parquet("s3://reached/landing", partition=HOURS, conn_id="lake")
     assert Files.from_json(files.to_json()) == files
     assert Files.from_json(files.to_json(), {"key": "x"}).conn_id is None
     assert Parquet("/lake", partition=HOURS, conn_id="unused").path == "/lake"  # a local one needs none

@@ -92,7 +92,6 @@ with DAG("arrived_hours", schedule=Partitioned(landed, HOURS), max_active_runs=5
 
 
 def test_the_triggerer_reaches_s3_by_a_connection(airflow: Airflow) -> None:
-    pytest.importorskip("airflow.providers.amazon")
     import s3fs
     from moto.server import ThreadedMotoServer
 
