@@ -9,7 +9,7 @@ import pytest
 
 from tests.scheduler.conftest import Airflow
 
-DATABASES = ("sqlite",)  # the database has little to do with it
+DATABASES = ("postgresql",)  # the database has little to do with it
 pytestmark = pytest.mark.airflow
 
 

@@ -10,7 +10,7 @@ import pytest
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from tests.scheduler.conftest import Airflow
 
-DATABASES = ("sqlite",)  # the database has little to do with it
+DATABASES = ("postgresql",)  # the database has little to do with it
 pytestmark = pytest.mark.airflow
 
 

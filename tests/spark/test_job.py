@@ -165,7 +165,7 @@ def returns_only_keys(flights: Any) -> Any:
         (returns_nothing, "got NoneType; expected a Spark DataFrame: return the DataFrame"),
         (returns_rows, "got list; expected a Spark DataFrame: use spark.createDataFrame"),
         (returns_stream, "got a streaming DataFrame"),
-        (returns_only_keys, "has only partition columns"),
+        (returns_only_keys, "only partition columns"),
     ],
 )
 def test_other_results_are_refused(spark: SparkSession, lake: Any, function: Any, words: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import ForeignRowsError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.places.place import is_local
-from airflow_partitions.storage.reading.readers.spark import format_options, known_format, quoted, spark_path
+from airflow_partitions.storage.reading.readers.spark import format_options, known_format, spark_path
 from airflow_partitions.storage.reading.scan import Scan
+from airflow_partitions.storage.writing.foreign import own_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,25 +26,11 @@ def write_spark(frame: DataFrame, files: Files, key: Key, folder: Place) -> tupl
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
-    names = {name.lower(): name for name in files.layout.columns}
-    texts = files.layout.values_of(key)
-    held = {column: names[column.lower()] for column in frame.columns if column.lower() in names}
-    strange = f.lit(False)
-    for column, name in held.items():
-        kind = files.layout.columns[name].type
-        strange = strange | ~f.col(quoted(column)).try_cast(kind).eqNullSafe(f.lit(texts[name]).cast(kind))
     counts = Observation()
-    kept = frame.observe(counts, f.count(f.lit(1)).alias("rows"), f.count_if(strange).alias("strange")).drop(*held)
-    if not kept.columns:
-        raise ResultError(f"partition {str(key)!r}: there are only partition columns {[*held]}; expected others too")
     options = {**output_options(str(folder)), **format_options(Scan(files=files))}
-    with known_format(files.format, frame.sparkSession):
-        kept.write.mode("append").format(files.format).options(**options).save(spark_path(str(folder)))
-    if found := counts.get["strange"]:
-        raise ForeignRowsError(
-            f"partition {str(key)!r} of {files.path!r}: {found} rows belong elsewhere; expected only rows whose"
-            f" {', '.join(held)} is that of the partition: filter them, or drop these columns"
-        )
+    with own_rows(frame, files, key) as kept, known_format(files.format, frame.sparkSession):
+        counted = kept.observe(counts, f.count(f.lit(1)).alias("rows"))
+        counted.write.mode("append").format(files.format).options(**options).save(spark_path(str(folder)))
     return counts.get["rows"], {field.name: field.dataType.simpleString() for field in kept.schema.fields}
 
 
