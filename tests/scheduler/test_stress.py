@@ -59,7 +59,7 @@ def storm(airflow: Airflow) -> str:
         def right(): ...
 
         @asset(schedule=None, partition=HOURS)
-        def alone(): ...
+        def stray(): ...
 
         @asset(schedule=None, partition=PartitionByInterval("@yearly"))
         def storm_years(): ...
@@ -158,18 +158,18 @@ def test_events_that_commit_in_another_order_than_they_began_are_all_seen(airflo
     if airflow.home.database.startswith("sqlite"):
         pytest.skip("SQLite has one writer: its transactions commit in the order in which they write")
     key, other = "2015-06-01T00:00Z", "2015-06-01T01:00Z"
-    with late_events(airflow, key, "left", "alone") as commit:
+    with late_events(airflow, key, "left", "stray") as commit:
         emit(airflow, "right", key)
-        emit(airflow, "alone", other)
+        emit(airflow, "stray", other)
         command(airflow, "upkeep")
         settle()
         assert key not in airflow.keys("both")
-        assert [record["key"] for record in ledger(airflow, "alone")] == [other]
+        assert [record["key"] for record in ledger(airflow, "stray")] == [other]
         commit()
-    assert airflow.events("alone") == [key, other]  # in the order of their ids
+    assert airflow.events("stray") == [key, other]  # in the order of their ids
     airflow.wait(lambda: (key, "success") in [run[:2] for run in airflow.runs("both")], "the one that came late")
     command(airflow, "upkeep")
-    assert [record["key"] for record in ledger(airflow, "alone")] == [key, other]
+    assert [record["key"] for record in ledger(airflow, "stray")] == [key, other]
     settle()
     assert airflow.keys("both").count(key) == 1
 
