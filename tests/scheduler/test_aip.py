@@ -242,6 +242,7 @@ def test_a19_every_partition_has_its_mapped_tasks(airflow: Airflow) -> None:
         for key in ("2024-02-08T05:00Z", "2024-02-08T06:00Z"):
             assert airflow.trigger("files_by_hour", key).status_code == 200
         airflow.wait_finished("files_by_hour", 3)
+        airflow.wait_finished("files_by_hour", 2, run_type="manual")
         made = airflow.sql(
             "select r.partition_key, count(*) from task_instance t join dag_run r on r.run_id = t.run_id and"
             " r.dag_id = t.dag_id where t.dag_id = 'files_by_hour' and t.task_id = 'load' and r.run_type = 'manual'"
