@@ -38,16 +38,21 @@ class Api:
 
     def patch(self, path: str, body: dict[str, Any]) -> Any:
         """Change what is at *path*."""
-        return self._content(self._client.patch(f"/api/v2/{path}", json=body))
+        return self._content(self.ask("PATCH", path, body))
 
     def post(self, path: str, body: dict[str, Any], *, known: tuple[int, ...] = ()) -> Any:
         """Make something; None if the answer's status is one of *known*."""
+        answer = self.ask("POST", path, body)
+        return None if answer.status_code in known else self._content(answer)
+
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
+        """Airflow's answer, whatever it is."""
         for _ in range(_TRIES):
-            answer = self._client.post(f"/api/v2/{path}", json=body)
+            answer = self._client.request(method, f"/api/v2/{path}", json=body)
             if answer.status_code != httpx.codes.INTERNAL_SERVER_ERROR or "Database error" not in answer.text:
                 break
             time.sleep(_PAUSE)
-        return None if answer.status_code in known else self._content(answer)
+        return answer
 
     @staticmethod
     def _content(answer: httpx.Response) -> Any:

@@ -15,7 +15,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +151,7 @@ class Airflow:
 
     def trigger(self, dag_id: str, key: str | None) -> httpx.Response:
         """Ask for a run by hand; any answer is returned as it is."""
-        client = self.api._client
-        return client.post(f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "partition_key": key})
+        return self.api.ask("POST", f"dags/{dag_id}/dagRuns", {"logical_date": None, "partition_key": key})
 
     def wait(self, until: Callable[[], Any], what: str, seconds: float = 300) -> Any:
         deadline = time.monotonic() + seconds
@@ -195,6 +194,15 @@ def _free_port() -> int:
 
 def _as_text(value: Any) -> Any:
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(value, datetime) else value
+
+
+@pytest.fixture(scope="module")
+def one_day() -> None:
+    """For files that ask for yesterday: begun far enough from midnight UTC for its tests to mean one day by it."""
+    now = datetime.now(UTC)
+    left = timedelta(days=1) - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
+    if left < timedelta(minutes=10):
+        time.sleep(left.total_seconds() + 1)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -12,7 +12,7 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from tests.scheduler.conftest import Airflow
 
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("one_day")]
 
 EXAMPLES = Path(__file__).parents[2] / "dags" / "aip"
 HOURS = PartitionByInterval("@hourly")

@@ -10,7 +10,7 @@ import pytest
 from tests.scheduler.conftest import Airflow
 
 DATABASES = ("postgresql",)  # the database has little to do with it
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("one_day")]
 
 
 @pytest.fixture(scope="module")

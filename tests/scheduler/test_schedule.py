@@ -11,7 +11,7 @@ from airflow_partitions import PartitionByInterval, PartitionByProduct, Partitio
 from tests.scheduler.conftest import Airflow
 
 DATABASES = ("postgresql",)  # the database has little to do with it
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("one_day")]
 
 
 def yesterday() -> datetime:

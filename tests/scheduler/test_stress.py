@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 
-import httpx
 import pytest
 
 from airflow_partitions import PartitionByInterval
@@ -133,22 +133,25 @@ def test_a_pause_in_the_middle_of_a_day_is_caught_up(airflow: Airflow, storm: st
     assert airflow.keys("storm_days").count(day) == 1
 
 
-def test_of_two_upstreams_that_arrive_together_none_is_lost_and_none_doubled(airflow: Airflow, storm: str) -> None:
-    keys = [str(key) for key in PartitionByInterval("@hourly").keys("2015-04-01", "2015-05-01")][:TRIES]
-    ids = dict(airflow.sql("select name, id from asset where name in ('left', 'right')"))
+def post_together(airflow: Airflow, left: str, right: str, start: str) -> list[str]:
+    """Let events of two assets arrive at the same moment for each of so many hours, and return these."""
+    end = datetime.fromisoformat(f"{start}T00:00Z") + timedelta(hours=TRIES)
+    keys = [str(key) for key in PartitionByInterval("@hourly").keys(start, end)]
+    ids = dict(airflow.sql("select name, id from asset where name in (?, ?)", left, right))
 
-    def post(client: httpx.Client, side: str, key: str) -> None:
-        for _ in range(10):  # SQLite turns some away when many write
-            answer = client.post("/api/v2/assets/events", json={"asset_id": ids[side], "partition_key": key})
-            if not answer.is_server_error:
-                break
-        assert answer.is_success, answer.text
+    def post(side: str, key: str) -> None:
+        airflow.api.post("assets/events", {"asset_id": ids[side], "partition_key": key})
 
     with ThreadPoolExecutor(2) as pool:
         for key in keys:
-            together = [pool.submit(post, airflow.api._client, side, key) for side in ("left", "right")]
+            together = [pool.submit(post, side, key) for side in (left, right)]
             for one in together:
                 one.result()
+    return keys
+
+
+def test_of_two_upstreams_that_arrive_together_none_is_lost_and_none_doubled(airflow: Airflow, storm: str) -> None:
+    keys = post_together(airflow, "left", "right", "2015-04-01")
     airflow.wait_finished("both", TRIES)
     settle()
     assert sorted(airflow.keys("both")) == keys

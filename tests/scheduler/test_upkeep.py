@@ -112,7 +112,7 @@ def test_a_wiped_ledger_is_made_again(airflow: Airflow, tended: str) -> None:
     (asset,) = airflow.sql("select id from asset where name = 'meters'")
     command(airflow, "upkeep")
     before = [record["key"] for record in ledger(airflow, "meters")]
-    response = airflow.api._client.delete(f"/api/v2/assets/{asset[0]}/state-store")
+    response = airflow.api.ask("DELETE", f"assets/{asset[0]}/state-store")
     assert response.status_code in (200, 204), response.text
     assert ledger(airflow, "meters") == []
     (found,) = command(airflow, "reconcile", "meters")
