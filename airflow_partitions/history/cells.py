@@ -7,19 +7,39 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.history.database import portions
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
     from sqlalchemy.orm import Session
 
 
+def owner(at: Session | Connection, asset: str) -> int | None:
+    """The id of the active *asset* of that name, whose cells are meant."""
+    from airflow.models.asset import AssetModel
+
+    return at.scalar(select(AssetModel.id).where(AssetModel.name == asset, AssetModel.active.has()))
+
+
 def hold_cell(at: Session, asset_id: int, name: str) -> None:
-    """Wait until nobody else holds an asset's cell, and hold it until the transaction ends."""
+    """Wait until nobody else holds an asset's cell, and hold it until the transaction ends.
+
+    A cell that is not there is made, with nothing in it.
+    """
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
+    now = datetime.now(UTC)
     # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
-    at.execute(update(Cell).where(Cell.asset_id == asset_id, Cell.key == name).values(updated_at=datetime.now(UTC)))
+    hold = update(Cell).where(Cell.asset_id == asset_id, Cell.key == name).values(updated_at=now)
+    if at.connection().execute(hold).rowcount:
+        return
+    try:
+        with at.begin_nested():
+            at.execute(insert(Cell).values(asset_id=asset_id, key=name, value="null", updated_at=now))
+    except IntegrityError:  # another process has made it in the same moment, and has let it go
+        at.execute(hold)
 
 
 def read_cells(at: Session, asset_id: int, names: Collection[str]) -> dict[str, str]:

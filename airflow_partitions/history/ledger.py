@@ -18,7 +18,7 @@ from sqlalchemy import select
 from airflow_partitions.dependencies import Foreign, Selection
 from airflow_partitions.errors import InvalidKeyError, StorageError
 from airflow_partitions.history.address import Addresses, keys_of, moment
-from airflow_partitions.history.cells import hold_cell, read_cells, write_cells
+from airflow_partitions.history.cells import hold_cell, owner, read_cells, write_cells
 from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import Times
 from airflow_partitions.history.page import MARK, Mark, cell, page_text
@@ -75,7 +75,7 @@ def records(asset: str, selection: Selection) -> Iterator[tuple[Key, Record]]:
     """The records of a *selection* of the asset's partitions, by time, as of the last :func:`advance`."""
     addresses = Addresses(selection.definition)
     with connection() as at:
-        asset_id = _asset_id(at, asset)
+        asset_id = owner(at, asset)
         if asset_id is None:
             return
         for span in dict.fromkeys(box.span for box in selection.boxes):
@@ -95,7 +95,7 @@ def advance(asset: str, definition: PartitionDefinition | Foreign, *, anew: bool
     """
     _check_backend()
     with session() as at:
-        asset_id = _asset_id(at, asset)
+        asset_id = owner(at, asset)
         if asset_id is None:
             return Progress(asset, 0, 0)
         mark = _mark(at, asset_id)
@@ -205,12 +205,6 @@ def _bounds(addresses: Addresses, reach: tuple[str, str] | None) -> list[ColumnE
     return [Row.key >= reach[0], Row.key < reach[1]]
 
 
-def _asset_id(at: Session | Connection, asset: str) -> int | None:
-    from airflow.models.asset import AssetModel
-
-    return at.scalar(select(AssetModel.id).where(AssetModel.name == asset, AssetModel.active.has()))
-
-
 def _events(at: Session, asset_id: int, last: int) -> list[Record]:
     """The next events after the one called *last*."""
     from airflow.models.asset import AssetEvent as E
@@ -225,8 +219,8 @@ def _events(at: Session, asset_id: int, last: int) -> list[Record]:
 
 
 def _mark(at: Session, asset_id: int) -> Mark | None:
-    text = read_cells(at, asset_id, [MARK]).get(MARK)
-    return None if text is None else Mark.from_json(json.loads(text))
+    found = json.loads(read_cells(at, asset_id, [MARK]).get(MARK, "null"))
+    return None if found is None else Mark.from_json(found)
 
 
 def _check_backend() -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.errors import PartitionError
-from airflow_partitions.history.cells import read_cells, write_cells
+from airflow_partitions.history.cells import owner, read_cells, write_cells
 from airflow_partitions.history.database import portions, session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
@@ -52,7 +52,7 @@ def catch_up(dag_id: str, timetable: Partitioned) -> int:
     marks: dict[int, int] = {}
     with session() as at:
         for name in timetable.upstreams.leaves:
-            asset_id = _asset_id(at, name)
+            asset_id = owner(at, name)
             if asset_id is None:
                 continue
             mark = _mark(at, asset_id, dag_id, prints)
@@ -82,12 +82,6 @@ def _reached(mapper: Any, event: Sent) -> list[str]:
         return mapper.reached(event.key, event.run_after)
     except PartitionError:  # a key of an older definition, or no key at all: Airflow has put it in its log
         return []
-
-
-def _asset_id(at: Session, name: str) -> int | None:
-    from airflow.models.asset import AssetModel
-
-    return at.scalar(select(AssetModel.id).where(AssetModel.name == name, AssetModel.active.has()))
 
 
 def _events(at: Session, asset_id: int, mark: int) -> list[Sent]:

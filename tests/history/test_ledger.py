@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -247,7 +248,6 @@ def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -
 def test_processes_that_advance_at_once_lose_nothing(metadata: Metadata) -> None:
     hours = [str(key) for key in HOURS.keys("2013-07-02", "2013-07-04")]
     metadata.emit("flights", hours[0])
-    advance("flights", HOURS)
 
     def work(some: list[str]) -> None:
         for hour in some:
@@ -257,3 +257,22 @@ def test_processes_that_advance_at_once_lose_nothing(metadata: Metadata) -> None
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, (hours[1::2], hours[2::2])))
     assert metadata.pages("flights") == {"201307": hours}
+
+
+def test_processes_that_begin_a_ledger_at_once_make_it_once(metadata: Metadata) -> None:
+    hours = [str(key) for key in HOURS.keys("2013-07-02", "2013-07-03")]
+    names = [f"flights_{number}" for number in range(20)]
+    for name in names:
+        metadata.emit(name, *hours)
+    together = Barrier(2)
+
+    def begin(_: int) -> None:
+        for name in names:
+            together.wait(60)
+            advance(name, HOURS)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(begin, range(2)))
+    for name in names:
+        assert metadata.pages(name) == {"201307": hours}
+        assert metadata.mark(name)["months"] == ["201307"]
