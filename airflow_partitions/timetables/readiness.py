@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 # The scheduler reads a Dag anew for each of its loops; what is being made is read once for each.
 _GOOD_FOR = timedelta(seconds=2)
-# A run that was asked for is there after one loop; this is far longer.
-_APPEARS_WITHIN = timedelta(seconds=60)
 _MOST_REMEMBERED = 1_000_000
 
 
@@ -81,10 +79,6 @@ class Outlook:
     idle: bool
     begun: datetime | None = None
 
-    def began_after(self, moment: datetime) -> bool:
-        """Whether a run has begun since."""
-        return self.begun is not None and self.begun >= moment
-
 
 class Readiness:
     """Answers for one Dag which of its partitions are to be made.
@@ -98,22 +92,23 @@ class Readiness:
         self._in_flight: Mapping[str, Mapping[str, datetime]] = {}
         self._begun: dict[str, Begun] = {}
         self._read: datetime | None = None
-        self._fired: dict[str, datetime] = {}
+        self._asked: dict[str, datetime] = {}
 
     def fires(self, text: str) -> bool:
         """Whether to start a run of the Dag's key *text* now.
 
-        Says so once: until the run is there, a second row that asks for the same partition is left waiting.
+        Says so once, to one scheduler: until the run is there, a second row that asks for the same partition is left
+        waiting.
         """
+        from airflow_partitions.history.asked import first_to_ask, is_open
+
         now = datetime.now(UTC)
         outlook = self.outlook(text, now)
-        fired = self._fired.get(text)
-        if not outlook.fires or (
-            fired is not None and now - fired < _APPEARS_WITHIN and not outlook.began_after(fired)
-        ):
+        if not outlook.fires or is_open(self._asked.get(text), outlook.begun, now):
             return False
-        self._fired[text] = now
-        return True
+        self._asked[text] = now
+        upstream = next(iter(self._upstreams.leaves))
+        return self.dag_id is None or first_to_ask(self.dag_id, text, upstream, outlook.begun)
 
     def outlook(self, text: str, now: datetime) -> Outlook:
         """What is to be done for the Dag's key *text*."""
