@@ -15,6 +15,7 @@ import attrs
 from airflow_partitions.calendars.instants import utc
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.dependencies import Foreign
+from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key, Segment
 from airflow_partitions.keys.product_key import split_parts
 
@@ -94,9 +95,14 @@ def month_of(at: int) -> str:
 def keys_of(definition: PartitionDefinition | Foreign, text: str) -> tuple[Key, ...]:
     """The keys that an event with *text* is about.
 
-    :raises InvalidKeyError: if there are none.
+    :raises InvalidKeyError: if there are none. Another spelling of a key is none: events are looked up by their texts.
     """
-    return definition.keys(text) if isinstance(definition, Foreign) else (definition.parse(text),)
+    if isinstance(definition, Foreign):
+        return definition.keys(text)
+    key = definition.parse(text)
+    if str(key) != text:
+        raise InvalidKeyError(f"{text!r} is written {str(key)!r}; give that text", given=text, nearest=(str(key),))
+    return (key,)
 
 
 def _joined(texts: list[str]) -> str:

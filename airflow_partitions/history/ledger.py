@@ -20,7 +20,7 @@ from airflow_partitions.errors import InvalidKeyError, StorageError
 from airflow_partitions.history.address import Addresses, keys_of, moment
 from airflow_partitions.history.cells import hold_cell, owner, read_cells, write_cells
 from airflow_partitions.history.database import connection, portions, session
-from airflow_partitions.history.events import Times
+from airflow_partitions.history.events import Times, times_of
 from airflow_partitions.history.page import MARK, Mark, cell, page_text
 from airflow_partitions.history.record import Record
 
@@ -68,6 +68,14 @@ def recorded(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key
                 .where(AssetModel.name == asset, AssetModel.active.has(), Row.key.in_(some))
             )
             found.update({texts[row]: Record.from_text(value).times for row, value in at.execute(query)})
+    return found
+
+
+def made(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, Times]:
+    """When those of *keys* that ever were materialised were, by the text their events carry."""
+    found = times_of(asset, list(keys))  # first: what is purged after this question is in the ledger
+    for text, times in recorded(asset, definition, keys).items():
+        found[text] = times.also(found.get(text))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from airflow_partitions.history.database import session
+from airflow_partitions.history.database import connection, session
 
 if TYPE_CHECKING:
     from airflow.timetables.base import Timetable
@@ -32,3 +32,18 @@ def producing_timetables(asset: str) -> list[Timetable]:
         found = SerializedDagModel.get_latest_serialized_dags(dag_ids=dag_ids, session=at) if dag_ids else []
         timetables: list[Any] = [row.dag.timetable for row in found]
     return [timetable for timetable in timetables if hasattr(timetable, "makes")]
+
+
+def outlets(dag_id: str) -> list[str]:
+    """The assets that a Dag has tasks to write."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+
+    query = (
+        select(AssetModel.name)
+        .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetModel.id)
+        .where(TaskOutletAssetReference.dag_id == dag_id)
+        .distinct()
+        .order_by(AssetModel.name)
+    )
+    with connection() as at:
+        return list(at.scalars(query))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import func, select
 
+from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.database import connection, portions
+from airflow_partitions.history.ledger import made
+from airflow_partitions.history.producers import outlets
+from airflow_partitions.keys import Key
 
 # What the scheduler's MAX_PARTITION_DAG_RUNS_PER_LOOP is.
 _PER_LOOP = 500
@@ -65,9 +71,11 @@ def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
     return found
 
 
-def begun(dag_id: str, keys: Collection[str]) -> dict[str, Begun]:
-    """The runs of a Dag for each of its *keys*; of runs that were purged, what they materialised."""
-    from airflow.models.asset import AssetEvent, TaskOutletAssetReference
+def begun(dag_id: str, definition: PartitionDefinition, keys: Collection[str]) -> dict[str, Begun]:
+    """The runs of a Dag for each of its *keys*; of runs that were purged, what they materialised.
+
+    :param definition: what partitions the Dag makes.
+    """
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
@@ -79,14 +87,14 @@ def begun(dag_id: str, keys: Collection[str]) -> dict[str, Begun]:
             )
             for key, state, start in at.execute(runs):
                 found[str(key)] = found.get(str(key), _NONE).also(start, queued=state == DagRunState.QUEUED)
-        for some in portions([key for key in keys if key not in found]):
-            made = (
-                select(AssetEvent.partition_key, func.max(AssetEvent.timestamp))
-                .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetEvent.asset_id)
-                .where(TaskOutletAssetReference.dag_id == dag_id, AssetEvent.partition_key.in_(some))
-                .group_by(AssetEvent.partition_key)
-            )
-            found.update({str(key): Begun(last, queued=False) for key, last in at.execute(made)})
+    unknown: dict[str, Key] = {}
+    for text in keys:
+        if text not in found:
+            with suppress(InvalidKeyError):  # of an older definition
+                unknown[text] = definition.parse(text)
+    for asset in outlets(dag_id) if unknown else ():
+        for text, times in made(asset, definition, unknown).items():
+            found[text] = found.get(text, _NONE).also(times.last, queued=False)
     return {key: found.get(key, _NONE) for key in keys}
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.history.events import Times, events_since, times_of
-from airflow_partitions.history.ledger import recorded
+from airflow_partitions.history.events import Times, events_since
+from airflow_partitions.history.ledger import made
 from airflow_partitions.keys import Key
 
 # Events are registered in transactions that may commit later than others that began later: the last events are read
@@ -44,19 +44,19 @@ class History:
             self._read.update(dict.fromkeys(asked, now))
         return [asset for asset in assets if asset not in self._known]
 
-    def times(self, asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> Mapping[str, Times | None]:
+    def times(
+        self, asset: str, definition: PartitionDefinition, keys: Iterable[tuple[str, Key]]
+    ) -> Mapping[str, Times | None]:
         """When *asset* was materialised for each of the *keys*, by the text its events carry; as of the last refresh.
 
+        :param keys: each after that text.
         :return: of these keys, and possibly of others.
         """
         now = datetime.now(UTC)
         known = self._known.setdefault(asset, {})
         self._begun.setdefault(asset, now)
         self._read.setdefault(asset, now)
-        if unknown := [text for text in keys if text not in known]:
-            told = times_of(asset, unknown)
-            kept = recorded(asset, definition, {text: keys[text] for text in unknown})
-            for text in unknown:
-                seen = told.get(text)
-                known[text] = seen.also(kept.get(text)) if seen is not None else kept.get(text)
+        if unknown := {text: key for text, key in keys if text not in known}:
+            found = made(asset, definition, unknown)
+            known.update((text, found.get(text)) for text in unknown)
         return known

@@ -85,16 +85,15 @@ class Upcoming:
 
     def or_(self, other: Upcoming) -> Upcoming:
         """What is known if either will do: of those that hold and come to no harm by beginning now."""
-        ready = [one for one in (self, other) if one.enough and not one.blocked]
-        if len(ready) == 1:
-            return ready[0]
+        ready = [one for one in (self, other) if one.enough and not one.blocked] or [self, other]
+        complete = any(one.complete for one in ready)
         completed = [one.completed for one in (self, other) if one.completed]
         return Upcoming(
-            self.complete or other.complete,
-            self.enough or other.enough,
-            not ready and (self.blocked or other.blocked),
-            _latest(self.newest, other.newest),
-            min(completed, default=None),
+            complete,
+            any(one.enough for one in ready),
+            any(one.blocked for one in ready),
+            _latest(*(one.newest for one in ready)),
+            min(completed, default=None) if complete else None,
         )
 
 
@@ -146,6 +145,14 @@ class Firing:
         if self.wait is not None and upcoming.completed > begun:
             return True
         return upcoming.newest is not None and upcoming.newest > begun and self.reruns(upcoming.newest, end, now)
+
+    def settles(
+        self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False
+    ) -> bool:
+        """Whether to start a run now, or once nothing has changed for long enough; as for :meth:`fires`."""
+        if isinstance(self.rerun, Within) and upcoming.newest is not None:
+            now = max(now, upcoming.newest + self.rerun.settle)
+        return self.fires(upcoming, begun, end, now, queued=queued)
 
     def idle(
         self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False

@@ -137,7 +137,8 @@ class DependencyMapper(PartitionMapper):
         past = [text for text, end in ends if firing.wait is None and firing.is_past(end, now)]
         if not past or self.readiness.dag_id is None:
             return set()
-        return {text for text, runs in begun(self.readiness.dag_id, past).items() if runs.queued or runs.at is not None}
+        known = begun(self.readiness.dag_id, downstream, past)
+        return {text for text, runs in known.items() if runs.queued or runs.at is not None}
 
 
 def mappers_of(upstreams: Upstreams, readiness: Readiness, dates: PartitionDates) -> Mapping[str, DependencyMapper]:

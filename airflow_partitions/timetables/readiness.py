@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, reduce
@@ -34,11 +34,11 @@ _MOST_REMEMBERED = 1_000_000
 class Needs(NamedTuple):
     """The keys that a downstream partition needs.
 
-    :ivar keys: the same keys, by the text that events carry.
+    :ivar keys: the same keys, each after the text that its events carry; two may share one.
     """
 
     selection: Selection
-    keys: Mapping[str, Key]
+    keys: Sequence[tuple[str, Key]]
 
 
 class NeededKeys:
@@ -71,12 +71,15 @@ class Outlook:
     :ivar upcoming: what is known of the upstream partitions it needs.
     :ivar fires: whether a run is to start now.
     :ivar idle: whether nothing is left to do before another upstream partition is materialised.
+    :ivar may_fire: whether a run is to start now, or perhaps later without another event: once nothing that it needs
+        is being made, or has changed for long enough.
     :ivar begun: when its newest run began; ``None`` if none has.
     """
 
     upcoming: Upcoming
     fires: bool
     idle: bool
+    may_fire: bool
     begun: datetime | None = None
 
 
@@ -113,13 +116,15 @@ class Readiness:
     def outlook(self, text: str, now: datetime) -> Outlook:
         """What is to be done for the Dag's key *text*."""
         upcoming = self.upcoming(text, now)
-        if upcoming.blocked or not (upcoming.complete or upcoming.enough):
-            return Outlook(upcoming, fires=False, idle=False)
+        there = upcoming.complete or upcoming.enough
+        if upcoming.blocked or not there:
+            return Outlook(upcoming, fires=False, idle=False, may_fire=there)
         runs = self.begun(text)
         asked = upcoming, runs.at, self._end(text), now
         firing = self._upstreams.firing
-        fires, idle = (question(*asked, queued=runs.queued) for question in (firing.fires, firing.idle))
-        return Outlook(upcoming, fires, idle, runs.at)
+        questions = firing.fires, firing.idle, firing.settles
+        fires, idle, may_fire = (question(*asked, queued=runs.queued) for question in questions)
+        return Outlook(upcoming, fires, idle, may_fire, runs.at)
 
     def upcoming(self, text: str, now: datetime) -> Upcoming:
         """What is known of the upstream partitions that the Dag's key *text* needs."""
@@ -145,7 +150,7 @@ class Readiness:
         if self.dag_id is None:
             return Begun(None, queued=False)
         if text not in self._begun:
-            self._begun |= begun(self.dag_id, {text, *waiting(self.dag_id)})
+            self._begun |= begun(self.dag_id, self._upstreams.downstream, {text, *waiting(self.dag_id)})
         return self._begun[text]
 
     def _holds(self, condition: SerializedAssetBase, text: str, now: datetime) -> Upcoming:
@@ -162,16 +167,16 @@ class Readiness:
 
         texts = [] if self.dag_id is None else waiting(self.dag_id)
         for name in names:
-            member, keys = self._upstreams.member(name), dict[str, Key]()
+            member, keys = self._upstreams.member(name), list[tuple[str, Key]]()
             for text in texts:
                 with suppress(InvalidKeyError):  # a row of an older definition
-                    keys.update(self._needs(member, text).keys)
+                    keys += self._needs(member, text).keys
             _history().times(name, member.definition, keys)
 
     def _needs(self, member: Upstream, text: str) -> Needs:
         def needs() -> Needs:
             selection = self.needed(member, text)
-            return Needs(selection, {member.text(key): key for key in selection})
+            return Needs(selection, [(member.text(key), key) for key in selection])
 
         moving = member.dependency.rule.moving
         return needs() if moving else _NEEDED.of(self._fingerprints[member.name], text, needs)
@@ -182,7 +187,7 @@ class Readiness:
         known = _history().times(member.name, member.definition, keys)
         since = self._since(member, text)
         times: list[Times] = []
-        for each in keys:
+        for each, _ in keys:
             made = known[each]
             if made is not None and (since is None or made.last >= since):
                 times.append(made)

@@ -17,6 +17,7 @@ from cachetools import TTLCache, cached
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.dependencies import Dependency, Foreign, Overlap, Rule, check_inverse
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.history.address import keys_of
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.condition import Leaf, leaves
 from airflow_partitions.timetables.firing import Firing
@@ -63,7 +64,7 @@ class Upstream:
         :raises InvalidKeyError: if there are none; the message names the asset.
         """
         try:
-            return (self.definition.parse(text),) if self.foreign is None else self.foreign.keys(text)
+            return keys_of(self.foreign or self.definition, text)
         except InvalidKeyError as error:
             raise InvalidKeyError(f"asset {self.name!r}: {error}", given=text) from None
 

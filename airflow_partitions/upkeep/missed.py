@@ -66,7 +66,7 @@ def catch_up(dag_id: str, timetable: Partitioned) -> int:
             for event in _undelivered(at, dag_id, events):
                 for key in _reached(mapper, event):
                     asked[key][event.id] = (asset_id, event.key)
-        wanted = {key: events for key, events in asked.items() if timetable.outlook(key).fires}
+        wanted = {key: events for key, events in asked.items() if timetable.outlook(key).may_fire}
         for key, sent in wanted.items():
             _ask(at, dag_id, key, sent, prints)
         for asset_id, event_id in marks.items():

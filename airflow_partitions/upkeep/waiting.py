@@ -55,7 +55,7 @@ def _has_no_future(timetable: Partitioned, key: str, *, crowded: bool) -> bool:
         outlook = timetable.outlook(key)
     except PartitionError:  # a key or an upstream that is no more
         return True
-    if outlook.fires or outlook.upcoming.blocked:
+    if outlook.may_fire or outlook.upcoming.blocked:
         return False
     return outlook.idle or crowded
 

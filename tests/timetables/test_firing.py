@@ -88,6 +88,20 @@ def test_both_and_either() -> None:
     assert NOTHING.or_(making).blocked
 
 
+def test_what_was_whole_once_stays_so_while_a_part_of_it_is_made_again() -> None:
+    again = Upcoming(True, True, True, ago(hours=9), ago(hours=9))
+    firing = Firing(AtLeast(2), rerun="never")
+    assert not firing.fires(again.or_(there(ago(hours=1))), ago(hours=5), END, NOW)
+    assert not firing.fires(again.or_(PARTLY), ago(hours=10), END, NOW)
+
+
+def test_what_fires_once_it_has_settled() -> None:
+    firing, unsettled = Firing(rerun=Within("2d", settle="30min")), there(ago(minutes=29), ago(hours=9))
+    assert firing.settles(unsettled, ago(hours=2), END, NOW)
+    assert not firing.settles(unsettled, ago(minutes=1), END, NOW)
+    assert not Firing(rerun=Within("36h", settle="30min")).settles(unsettled, ago(hours=2), END, NOW)
+
+
 @given(st.booleans(), st.integers(1, 99), st.sampled_from(["always", "never", Within("7d"), Within("1w", settle="5s")]))
 def test_json_round_trip(waits: bool, n: int, rerun: str | Within) -> None:
     firing = Firing(AtLeast(n) if waits else None, rerun, timedelta(minutes=n))

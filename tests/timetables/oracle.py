@@ -1,0 +1,225 @@
+"""When partitions are made, by brute force: written from docs/dependencies.md, over a list of all that has happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import attrs
+
+from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions.keys import Interval
+
+BEGIN, END = datetime(2013, 10, 31, tzinfo=UTC), datetime(2013, 11, 26, tzinfo=UTC)
+
+
+@attrs.define(eq=False)
+class Event:
+    """Something was materialised.
+
+    :ivar at: when the transaction that tells it began.
+    :ivar committed: when it ended; ``None`` if it has not yet.
+    :ivar kept: whether the ledger knows it.
+    :ivar purged: whether Airflow has forgotten it.
+    """
+
+    asset: str
+    text: str
+    at: datetime
+    committed: datetime | None = None
+    kept: bool = False
+    purged: bool = False
+
+    @property
+    def counts(self) -> bool:
+        return self.kept or (self.committed is not None and not self.purged)
+
+
+@attrs.define(eq=False)
+class Run:
+    """A run of a Dag; each Dag here makes the asset of its own name."""
+
+    id: int
+    dag_id: str
+    key: str
+    queued: datetime
+    began: datetime | None = None
+    ended: bool = False
+    failed: bool = False
+
+
+@attrs.frozen(slots=False)
+class Calendar:
+    """All keys that there are, and how events write them."""
+
+    meaning: PartitionByInterval | Foreign
+    intervals: tuple[Interval, ...]
+    spans: tuple[tuple[datetime, datetime], ...]
+    texts: Mapping[Interval, str]
+
+    @classmethod
+    def of(cls, meaning: PartitionByInterval | Foreign) -> Calendar:
+        definition: Any = meaning.definition if isinstance(meaning, Foreign) else meaning
+        intervals = tuple(definition.keys(BEGIN, END))
+        spans = tuple((i.start.astimezone(UTC), i.end.astimezone(UTC)) for i in intervals)
+        texts = {i: i.start.strftime(meaning.format) if isinstance(meaning, Foreign) else str(i) for i in intervals}
+        return cls(meaning, intervals, spans, texts)
+
+    @cached_property
+    def by_text(self) -> Mapping[str, list[Interval]]:
+        """The intervals that each text means: two where the clock repeats and the text has no offset."""
+        found: dict[str, list[Interval]] = {}
+        for interval, text in self.texts.items():
+            found.setdefault(text, []).append(interval)
+        return found
+
+    def needed(self, rule: Rule, of: Interval, now: datetime) -> list[Interval]:
+        """What a rule says, of a downstream interval."""
+        name, before, after = rule
+        if name in ("all", "latest"):
+            over = [n for n, (_, end) in enumerate(self.spans) if end <= now]
+            return [self.intervals[n] for n in (over if name == "all" else over[-1:])]
+        low, high = of.start.astimezone(UTC), of.end.astimezone(UTC)
+        if name == "window":
+            low, high = low - timedelta(hours=before), high + timedelta(hours=after)
+        shared = [n for n, (start, end) in enumerate(self.spans) if start < high and low < end]
+        if name == "look" and shared:
+            shared = [*range(max(0, shared[0] - before), shared[0]), *shared]
+        return [self.intervals[n] for n in shared]
+
+
+class Rule(NamedTuple):
+    """A rule by its name, with what it says of the time before and after; ``look`` back 0 intervals is no rule."""
+
+    name: str = "look"
+    before: int = 0
+    after: int = 0
+
+
+Condition = str | tuple[Any, ...]  # the name of an asset, or "&" or "|" and conditions
+
+
+@attrs.frozen
+class Consumer:
+    """A Dag scheduled on assets.
+
+    :ivar rerun: ``"always"``, ``"never"``, or age and settle.
+    """
+
+    name: str
+    condition: Condition
+    rules: Mapping[str, Rule]
+    wait: int | None
+    rerun: str | tuple[timedelta, timedelta]
+    max_wait: timedelta
+
+    @property
+    def moving(self) -> bool:
+        return any(rule.name in ("all", "latest") for rule in self.rules.values())
+
+
+@attrs.frozen
+class Held:
+    """A condition that holds: whether with all that is needed, and when each of it was last materialised."""
+
+    complete: bool
+    last: tuple[datetime, ...]
+
+
+@attrs.define
+class World:
+    """All that has happened."""
+
+    calendars: Mapping[str, Calendar]
+    now: datetime
+    events: list[Event] = attrs.field(factory=list)
+    runs: list[Run] = attrs.field(factory=list)
+    paused: set[str] = attrs.field(factory=set)
+
+    def made(self, asset: str) -> dict[Interval, list[datetime]]:
+        """When each partition of an asset was materialised; malformed events are about none."""
+        calendar, found = self.calendars[asset], dict[Interval, list[datetime]]()
+        for event in self.events:
+            if event.asset == asset and event.counts:
+                for interval in calendar.by_text.get(event.text, ()):
+                    found.setdefault(interval, []).append(event.at)
+        return found
+
+    def in_flight(self, asset: str, max_wait: timedelta) -> set[str]:
+        """The keys that are being made."""
+        runs = [] if asset in self.paused else [run for run in self.runs if run.dag_id == asset and not run.ended]
+        return {run.key for run in runs if self.now - (run.began or run.queued) <= max_wait}
+
+    def holds(self, consumer: Consumer, condition: Condition, of: Interval) -> Held | None:
+        """Whether a condition holds for a downstream interval."""
+        if not isinstance(condition, str):
+            parts = [self.holds(consumer, part, of) for part in condition[1:]]
+            there = [part for part in parts if part is not None]
+            both = condition[0] == "&"
+            if len(there) < (len(parts) if both else 1):
+                return None
+            complete = [part.complete for part in there]
+            return Held(all(complete) if both else any(complete), tuple(at for part in there for at in part.last))
+        calendar, made = self.calendars[condition], self.made(condition)
+        needed = calendar.needed(consumer.rules[condition], of, self.now)
+        there = [made[key] for key in needed if key in made]
+        wanted = len(needed) if consumer.wait is None else min(consumer.wait, len(needed))
+        in_flight = self.in_flight(condition, consumer.max_wait)
+        if not needed or len(there) < wanted or any(calendar.texts[key] in in_flight for key in needed):
+            return None
+        return Held(len(there) == len(needed), tuple(map(max, there)))
+
+    def was_complete(self, consumer: Consumer, condition: Condition, of: Interval, at: datetime) -> bool:
+        """Whether all that is needed now was there at an instant."""
+        if not isinstance(condition, str):
+            parts = [self.was_complete(consumer, part, of, at) for part in condition[1:]]
+            return all(parts) if condition[0] == "&" else any(parts)
+        made = self.made(condition)
+        needed = self.calendars[condition].needed(consumer.rules[condition], of, self.now)
+        return bool(needed) and all(key in made and min(made[key]) <= at for key in needed)
+
+    def begun(self, consumer: Consumer, of: Interval) -> datetime | None:
+        """When the newest run of a partition began; of runs that are no more, when they materialised it."""
+        text = self.calendars[consumer.name].texts[of]
+        runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
+        if runs:
+            return max((run.began for run in runs if run.began is not None), default=None)
+        return max(self.made(consumer.name).get(of, []), default=None)
+
+    def fires(self, consumer: Consumer, of: Interval) -> bool:
+        """Whether a partition is to be made now."""
+        text = self.calendars[consumer.name].texts[of]
+        held = self.holds(consumer, consumer.condition, of)
+        mine = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
+        if held is None or any(run.began is None and not run.ended for run in mine):
+            return False
+        begun = self.begun(consumer, of)
+        if begun is None:
+            return True
+        if not held.complete:
+            return False
+        if consumer.wait is not None and not self.was_complete(consumer, consumer.condition, of, begun):
+            return True
+        changed = max(held.last)
+        if changed <= begun or consumer.rerun == "never":
+            return False
+        if isinstance(consumer.rerun, str):
+            return True
+        age, settle = consumer.rerun
+        return self.now - of.end <= age and self.now - changed >= settle
+
+    def asks(self, consumer: Consumer, of: Interval, since: datetime) -> bool:
+        """Whether something a partition needs was told after an instant and after its newest run began."""
+        begun = self.begun(consumer, of)
+        texts = {
+            (asset, self.calendars[asset].texts[key])
+            for asset, rule in consumer.rules.items()
+            for key in self.calendars[asset].needed(rule, of, self.now)
+        }
+        return any(
+            event.counts and event.at > since and (begun is None or event.at > begun)
+            for event in self.events
+            if (event.asset, event.text) in texts
+        )

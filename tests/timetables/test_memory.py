@@ -1,0 +1,109 @@
+"""What is remembered, and what may yet fire, in cases that random ones seldom meet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.history.address import keys_of
+from airflow_partitions.history.ledger import advance
+from airflow_partitions.timetables import Partitioned, readiness
+from airflow_partitions.upkeep.missed import catch_up
+from airflow_partitions.upkeep.waiting import take_waiting
+from tests.metadata import Metadata, engine, metadata
+from tests.timetables.oracle import Consumer, Event, Rule, Run
+from tests.timetables.stage import Clock, Stage, clock, timetable_of
+
+__all__ = ["clock", "engine", "metadata"]
+
+pytestmark = pytest.mark.airflow
+
+DAYS = PartitionByInterval("@daily", start="2013-11-01")
+HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-11-01")
+MEANINGS = {"up": DAYS, "down": DAYS}
+DAY = "2013-11-02"
+NOON = datetime(2013, 11, 3, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+SETTLING = (timedelta(days=7), 30 * MINUTE)
+
+
+@pytest.fixture
+def stage(metadata: Metadata, clock: Clock) -> Stage:
+    readiness._history.cache_clear()
+    clock.now = NOON
+    return Stage.empty(metadata, list(MEANINGS))
+
+
+def waiting(rerun: str | tuple[timedelta, timedelta] = "always") -> Partitioned:
+    return timetable_of(Consumer("down", "up", {"up": Rule()}, None, rerun, timedelta(days=1)), MEANINGS)
+
+
+def tell(stage: Stage, number: int, asset: str, at: datetime, *reached: str) -> None:
+    stage.commit(number, Event(asset, DAY, at), {"down": list(reached)})
+
+
+def run(stage: Stage, number: int, dag_id: str, at: datetime, *, ended: bool = True) -> Run:
+    made = Run(number, dag_id, DAY, at, at, ended)
+    stage.put(made)
+    return made
+
+
+def test_a_row_that_waits_for_changes_to_settle_stays_however_many_wait(stage: Stage, clock: Clock) -> None:
+    tell(stage, 1, "up", NOON - 60 * MINUTE)
+    run(stage, 1, "down", NOON - 50 * MINUTE)
+    tell(stage, 2, "up", NOON - 15 * MINUTE, DAY)
+    assert take_waiting({"down": waiting(SETTLING)}, harmless=0) == 0
+    assert waiting(SETTLING).outlook(DAY).may_fire
+    clock.now += 16 * MINUTE
+    assert waiting(SETTLING).outlook(DAY).fires
+    run(stage, 2, "down", clock.now)
+    assert take_waiting({"down": waiting(SETTLING)}, harmless=0) == 1
+
+
+def test_what_was_missed_is_asked_for_before_it_has_settled(stage: Stage) -> None:
+    tell(stage, 1, "up", NOON - 60 * MINUTE)
+    run(stage, 1, "down", NOON - 50 * MINUTE)
+    catch_up("down", waiting(SETTLING))
+    tell(stage, 2, "up", NOON - 15 * MINUTE)
+    assert catch_up("down", waiting(SETTLING)) == 1
+    assert [key for key, _ in stage.pending("down").values()] == [DAY]
+
+
+def test_what_was_missed_is_asked_for_while_it_is_made_again(stage: Stage, clock: Clock) -> None:
+    catch_up("down", waiting())
+    tell(stage, 1, "up", NOON - 15 * MINUTE)
+    again = run(stage, 1, "up", NOON, ended=False)
+    assert catch_up("down", waiting()) == 1
+    again.ended = True  # and has failed: nothing tells of it
+    stage.put(again)
+    clock.now += MINUTE
+    assert waiting().outlook(DAY).fires
+
+
+@pytest.mark.parametrize("rerun", ["never", SETTLING])
+def test_what_was_made_stays_made_when_its_runs_and_events_are_purged(
+    stage: Stage, clock: Clock, rerun: str | tuple[timedelta, timedelta]
+) -> None:
+    tell(stage, 1, "up", NOON)
+    made = run(stage, 1, "down", NOON + MINUTE)
+    tell(stage, 2, "down", NOON + MINUTE)
+    clock.now += timedelta(days=30)
+    advance("down", DAYS)
+    stage.purge_runs([made])
+    stage.metadata.purge()
+    tell(stage, 3, "up", clock.now)
+    timetable = waiting(rerun)
+    assert not timetable.outlook(DAY).fires
+    assert timetable.get_partition_mapper(name="up").to_downstream(DAY) == []
+
+
+def test_another_spelling_of_a_key_is_no_key() -> None:
+    assert [str(key) for key in keys_of(HOURS, "2013-11-03T01:00-05:00")] == ["2013-11-03T01:00-05:00"]
+    for other in ("2013-11-03T06:00Z", "2013-11-03T01:00:00-05:00"):
+        with pytest.raises(InvalidKeyError, match="is written '2013-11-03T01:00-05:00'") as error:
+            keys_of(HOURS, other)
+        assert error.value.nearest == ("2013-11-03T01:00-05:00",)
+    assert len(keys_of(Foreign(HOURS), "2013-11-03T01:00:00")) == 2

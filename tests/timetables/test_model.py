@@ -1,0 +1,275 @@
+"""When partitions are made, compared with brute force, while all that can happen does happen in any order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from airflow_partitions import Foreign, Partitioned
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.history.ledger import advance, records
+from airflow_partitions.keys import Interval
+from airflow_partitions.timetables import readiness
+from airflow_partitions.upkeep.missed import catch_up
+from airflow_partitions.upkeep.waiting import take_waiting
+from tests.hunt import effort
+from tests.metadata import Metadata, engine, metadata
+from tests.timetables.oracle import BEGIN, END, Consumer, Event, Rule, Run, World
+from tests.timetables.scenes import CALENDARS, DAYS_TOLD, GAPS, MEANINGS, START, WATCHED, WRONG, consumers
+from tests.timetables.stage import Clock, Stage, clock, hurried, timetable_of
+
+__all__ = ["clock", "engine", "metadata"]
+
+pytestmark = pytest.mark.airflow
+
+MINUTE = timedelta(minutes=1)
+# What is known of a transaction that took longer than a minute, or of what was purged unseen, may be five minutes old.
+LATE, FORGET = MINUTE - timedelta(seconds=5), 5 * MINUTE + timedelta(seconds=5)
+
+
+class Model(RuleBasedStateMachine):
+    """Airflow, the package, and the oracle beside them."""
+
+    def __init__(self, metadata: Metadata, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.stage = Stage.empty(metadata, list(MEANINGS))
+        self.world = World(CALENDARS, START)
+        self.consumers: dict[str, Consumer] = {}
+        self.numbers = count(1)
+        self.open: list[tuple[int, Event, dict[str, list[str]]]] = []
+        self.since: dict[str, datetime] = {}
+        self.unsure: dict[str, datetime] = {}
+        readiness._history.cache_clear()
+        self.tick(timedelta(0))
+
+    # --- what the machine knows
+
+    def tick(self, step: timedelta) -> None:
+        self.world.now += step + timedelta(seconds=1)
+        self.clock.now = self.world.now
+
+    def fresh(self, name: str) -> Partitioned:
+        """A consumer as a loop of the scheduler reads it."""
+        return timetable_of(self.consumers[name], MEANINGS)
+
+    def awake(self) -> dict[str, Partitioned]:
+        return {name: self.fresh(name) for name in self.consumers if name not in self.world.paused}
+
+    def sure(self, name: str) -> bool:
+        return all(self.world.now > self.unsure.get(each, START) for each in (name, *self.consumers[name].rules))
+
+    # --- what happens
+
+    @initialize(one=consumers("one"), two=consumers("two"), told=st.sampled_from(["abc", "abc", "abc", ""]))
+    def define(self, one: Consumer, two: Consumer, told: str) -> None:
+        for consumer in (one, two):
+            self.redefine(consumer)
+        self.emit_most(told, WATCHED[1], set())
+        self.schedule(begins=True)
+
+    @rule(consumer=st.one_of(consumers("one"), consumers("two")), really=st.sampled_from([False] * 4 + [True]))
+    def redefine(self, consumer: Consumer, really: bool = True) -> None:
+        name = consumer.name
+        if not really:  # seldom: it starts from nothing
+            return
+        self.consumers[name] = consumer
+        self.stage.forget(name)
+        for _, _, reached in self.open:
+            reached.pop(name, None)
+        self.since[name] = self.world.now
+        catch_up(name, self.fresh(name))
+        self.tick(timedelta(0))
+
+    def begin(self, asset: str, text: str) -> None:
+        event = Event(asset, text, self.world.now)
+        self.world.events.append(event)
+        self.open.append((next(self.numbers), event, self.stage.reached(event, self.awake())))
+        self.tick(timedelta(0))
+
+    @precondition(lambda self: self.open)
+    @rule(data=st.data())
+    def commit(self, data: st.DataObject) -> None:
+        self.close(data.draw(st.integers(0, len(self.open) - 1)))
+        self.tick(timedelta(0))
+
+    def close(self, index: int) -> None:
+        number, event, reached = self.open.pop(index)
+        self.stage.commit(number, event, reached)
+        event.committed = self.world.now
+        if self.world.now - event.at > LATE:
+            self.unsure[event.asset] = self.world.now + FORGET
+
+    def tell(self, asset: str, text: str) -> None:
+        self.begin(asset, text)
+        self.close(-1)
+
+    @rule(asset=st.sampled_from("abc"), day=DAYS_TOLD, number=st.integers(-9, 24), at_once=st.booleans())
+    def emit(self, asset: str, day: Interval, number: int, at_once: bool) -> None:
+        keys = CALENDARS[asset].needed(Rule(), day, self.world.now)
+        text = CALENDARS[asset].texts[keys[number % len(keys)]] if number >= 0 else WRONG[number % len(WRONG)]
+        (self.tell if at_once else self.begin)(asset, text)
+
+    @rule(assets=st.sampled_from(["abc", "abc", "a", "b", "c"]), day=DAYS_TOLD, without=GAPS)
+    def emit_most(self, assets: str, day: Interval, without: set[int]) -> None:
+        """All that a day needs, or almost."""
+        for asset in assets:
+            for number, key in enumerate(CALENDARS[asset].needed(Rule(), day, self.world.now)):
+                if number not in without:
+                    self.tell(asset, CALENDARS[asset].texts[key])
+
+    @rule(asset=st.sampled_from(list(MEANINGS)), day=DAYS_TOLD, number=st.integers(0, 24))
+    def queue(self, asset: str, day: Interval, number: int) -> None:
+        keys = CALENDARS[asset].needed(Rule(), day, self.world.now)
+        self.start(asset, CALENDARS[asset].texts[keys[number % len(keys)]])
+
+    def start(self, dag_id: str, key: str, row: int | None = None) -> None:
+        run = Run(next(self.numbers), dag_id, key, self.world.now)
+        self.world.runs.append(run)
+        self.stage.put(run, row=row)
+        self.tick(timedelta(0))
+
+    @precondition(lambda self: any(not run.ended for run in self.world.runs))
+    @rule(data=st.data(), succeeds=st.booleans())
+    def step(self, data: st.DataObject, succeeds: bool) -> None:
+        """Queued runs begin, and those that have begun end."""
+        at_work = [run for run in self.world.runs if not run.ended]
+        for run in data.draw(st.sampled_from([at_work, at_work[-1:], at_work[:1]])):
+            if run.began is None:
+                run.began = self.world.now
+            else:
+                run.ended, run.failed = True, not succeeds
+                if succeeds:
+                    self.tell(run.dag_id, run.key)
+            self.stage.put(run)
+            self.tick(timedelta(0))
+
+    @rule(begins=st.sampled_from([True, True, False]))
+    def schedule(self, begins: bool) -> None:
+        """A loop of the scheduler; the runs that it starts may begin at once."""
+        for name, timetable in {name: self.fresh(name) for name in self.consumers}.items():
+            for row, (key, assets) in self.stage.pending(name).items():
+                of = next(interval for interval, text in CALENDARS[name].texts.items() if text == key)
+                expected = self.world.fires(self.consumers[name], of)
+                answers = []
+                for asset in assets:
+                    mapper: Any = timetable.get_partition_mapper(name=asset)
+                    asked = {"matched": set[str](), "expected": mapper.to_upstream(key)}
+                    answers.append(mapper.wait_policy.is_satisfied_by_keys(**asked).satisfied)
+                if self.sure(name):
+                    assert any(answers) == expected, (name, key)
+                if any(answers):
+                    self.start(name, key, row)
+                    if begins:
+                        run = self.world.runs[-1]
+                        run.began = self.world.now
+                        self.stage.put(run)
+                        self.tick(timedelta(0))
+
+    def keep(self) -> None:
+        """What bringing the ledgers up to date does."""
+        for asset, meaning in MEANINGS.items():
+            advance(asset, meaning)
+        for event in self.world.events:
+            event.kept = event.kept or (event.committed is not None and not event.purged)
+
+    @rule(harmless=st.sampled_from([0, 200]))
+    def upkeep(self, harmless: int) -> None:
+        self.keep()
+        working = self.awake()
+        for name, timetable in working.items():
+            catch_up(name, timetable)
+        take_waiting(working, harmless)
+        self.tick(timedelta(0))
+
+    @rule(events=st.booleans(), runs=st.booleans())
+    def purge(self, events: bool, runs: bool) -> None:
+        """What ``airflow db clean`` does."""
+        before = {name: self.begun(name) for name in self.consumers}
+        if events:
+            self.stage.metadata.purge()
+            for event in self.world.events:
+                if event.committed is not None and not event.purged:
+                    event.purged = True
+                    if not event.kept:
+                        self.unsure[event.asset] = self.world.now + FORGET
+        if runs:
+            ended = [run for run in self.world.runs if run.ended and not run.failed]
+            self.stage.purge_runs(ended)
+            self.world.runs = [run for run in self.world.runs if run not in ended]
+        for name in self.consumers:
+            if name in self.world.paused or self.begun(name) != before[name]:
+                self.since[name] = self.world.now  # nothing tells any more what it has missed or made
+                self.unsure[name] = self.world.now + MINUTE  # a run that was asked for may yet appear
+        self.tick(timedelta(0))
+
+    def begun(self, name: str) -> list[datetime | None]:
+        return [self.world.begun(self.consumers[name], of) for of in WATCHED]
+
+    @rule(dag_id=st.sampled_from(list(MEANINGS)))
+    def pause(self, dag_id: str) -> None:
+        self.world.paused ^= {dag_id}
+        self.stage.pause(dag_id, paused=dag_id in self.world.paused)
+        if dag_id in self.consumers and dag_id not in self.world.paused:
+            catch_up(dag_id, self.fresh(dag_id))
+        self.tick(timedelta(0))
+
+    @rule(minutes=st.sampled_from([1, 2, 4, 31, 61, 130, 8 * 60, 24 * 60]))
+    def wait(self, minutes: int) -> None:
+        while self.open and minutes > 5:  # no transaction takes so long
+            self.close(0)
+        if self.world.now < datetime(2013, 11, 20, tzinfo=UTC):
+            self.tick(minutes * MINUTE)
+
+    # --- what holds
+
+    @invariant()
+    def agrees(self) -> None:
+        for name, consumer in self.consumers.items():
+            timetable, pending = self.fresh(name), {key for key, _ in self.stage.pending(name).values()}
+            for of in WATCHED:
+                outlook, fires = timetable.outlook(str(of)), self.world.fires(consumer, of)
+                if not self.sure(name):
+                    continue
+                assert outlook.fires == fires, (name, str(of), outlook)
+                if fires and name not in self.world.paused and not consumer.moving:
+                    asks = self.world.asks(consumer, of, self.since[name])
+                    assert str(of) in pending or not asks, (name, str(of), "nobody looks at it")
+
+    def teardown(self) -> None:
+        for keep in (False, True):
+            if keep:
+                self.keep()
+            for asset, meaning in MEANINGS.items():
+                definition = meaning.definition if isinstance(meaning, Foreign) else meaning
+                made = {str(key): (min(at), max(at)) for key, at in self.world.made(asset).items()}
+                assert self.told(asset) == {key: last for key, (_, last) in made.items()}
+                if keep:
+                    known = records(asset, Selection.between(definition, BEGIN, END))
+                    assert {str(key): record.times for key, record in known} == made
+
+    def told(self, asset: str) -> dict[str, datetime]:
+        """What a task is told: what is on the pages, and of the events since."""
+        found, since = self.stage.told(asset)
+        for text, at in since:
+            for key in map(str, CALENDARS[asset].by_text.get(text, ())):
+                found[key] = max(at, found.get(key, at))
+        return found
+
+
+def test_what_is_made_is_what_brute_force_says(metadata: Metadata, clock: Clock) -> None:
+    hurried(metadata.engine)
+    examples = 40 if metadata.engine.dialect.name == "sqlite" else 8
+    run_state_machine_as_test(lambda: Model(metadata, clock), settings=effort(examples, 30))
