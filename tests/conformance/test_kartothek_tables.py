@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, ResultError
+from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, ResultError, StorageError
 from airflow_partitions.storage import Column, Files
 from airflow_partitions.storage.places.filesystem import at
+from airflow_partitions.storage.places.place import is_local
 from airflow_partitions.storage.publishing.commit import Commit
 from airflow_partitions.storage.publishing.tables import commit_tables, snapshot_tables
 from airflow_partitions.storage.stores.inventory import inventory
@@ -22,6 +24,16 @@ def tables(root: str, *names: str, **options: Any) -> list[Files]:
     folder = at(root)
     folder.mkdir(parents=True, exist_ok=True)
     return [Files(f"{root}/{name}", format="text", partition=DAYS, **options) for name in names]
+
+
+def move(here: str, there: str) -> None:
+    """Rename a folder, as far as the file system can."""
+    if is_local(here):
+        Path(here).rename(there)
+    else:
+        fs, start = at(here).fs, here.partition("://")[2]
+        for file in fs.find(start):
+            fs.mv(file, there.partition("://")[2] + file.removeprefix(start))
 
 
 def write(commits: tuple[Commit, ...], key: str, text: str) -> None:
@@ -47,6 +59,35 @@ def test_t2_all_tables_are_changed_together(root: str) -> None:
             commit.drop("2")
     assert stored(orders) == stored(items) == {"1": ["b"]}
     assert {key: marker.rows for key, marker in commits[0].markers.items()} == {"1": 1}
+
+
+def test_t2_tables_that_are_moved_together_keep_what_they_have(root: str) -> None:
+    orders, items = tables(f"{root}/here", "orders", "items")
+    for text in "ab":
+        with commit_tables([orders, items]) as commits:
+            write(commits, "1", text)
+    move(f"{root}/here", f"{root}/there")
+    assert stored(orders) == {}
+    orders, items = tables(f"{root}/there", "orders", "items")
+    assert stored(orders) == stored(items) == {"1": ["b"]}
+    with commit_tables([orders, items]) as commits:
+        write(commits, "2", "c")
+    assert stored(orders) == stored(items) == {"1": ["b"], "2": ["c"]}
+
+
+def test_t2_a_table_that_is_moved_alone_tells_what_is_missing(tmp_path: Path) -> None:
+    orders, items = (
+        Files(str(tmp_path / name), format="text", partition=DAYS, manifest=str(tmp_path / name / "_manifest"))
+        for name in ("orders", "items")
+    )
+    for text in "ab":
+        with commit_tables([orders, items]) as commits:
+            write(commits, "1", text)
+    (tmp_path / "items").rename(tmp_path / "elsewhere")  # its log leads: it comes first by name
+    with pytest.raises(StorageError, match=r"manifest '.*/items/_manifest', which is gone"):
+        stored(orders)
+    (tmp_path / "elsewhere").rename(tmp_path / "items")
+    assert stored(orders) == {"1": ["b"]}
 
 
 def test_t2_a_failure_in_one_table_changes_none(root: str) -> None:

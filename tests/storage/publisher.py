@@ -103,13 +103,13 @@ def survive(root: str, scenario: str, publisher: Killed, readers: list[Reader], 
         dying.single(files, 0)
     else:
         dying.start(files, 0)
-    for generation in (1, 2) if scenario == "tidy" else ():
-        dying.several(files, generation)
     one = Reader(files)
     readers.append(one)
     one.start()
     failpoint, killed, outcome, generation = 1, -1, KILLED, 3
     while outcome == KILLED:
+        if scenario == "tidy":  # what there is to clear away
+            dying.several(files, generation)
         outcome = publisher.run(scenario, generation, failpoint)
         killed += 1
         assert not problems(snapshot(files)), f"after failpoint {failpoint}"

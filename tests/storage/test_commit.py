@@ -162,6 +162,48 @@ def test_an_older_try_is_refused(files: Files) -> None:
     assert not list((Path(files.path) / "_staging").iterdir())
 
 
+@pytest.fixture(params=[False, True], ids=["folders", "manifest"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    manifest = str(tmp_path / "log") if request.param else None
+    return Files(str(tmp_path / "lake"), format="text", partition=LETTERS, manifest=manifest)
+
+
+def append(files: Files, attempt: Attempt, text: str, mode: str = "append") -> None:
+    with Commit(files, attempt) as commit:
+        put(commit, "a", text, mode)
+
+
+def texts(files: Files) -> list[str]:
+    partition = stored(files, LETTERS.parse("a"))
+    assert partition is not None
+    return sorted(Path(name).name.rpartition("-")[2] for name in partition.files)
+
+
+def test_one_try_may_append_several_times(empty: Files) -> None:
+    append(empty, Attempt("dag", "run", 1), "created", "create")
+    append(empty, Attempt("dag", "run", 1), "one")
+    append(empty, Attempt("dag", "run", 1), "two")
+    assert texts(empty) == ["created", "one", "two"]
+
+
+def test_a_try_makes_again_what_the_earlier_ones_of_its_run_appended(empty: Files) -> None:
+    append(empty, Attempt("dag", "run", 1), "one")
+    append(empty, Attempt("dag", "other", 1), "other")
+    append(empty, Attempt("dag", "run", 2), "two")
+    append(empty, Attempt("dag", "run", 10), "ten")
+    assert texts(empty) == ["other", "ten"]
+
+
+def test_an_older_try_appends_nothing_whoever_came_between(empty: Files) -> None:
+    append(empty, Attempt("dag", "run", 2), "two")
+    append(empty, Attempt("dag", "other", 1), "other")
+    with pytest.raises(
+        ConflictError, match="'a' holds what try 2 of the same run has appended; the older try 1 of run"
+    ):
+        append(empty, Attempt("dag", "run", 1), "one")
+    assert texts(empty) == ["other", "two"]
+
+
 def test_files_from_elsewhere_need_a_manifest(files: Files) -> None:
     commit = Commit(files)
     with pytest.raises(InvalidDefinitionError, match="expected manifest="):

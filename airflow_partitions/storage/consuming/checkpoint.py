@@ -78,17 +78,24 @@ class Checkpoint:
         :raises ConfirmedError: if it was confirmed.
         :raises LeaseLostError: if it ended.
         """
-        if batch in self.confirmed:
-            raise ConfirmedError(
-                f"batch {batch!r} of {self.dataset!r} was confirmed before; expected one confirmation of a batch:"
-                " confirm it in one place only"
-            )
+        self.check_unconfirmed(batch)
         if batch not in self.leases:
             raise LeaseLostError(
                 f"batch {batch!r} of {self.dataset!r} is lent no longer: it was put back, or took longer than its lease"
                 " and others took over; what it did is not recorded, take a new batch"
             )
         return self.leases[batch]
+
+    def check_unconfirmed(self, batch: str) -> None:
+        """Refuse *batch* if it was confirmed.
+
+        :raises ConfirmedError: if it was.
+        """
+        if batch in self.confirmed:
+            raise ConfirmedError(
+                f"batch {batch!r} of {self.dataset!r} was confirmed before; expected one confirmation of a batch:"
+                " confirm it in one place only"
+            )
 
     def lend(self, batch: str, lease: Lease) -> Checkpoint:
         """With *lease* made, or made longer."""

@@ -148,7 +148,12 @@ class Consumer:
 
     def put_back(self, batch: str) -> None:
         """Give *batch* back; see :meth:`.Batch.put_back`."""
-        self._change(lambda found: found.put_back(batch))
+
+        def given_back(found: Checkpoint) -> Checkpoint:
+            found.check_unconfirmed(batch)
+            return found.put_back(batch)
+
+        self._change(given_back)
 
     def renew(self, batch: str) -> None:
         """Make the lease of *batch* last from now on; see :meth:`.Batch.renew`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
@@ -85,6 +86,17 @@ def _again(held: Marker | None, attempt: Attempt) -> bool:
     return held is not None and held.attempt.token == attempt.token and held.attempt.number < attempt.number
 
 
-def earlier(name: str, attempt: Attempt) -> bool:
-    """Whether the file *name* was appended by another execution of the run of *attempt*, whose rows it makes again."""
-    return f"{attempt.token}-" in name and attempt.name not in name
+def remade(names: Iterable[str], attempt: Attempt, key: str) -> set[str]:
+    """Those of the files *names* in the partition *key* that *attempt* makes again: earlier tries of its run appended
+    them.
+
+    :raises ConflictError: if a newer try of its run has appended some.
+    """
+    tries = re.compile(rf"{attempt.token}-(\d+)-")
+    numbers = {name: int(found[1]) for name in names if (found := tries.search(name))}
+    if newer := [number for number in numbers.values() if number > attempt.number]:
+        raise ConflictError(
+            f"partition {key!r} holds what try {max(newer)} of the same run has appended; the older {attempt}"
+            " adds nothing to it"
+        )
+    return {name for name, number in numbers.items() if number < attempt.number}

@@ -11,6 +11,7 @@ import attrs
 
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.reading.arrow_types import widest
 
 #: File in a partition's folder that holds it. Readers skip it.
 MARKER = "_partition.json"
@@ -78,8 +79,12 @@ class Marker:
             for column in self.index
             if column in before or not stays
         }
+        schema = self.schema
+        if stays:  # where some files say nothing of their columns, no schema is that of all
+            schema = widest(held.schema, schema) if held is not None and held.schema and schema else {}
         user = {**(held.user if held is not None else {}), **self.user}
-        return attrs.evolve(self, rows=rows, files=len(files), bytes=sum(files.values()), index=index, user=user)
+        size = sum(files.values())
+        return attrs.evolve(self, rows=rows, files=len(files), bytes=size, schema=schema, index=index, user=user)
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Marker:

@@ -8,7 +8,7 @@ import attrs
 
 from airflow_partitions.errors import SchemaError
 from airflow_partitions.storage.contents.change import Change
-from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
+from airflow_partitions.storage.reading.arrow_types import arrow_type, wider, widest
 
 
 @attrs.frozen
@@ -33,7 +33,7 @@ class SchemaRule:
             if change.marker is not None and (given := change.marker.schema):
                 if schema:
                     self.check(schema, given, change.key)
-                schema = {**given, **schema} | {n: k for n, k in given.items() if n in schema and _wider(schema[n], k)}
+                schema = widest(schema, given)
         return schema
 
     def check(self, known: Mapping[str, str], given: Mapping[str, str], key: str) -> None:
@@ -55,13 +55,6 @@ class SchemaRule:
             raise SchemaError(f"partition {key!r}: {'; '.join(wrong)}; expected the columns {shown}{hint}")
 
     def _fits(self, known: str, given: str) -> bool:
-        if known == given or (self.evolve and (_wider(known, given) or _wider(given, known))):
+        if known == given or (self.evolve and (wider(known, given) or wider(given, known))):
             return True
         return bool(arrow_type(known) == arrow_type(given))
-
-
-def _wider(kind: str, other: str) -> bool:
-    """Whether *other* is another type, and holds all values of *kind*."""
-    if kind == other:
-        return False
-    return arrow_type(kind) != arrow_type(other) and fits(arrow_type(kind), arrow_type(other))

@@ -91,7 +91,7 @@ def _groups(partition: StoredPartition, target: int) -> list[tuple[str, ...]]:
 def _rewrite(files: Files, key: Key, target: int) -> bool:
     """Write the small files of the partition *key* anew; whether no other writer was quicker."""
     try:
-        with Commit(files) as commit:  # from here on another writer is noticed
+        with Commit(files, evolve=True) as commit:  # from here on another writer is noticed
             partition = stored(files, key)
             if partition is None:
                 return False
@@ -144,7 +144,7 @@ def drop_older(
         raise InvalidDefinitionError(f"{definition!r} has no time dimension; nothing of it is older than the rest")
     if keep < 0 or than < timedelta(0):
         raise InvalidDefinitionError(f"keep={keep}, than={than}; expected nothing below zero")
-    limit = (now or datetime.now(UTC)) - than
+    limit = (now or datetime.now(UTC)).astimezone(UTC) - than  # times of one zone are compared by their wall clock
     timed = sorted(_timed(files), key=lambda pair: pair[0])
     newest = sorted({interval for interval, _ in timed}, reverse=True)[:keep]
     old = [key for interval, key in timed if interval.end <= limit and interval not in newest]

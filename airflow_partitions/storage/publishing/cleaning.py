@@ -102,7 +102,8 @@ def _old_data(known: Manifest, root: Place, limits: _Limits) -> list[Place]:
     used = {name for record in log.partitions.values() if not record["base"] for name in record["files"]}
     replaced = {name: entry.at for entry in entries for name in entry.removed if name not in used}
     staged = {f"{DATA}/{name}": changed for name, changed in ages(root / DATA).items()}
-    old = [name for name, at_ in sorted(replaced.items()) if at_ < limits.replaced]
+    there = (n for n in replaced if (n in staged if n.startswith(f"{DATA}/") else (root / n).exists()))
+    old = [name for name in there if replaced[name] < limits.replaced]
     marks = {name for name in staged if is_folder_mark(name)}
     files = staged.keys() - marks
     old += [n for n in files if n not in used and n not in replaced and staged[n] < limits.staged]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import SchemaError
@@ -119,6 +120,18 @@ def fits(found: Any, wanted: Any) -> bool:
         fields = {field.name: field.type for field in found}
         return all(field.name not in fields or fits(fields[field.name], field.type) for field in wanted)
     return False
+
+
+def widest(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
+    """The columns of both, by Spark's types: where these differ, the one that holds all values of the other."""
+    return {**other, **one} | {name: kind for name, kind in other.items() if name in one and wider(one[name], kind)}
+
+
+def wider(kind: str, other: str) -> bool:
+    """Whether *other* is another of Spark's types than *kind*, and holds all its values."""
+    if kind == other:
+        return False
+    return bool(arrow_type(kind) != arrow_type(other)) and fits(arrow_type(kind), arrow_type(other))
 
 
 def _split(text: str) -> list[str]:

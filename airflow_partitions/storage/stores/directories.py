@@ -14,7 +14,7 @@ import attrs
 
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.contents.change import Change, earlier
+from airflow_partitions.storage.contents.change import Change, remade
 from airflow_partitions.storage.contents.content import Content
 from airflow_partitions.storage.contents.marker import MARKER, Marker, read_marker
 from airflow_partitions.storage.contents.schema import SchemaRule
@@ -193,11 +193,11 @@ class Directories(Store):
         target = self.root / change.directory
         if not target.is_dir():
             return marker
-        held, kept = read_marker(target), []
-        for name in content_of(target).files:
-            if not earlier(name, attempt):
-                link(target / name, folder / name)
-                kept.append(name)
+        there = content_of(target).files
+        kept = there.keys() - remade(there, attempt, change.key)
+        for name in kept:
+            link(target / name, folder / name)
+        held = read_marker(target)
         return marker.joined(held, kept, content_of(folder).files)
 
     def _planned(self, change: Change, old: str | None) -> Move:

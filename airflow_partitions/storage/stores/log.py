@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import attrs
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.contents.attempt import Attempt
 from airflow_partitions.storage.places.filesystem import at, create, names, read, write
+from airflow_partitions.storage.places.place import beyond
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.places.filesystem import Place
@@ -34,11 +36,13 @@ class Leader:
     :ivar folder: path of that log.
     :ivar number: of the entry.
     :ivar name: what the entry says if the commit is made.
+    :ivar beside: relative path to that log, for when both were moved.
     """
 
     folder: str
     number: int
     name: str
+    beside: str = ""
 
 
 @attrs.frozen
@@ -152,7 +156,7 @@ class Log:
     def settle(self, leader: Leader, attempt: Attempt) -> None:
         """Decide that the commit of *leader* is not made, unless it is: its writer was killed, or is late."""
         nothing = {"changes": {}, "removed": [], "leads": ""}
-        there = Log(self._beside(leader), leader.folder)
+        there = self._led_by(leader)
         there.add(leader.number, {**nothing, "schema": there.state().schema}, attempt)
 
     def _joined(self, start: int, summary: Mapping[str, Any], entries: list[dict[str, Any]]) -> State:
@@ -169,15 +173,30 @@ class Log:
         return State(start + len(entries), partitions, schema, tuple(undecided))
 
     def _decision(self, leader: Leader) -> bool | None:
-        """Whether the commit of *leader* is made; ``None`` if that is still open."""
-        try:
-            found = Log(self._beside(leader), leader.folder).load(f"{leader.number:020}{_ENTRY}")
-        except FileNotFoundError:
-            return None
-        return bool(found.get("leads") == leader.name)
+        """Whether the commit of *leader* is made; ``None`` if that is still open.
 
-    def _beside(self, leader: Leader) -> Place:
-        return at(leader.folder, getattr(self.folder, "storage_options", None))
+        :raises StorageError: if its log is gone.
+        """
+        name = f"{leader.number:020}{_ENTRY}"
+        for there in (self._log(leader.folder), moved := self._led_by(leader)):
+            with suppress(FileNotFoundError):
+                return bool(there.load(name).get("leads") == leader.name)
+        if leader.number > 1 and not moved.number():
+            raise StorageError(
+                f"a commit of {self.root!r} with others is told by the manifest {leader.folder!r}, which is gone;"
+                " restore it, or move the datasets of one commit together"
+            )
+        return None
+
+    def _led_by(self, leader: Leader) -> Log:
+        """The log of *leader*: where it was then, or as far from here as it was then."""
+        there = self._log(leader.folder)
+        return (
+            there if not leader.beside or there.folder.exists() else self._log(beyond(str(self.folder), leader.beside))
+        )
+
+    def _log(self, folder: str) -> Log:
+        return Log(at(folder, getattr(self.folder, "storage_options", None)), folder)
 
     def load(self, name: str) -> dict[str, Any]:
         """The object *name* of the log.

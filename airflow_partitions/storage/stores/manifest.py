@@ -10,9 +10,10 @@ import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.contents.change import Change, earlier
+from airflow_partitions.storage.contents.change import Change, remade
 from airflow_partitions.storage.contents.content import Content
 from airflow_partitions.storage.contents.marker import Marker
+from airflow_partitions.storage.places.place import way
 from airflow_partitions.storage.stores.folders import accepts
 from airflow_partitions.storage.stores.log import Leader, Log, State, merge
 from airflow_partitions.storage.stores.store import Request, Store
@@ -137,7 +138,8 @@ class Manifest(Store):
             if content is not None:
                 if change.mode == "append" and change.marker is not None:
                     self._check_own(change, content)
-                    kept = {n: s for n, s in content.files.items() if not earlier(n, attempt)}
+                    again = remade(content.files, attempt, change.key)
+                    kept = {name: size for name, size in content.files.items() if name not in again}
                 if content.base == self.root:
                     removed += [name for name in content.files if name not in kept and self._ours(name)]
             entry[change.directory] = self._changed(change, log.number + 1, held, kept)
@@ -207,7 +209,8 @@ def _add(
         return logs[0].add(states[0].number + 1, entries[0], attempt)
     leader = Leader(str(logs[0].folder), states[0].number + 1, secrets.token_hex(8))
     for log, state, entry in list(zip(logs, states, entries, strict=True))[1:]:
-        if not log.add(state.number + 1, {**entry, "leader": attrs.asdict(leader)}, attempt):
+        led = attrs.evolve(leader, beside=way(str(log.folder), leader.folder))
+        if not log.add(state.number + 1, {**entry, "leader": attrs.asdict(led)}, attempt):
             return False
     return logs[0].add(leader.number, {**entries[0], "leads": leader.name}, attempt)
 

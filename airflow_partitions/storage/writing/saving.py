@@ -48,6 +48,8 @@ def save(
             found = frame() if callable(frame) else frame
             with told(about(files.path, [str(key)]), "written"):
                 rows, schema = _writer(found, key)(found, files, key, commit.stage(key))
+            if files.schema is not None:  # before the next function is called
+                commit.rule.check(dict(files.schema), schema, str(key))
             commit.put(key, mode=mode, rows=rows, schema=schema, user=user)
     return commit.markers
 

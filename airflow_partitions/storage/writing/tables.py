@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.contents.schema import SchemaRule
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.layouts.column import TYPES
 from airflow_partitions.storage.reading.arrow_types import arrow_type, fits, spark_type
@@ -24,7 +23,7 @@ def write_table(frame: Any, files: Files, key: Key, folder: Place) -> tuple[int,
 
     :return: how many rows there are, and column to Spark type.
     :raises ForeignRowsError: if a row belongs to another partition.
-    :raises SchemaError: if a column has no type that Spark knows, or another one than the dataset declares.
+    :raises SchemaError: if a column has no type that Spark knows.
     """
     table = _own(_table(frame, files), files, key)
     schema = _schema(table, files, key)
@@ -92,19 +91,19 @@ def _strange(column: Any, kind: str, text: str) -> list[Any]:
 
 
 def _schema(table: pa.Table, files: Files, key: Key) -> dict[str, str]:
-    """Column to Spark type: the declared one where a column can be widened to it."""
+    """Column to Spark type: the declared one where a column can be widened to it, or holds only nulls."""
+    import pyarrow as pa
+
     declared = dict(files.schema or ())
     found = {}
     for field in table.schema:
         kind = declared.get(field.name)
-        wider = kind is not None and fits(field.type, arrow_type(kind))
+        wider = kind is not None and (pa.types.is_null(field.type) or fits(field.type, arrow_type(kind)))
         try:
             found[field.name] = kind if wider and kind is not None else spark_type(field.type)
         except SchemaError as error:
             raise SchemaError(f"partition {str(key)!r}: column {field.name!r}: {error}") from None
-    if declared:
-        SchemaRule().check(declared, found, str(key))
-    return {name: found[name] for name in declared} or found
+    return {name: found[name] for name in {**declared, **found} if name in found}
 
 
 def _arrow_schema(schema: dict[str, str]) -> pa.Schema:

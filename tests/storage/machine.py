@@ -1,0 +1,201 @@
+"""Two datasets that are written in all ways there are, each beside its model."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow.parquet as parquet
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from airflow_partitions.errors import (
+    ConflictError,
+    ForeignRowsError,
+    InvalidKeyError,
+    ResultError,
+    StoredError,
+)
+from airflow_partitions.keys import Key
+from airflow_partitions.storage import Commit, Files, Parquet, commit_tables
+from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.publishing.tables import snapshot_tables
+from tests.storage.lakes import LAKES
+from tests.storage.model import SCHEMA, Change, Changes, Columns, Held, Holdings, Part, Table, failing, frame, put
+
+COLUMNS: Sequence[Columns] = (SCHEMA, {"n": "bigint"}, {"n": "int", "x": "string"})
+NUMBERS = st.lists(st.integers(0, 5), max_size=3).map(tuple)
+MODES = st.sampled_from(["create", "append", "overwrite"])
+WRITES = st.builds(Change, MODES, st.lists(NUMBERS, min_size=1, max_size=3).map(tuple))
+CHANGES = WRITES | st.sampled_from([Change("drop"), Change("truncate")])
+#: Runs whose tries come again and again, each in a way of its own; nobody is a run of its own.
+RUNS = st.sampled_from(["", "create", "append", "overwrite"])
+WHICH = st.sampled_from([0, 0, 0, 1])
+SELDOM = st.sampled_from([False, False, False, True])
+
+
+class Writing(RuleBasedStateMachine):
+    """Two tables of one kind.
+
+    :ivar theirs: files of others, that stay whatever happens.
+    :ivar led: whether the manifest of one table names that of the other.
+    """
+
+    #: Who may tell what the tables hold.
+    stores: ClassVar[Sequence[str]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.root = self.folder / "the lake %41=b|"
+        self.tables: list[Table] = []
+        self.frozen: list[tuple[Files, Holdings, bool]] = []
+        self.tries: Counter[str] = Counter()
+        self.theirs: set[str] = set()
+        self.led = False
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+
+    @initialize(data=st.data(), name=st.sampled_from(sorted(LAKES)), declared=st.booleans())
+    def begin(self, data: st.DataObject, name: str, declared: bool) -> None:
+        self.store, self.lake = data.draw(st.sampled_from(self.stores)), LAKES[name]
+        self.root.mkdir()
+        for table in "ab":
+            path = f"{self.root}/{table}"
+            files = Parquet(
+                path,
+                partition=self.lake.definition,
+                partition_on=self.lake.columns,
+                schema=SCHEMA if declared else None,
+                manifest=f"{path}/_manifest" if self.store == "manifest" else None,
+                external=self.store if self.store.endswith("existing") else False,
+            )
+            self.tables.append(Table(files))
+            for key in data.draw(st.sets(st.sampled_from(self.lake.keys), max_size=3)) if files.external else ():
+                self.tables[-1].held[key] = self.given(Path(files.path_of(key)))
+
+    def given(self, folder: Path) -> Held:
+        """A partition that others made in *folder*."""
+        folder.mkdir(parents=True)
+        parquet.write_table(frame([1, 2], SCHEMA), folder / "their own.parquet")
+        self.theirs.add(str(folder / "their own.parquet"))
+        return Held((Part(((1, "x1"), (2, "x2"))),), counted=False)
+
+    def draw_keys(self, data: st.DataObject, most: int = 3) -> list[Key]:
+        return data.draw(st.lists(st.sampled_from(self.lake.keys), min_size=1, max_size=most, unique=True))
+
+    def draw_columns(self, data: st.DataObject) -> tuple[Columns, bool]:
+        return data.draw(st.sampled_from(COLUMNS)), not data.draw(SELDOM)
+
+    @rule(data=st.data(), which=WHICH, mode=MODES, run=RUNS, note=st.integers(0, 9))
+    def save(self, data: st.DataObject, which: int, mode: str, run: str, note: int) -> None:
+        table, mode = self.tables[which], run or mode
+        columns, evolve = self.draw_columns(data)
+        changes = {key: Change(mode, (data.draw(NUMBERS),)) for key in self.draw_keys(data)}
+        frames: dict[str, Any] = {str(key): frame(change.parts[0], columns) for key, change in changes.items()}
+        declared = table.files.schema is not None
+        if data.draw(st.booleans()) and (declared or all(any(change.parts[0]) for change in changes.values())):
+            frames = {key: made.to_pandas() for key, made in frames.items()}  # which knows no type of nulls
+        if declared:  # they are widened
+            columns = {name: SCHEMA[name] for name in columns}
+        self.tries[run] += 1
+        attempt = Attempt("dag", run, self.tries[run]) if run else None
+        user = {"note": note, mode: note}
+        with failing(errors := table.errors(changes, columns, evolve=evolve, run=run)):
+            made = table.files.save(frames, mode=mode, attempt=attempt, evolve=evolve, user=user)
+            assert list(made) == list(frames)
+        if not errors:
+            table.change(changes, columns, run=run, user=user)
+
+    @rule(data=st.data(), which=WHICH, counted=st.booleans(), index=st.booleans(), fails=SELDOM)
+    def commit(self, data: st.DataObject, which: int, counted: bool, index: bool, fails: bool) -> None:
+        table = self.tables[which]
+        columns, evolve = self.draw_columns(data)
+        changes = {key: data.draw(CHANGES) for key in self.draw_keys(data, 4)}
+        errors = [ZeroDivisionError] if fails else table.errors(changes, columns, evolve=evolve)
+        with failing(errors), Commit(table.files, evolve=evolve) as commit:
+            put(commit, changes, columns, counted=counted, index=index)
+            if fails:
+                raise ZeroDivisionError
+        if not errors:
+            table.change(changes, columns, counted=counted)
+
+    @rule(data=st.data(), incomplete=SELDOM)
+    def commit_both(self, data: st.DataObject, incomplete: bool) -> None:
+        """The same partitions of both tables, together."""
+        columns, evolve = self.draw_columns(data)
+        keys = self.draw_keys(data)
+        drops = {key for key in keys if data.draw(st.booleans())}
+        each = [{k: Change("drop") if k in drops else data.draw(WRITES) for k in keys} for _ in self.tables]
+        errors = [
+            error
+            for table, changes in zip(self.tables, each, strict=True)
+            for error in table.errors(changes, columns, evolve=evolve)
+        ]
+        if incomplete:
+            del each[0][keys[0]]
+            errors = [ResultError]
+        with failing(errors), commit_tables([table.files for table in self.tables], evolve=evolve) as commits:
+            for commit, changes in zip(commits, each, strict=True):
+                put(commit, changes, columns)
+        if not errors:
+            self.led = self.store != "folders"
+            for table, changes in zip(self.tables, each, strict=True):
+                table.change(changes, columns)
+        for table, found in zip(self.tables, snapshot_tables([table.files for table in self.tables]), strict=True):
+            assert set(found) == {table.files.layout.directory_of(key) for key in table.held}
+
+    @rule(which=WHICH, op=st.sampled_from(["drop", "truncate"]))
+    def empty(self, which: int, op: str) -> None:
+        table = self.tables[which]
+        with Commit(table.files) as commit:
+            getattr(commit, op)()
+        table.change({key: Change(op) for key in list(table.held)}, {})
+
+    @rule(data=st.data(), which=WHICH, op=MODES, quick=MODES)
+    def race(self, data: st.DataObject, which: int, op: str, quick: str) -> None:
+        """A commit ends before another one that began earlier."""
+        table = self.tables[which]
+        mine: Changes = {key: Change(op, ((1,), (2,))) for key in self.draw_keys(data)}
+        theirs: Changes = {key: Change(quick, ((3,),)) for key in self.draw_keys(data)}
+        slow = Commit(table.files, evolve=True)
+        put(slow, mine, SCHEMA, index=True)
+        with failing(refused := table.errors(theirs, SCHEMA, evolve=True)), Commit(table.files, evolve=True) as commit:
+            put(commit, theirs, SCHEMA)
+        if not refused:
+            table.change(theirs, SCHEMA)
+        lost = not refused and op != "append" and mine.keys() & theirs.keys()
+        with failing(errors := [ConflictError] if lost else table.errors(mine, SCHEMA, evolve=True)), slow:
+            pass
+        if not errors:
+            table.change(mine, SCHEMA)
+
+    @rule(data=st.data(), which=WHICH)
+    @precondition(lambda self: self.store == "manifest")
+    def add(self, data: st.DataObject, which: int) -> None:
+        """Files that lie elsewhere become a partition."""
+        table, (key,) = self.tables[which], self.draw_keys(data, 1)
+        folder = Path(tempfile.mkdtemp(dir=self.folder)) / "a b%20"
+        held = self.given(folder)
+        with failing(errors := [StoredError] if key in table.held else []), Commit(table.files) as commit:
+            commit.add(key, str(folder))
+        if not errors:
+            table.held[key] = Held(held.parts, counted=False, foreign=True)
+
+    @rule(data=st.data(), which=WHICH, mode=MODES)
+    def mistake(self, data: st.DataObject, which: int, mode: str) -> None:
+        """A row of another partition, after a good one, and a key that is none."""
+        files = self.tables[which].files
+        good, bad = data.draw(st.lists(st.sampled_from(self.lake.keys), min_size=2, max_size=2, unique=True))
+        rows = frame([1], SCHEMA)
+        column = next(n for n, text in files.layout.values_of(good).items() if files.layout.values_of(bad)[n] != text)
+        strange = rows.append_column(column, [[files.layout.values_of(good)[column]]])
+        with failing([ForeignRowsError]):
+            files.save({good: rows, bad: strange}, mode=mode, evolve=True)
+        with failing([InvalidKeyError]):
+            files.save({good: rows, "": rows}, mode=mode)

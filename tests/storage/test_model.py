@@ -1,0 +1,225 @@
+"""Datasets and plain dictionaries, after whatever sequence of operations: they hold the same."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import attrs
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule
+
+from airflow_partitions.errors import (
+    FilterError,
+    InvalidDefinitionError,
+    MissingInputError,
+    PartitionError,
+    SchemaError,
+    StorageError,
+)
+from airflow_partitions.storage import Files, Filter, clean, compact, drop_older, field
+from tests.hunt import effort
+from tests.storage.lakes import questions
+from tests.storage.machine import WHICH, Writing
+from tests.storage.model import Change, Part, check, check_rows, differ
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+def tree(root: Path) -> dict[str, tuple[int, int]]:
+    """All that is below *root*, so that every change shows."""
+    found = (Path(folder, name) for folder, below, names in os.walk(root) for name in (*below, *names))
+    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
+
+
+class Machine(Writing):
+    """What is written is looked at, frozen, looked after and moved."""
+
+    @invariant()
+    def tables_hold_what_they_should(self) -> None:
+        for table in self.tables:
+            check(table.files, table.held)
+
+    @invariant()
+    def listings_hold_what_they_did(self) -> None:
+        for files, held, cleaned in self.frozen:
+            if not cleaned:
+                check(files, held)
+            else:  # there is all of it, or an error: never something else
+                with suppress(PartitionError):
+                    check_rows(files, held)
+
+    @rule(data=st.data(), which=WHICH)
+    def ask_for_partitions(self, data: st.DataObject, which: int) -> None:
+        table = self.tables[which]
+        where, holds = data.draw(questions(self.lake))
+        wanted = {key for key in table.held if holds(key)}
+        for form in (where, Filter.parse(str(where)), Filter.from_json(json.loads(json.dumps(where.to_json())))):
+            assert {each.key for each in table.files.list(form)} == wanted
+        keys = self.draw_keys(data)
+        assert set(table.files.get_many(keys)) == set(keys) & set(table.held)
+
+    @rule(data=st.data(), which=WHICH, limit=st.integers(0, 6), few=st.booleans(), either=st.booleans())
+    def ask_for_rows(self, data: st.DataObject, which: int, limit: int, few: bool, either: bool) -> None:
+        table = self.tables[which]
+        where, holds = data.draw(questions(self.lake))
+        rows = field("n") == limit if few else field("n") < limit
+        wanted = []
+        for key, held in table.held.items():
+            for n, _ in held.rows:
+                fits = n == limit if few else n < limit
+                if (holds(key) or fits) if either else (holds(key) and fits):
+                    wanted.append(n)
+        try:
+            found = table.files.read(where | rows if either else where & rows, "arrow", columns=["n"], full_scan=True)
+        except MissingInputError:  # nothing tells the schema
+            assert table.files.schema is None
+            assert not wanted
+        except FilterError:  # a range of folders can't be told to an engine
+            assert either
+        except SchemaError:
+            assert differ(table.files, table.held)
+        else:
+            assert sorted(found["n"].to_pylist()) == sorted(wanted)
+
+    @rule(which=WHICH, run=st.sampled_from(["one", "two"]))
+    def freeze(self, which: int, run: str) -> None:
+        table = self.tables[which]
+        files = table.files.freeze(run)
+        if all(files.frozen != other.frozen for other, _, _ in self.frozen):
+            self.frozen.append((files, dict(table.held), False))
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.frozen)
+    def release(self, data: st.DataObject) -> None:
+        files, _, _ = self.frozen.pop(data.draw(st.integers(0, len(self.frozen) - 1)))
+        assert files.release().frozen is None
+        with pytest.raises(StorageError):
+            list(files.list())
+
+    @rule(which=WHICH, size=st.sampled_from([1500, 3000, 2**27]))
+    def compact(self, which: int, size: int) -> None:
+        table = self.tables[which]
+        if table.files.external == "use-existing":
+            with pytest.raises(InvalidDefinitionError):
+                compact(table.files)
+            return
+        at_once: dict[str, Any] = {"settled": timedelta(0), "now": LATER, "target": size}
+        before = tree(self.root)
+        told = compact(table.files, dry_run=True, **at_once)
+        assert tree(self.root) == before
+        if not table.files.external:  # all of it was published just now
+            assert compact(table.files, target=size) == []
+        assert compact(table.files, **at_once) == [attrs.evolve(one, done=True) for one in told]
+        for one in told:
+            key = self.lake.definition.parse(one.key)
+            held = table.held[key]
+            assert one.files == len(held.parts)
+            merged = Part(tuple(held.rows), kind=min(part.kind for part in held.parts))
+            parts = (merged, *[Part((), kind=merged.kind)] * (one.into - 1))
+            table.held[key] = attrs.evolve(held, parts=parts, by="", foreign=False)
+
+    @rule(data=st.data(), which=WHICH, keep=st.integers(0, 3))
+    def drop_older(self, data: st.DataObject, which: int, keep: int) -> None:
+        table, definition = self.tables[which], self.lake.definition
+        if table.files.external == "use-existing" or definition.time is None:
+            with pytest.raises(InvalidDefinitionError):
+                drop_older(table.files, timedelta(0))
+            return
+        ends = {
+            key: found.end.astimezone(UTC)
+            for key in self.lake.keys
+            if (found := definition.interval_of(key)) is not None
+        }
+        limit = ends[data.draw(st.sampled_from(self.lake.keys))] + timedelta(
+            minutes=data.draw(st.sampled_from([0, 30]))
+        )
+        newest = sorted({ends[key] for key in table.held}, reverse=True)[:keep]
+        old = [key for key in table.held if ends[key] <= limit and ends[key] not in newest]
+        days = timedelta(days=3)
+        now = (limit + days).astimezone(ZoneInfo("America/New_York"))
+        before = tree(self.root)
+        told = drop_older(table.files, days, keep=keep, now=now, dry_run=True)
+        assert tree(self.root) == before
+        assert drop_older(table.files, days, keep=keep, now=now) == told
+        assert sorted(told) == sorted(map(str, old))
+        table.change({key: Change("drop") for key in old}, {})
+
+    @rule(which=WHICH)
+    def clean_up_at_once(self, which: int) -> None:
+        assert clean(self.tables[which].files) == []
+
+    @rule(which=WHICH, listings=st.booleans())
+    def clean_up_later(self, which: int, listings: bool) -> None:
+        table = self.tables[which]
+        limits: dict[str, Any] = {"now": LATER, "keep_staged": timedelta(days=36_500 if listings else 7)}
+        before = tree(self.root)
+        told = clean(table.files, dry_run=True, **limits)
+        assert tree(self.root) == before
+        done = clean(table.files, **limits)
+        assert sorted(map(str, done)) == sorted(map(str, told))
+        assert not any(map(os.path.lexists, map(str, done)))
+        assert clean(table.files, **limits) == []
+        mine = [listing for listing in self.frozen if listing[0].path == table.files.path]
+        self.frozen = [listing for listing in self.frozen if listing not in mine]
+        if listings:
+            self.frozen += [(files, held, True) for files, held, _ in mine]
+            return
+        for files, _, _ in mine:
+            with pytest.raises(StorageError):
+                list(files.list())
+        self.check_nothing_left(table.files)
+
+    def check_nothing_left(self, files: Files) -> None:
+        root = Path(files.path)
+        named = {path for partition in files.list() for path in partition.paths} | self.theirs
+        markers = {f"{partition.directory}/_partition.json" for partition in files.list()}
+        left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and str(path) not in named}
+        left = {name for name in left if not name.startswith("_manifest/")}
+        assert left <= {"_publish.lock", "_schema.json", *(markers if self.store == "folders" else ())}
+        if self.store != "possess-existing":
+            assert all(map(os.path.exists, self.theirs))
+
+    @rule(which=WHICH)
+    def reopen(self, which: int) -> None:
+        files = self.tables[which].files
+        self.tables[which].files = Files.from_json(json.loads(json.dumps(files.to_json())))
+        assert self.tables[which].files == files
+
+    @rule()
+    @precondition(lambda self: not self.led)
+    def move(self) -> None:
+        """The folder of both tables is given another name."""
+        for files, _, _ in self.frozen:
+            files.release()
+        self.frozen = []
+        old, self.root = self.root, self.folder / self.root.name[::-1]
+        old.rename(self.root)
+        for table in self.tables:
+            path = table.files.path.replace(str(old), str(self.root))
+            table.files = attrs.evolve(table.files, path=path, manifest=table.files.manifest and f"{path}/_manifest")
+        self.theirs = {path.replace(f"{old}/", f"{self.root}/") for path in self.theirs}
+
+
+class FoldersMachine(Machine):
+    """Folders tell what is stored."""
+
+    stores = ("folders",)
+
+
+class ManifestMachine(Machine):
+    """A log tells it, also of what others made."""
+
+    stores = ("manifest", "use-existing", "possess-existing")
+
+
+TestFolders = FoldersMachine.TestCase
+TestFolders.settings = effort(15, 25)
+TestManifest = ManifestMachine.TestCase
+TestManifest.settings = effort(15, 25)
