@@ -48,7 +48,7 @@ OUT = Path({out!r})
 
 @attrs.frozen
 class ScratchHome(Home):
-    """A home whose Dags are written by the tests, and parsed again all the time."""
+    """A home whose Dags are written by the tests."""
 
     @property
     def dags(self) -> Path:
@@ -67,10 +67,10 @@ class ScratchHome(Home):
             "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(
                 [{"name": name, "classpath": local, "kwargs": {"path": str(path)}} for name, path in bundles.items()]
             ),
-            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "6",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "1",
             "AIRFLOW__DAG_PROCESSOR__BUNDLE_REFRESH_CHECK_INTERVAL": "1",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL": "0",  # a changed file counts at once
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "20",
             "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
         }
@@ -107,6 +107,12 @@ class Airflow:
         before = self.parsed(dag_id)
         part.replace(file)
         self.wait(lambda: self.parsed(dag_id) > before, f"{dag_id} parsed")
+
+    def parse_again(self, dag_id: str, name: str | None = None) -> None:
+        """Let Airflow read the file of a Dag, which may have another *name*, once more."""
+        before = self.parsed(dag_id)
+        (self.home.dags / f"{name or dag_id}.py").touch()
+        self.wait(lambda: self.parsed(dag_id) > before, f"{dag_id} parsed again")
 
     def parsed(self, dag_id: str) -> str:
         rows = self.sql("select last_parsed_time from dag where dag_id = ? and not has_import_errors", dag_id)

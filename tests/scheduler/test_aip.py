@@ -87,8 +87,7 @@ def test_a4_one_of_24_ticks_makes_the_day(airflow: Airflow) -> None:
     dag_id = "daily_data_checked_hourly"
     with example(airflow, "daily_by_hour", dag_id):
         assert [run[:2] for run in airflow.wait_finished(dag_id, 1)] == [(f"{yesterday():%Y-%m-%d}", "success")]
-        parsed = airflow.parsed(dag_id)
-        airflow.wait(lambda: airflow.parsed(dag_id) > parsed, "parsed again")
+        airflow.parse_again(dag_id, "aip_daily_by_hour")
         assert len(airflow.runs(dag_id)) == 1
 
 

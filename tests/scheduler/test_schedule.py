@@ -35,9 +35,8 @@ def test_a3_a6_daily_tick_of_hours_by_two_segments_makes_48_runs_across_parses_a
     airflow.wait(lambda: len(airflow.runs("many")) >= 10, "the first runs")
     airflow.kill_scheduler()
     before = airflow.keys("many")
-    parsed = airflow.parsed("many")
     airflow.start_scheduler()
-    airflow.wait(lambda: airflow.parsed("many") > parsed, "parsed again in the middle")
+    airflow.parse_again("many")
     airflow.wait(lambda: len(airflow.runs("many")) >= 48, "all runs")
     airflow.wait_finished("many", 48)
     assert len(before) < 48, "the scheduler was to die in the middle"
@@ -74,8 +73,7 @@ def test_a4_hourly_ticks_make_a_day_once_also_if_the_scheduler_was_down_when_it_
     closed = PartitionByInterval("@daily", timezone=zone).last(datetime.now(UTC))
     runs = airflow.wait_finished("down", 1)
     assert [(key, state) for key, state, _ in runs] == [(str(closed), "success")]
-    parsed = airflow.parsed("down")
-    airflow.wait(lambda: airflow.parsed("down") > parsed, "parsed again")
+    airflow.parse_again("down")
     assert airflow.keys("down") == [str(closed)]
 
 
@@ -93,8 +91,7 @@ def test_a5_a_sequence_makes_one_run_per_segment_and_survives_a_changed_definiti
     # "a" is gone and with it the place after it: the tick starts over with the new sequence. Until the scheduler has
     # read that, it goes on with the old one.
     airflow.wait(lambda: "e" in airflow.keys("segments"), "the new sequence")
-    parsed = airflow.parsed("segments")
-    airflow.wait(lambda: airflow.parsed("segments") > parsed, "parsed again")
+    airflow.parse_again("segments")
     made = Counter(airflow.keys("segments"))
     assert {key: count for key, count in made.items() if key != "d"} == {"a": 1, "b": 1, "c": 1, "e": 1}
     assert made["d"] <= 1
@@ -110,6 +107,5 @@ def test_refresh_makes_the_intervals_before_again(airflow: Airflow) -> None:
         """,
     )
     airflow.wait_finished("refreshed", 3)
-    parsed = airflow.parsed("refreshed")
-    airflow.wait(lambda: airflow.parsed("refreshed") > parsed, "parsed again")
+    airflow.parse_again("refreshed")
     assert airflow.keys("refreshed") == [f"{yesterday() - timedelta(days=n):%Y-%m-%d}" for n in (2, 1, 0)]
