@@ -3,6 +3,7 @@
 from airflow_partitions.storage.consuming.batch import Batch, up_to_bytes
 from airflow_partitions.storage.consuming.consumer import Consumer
 from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.contents.attempt import Attempt
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.layouts.column import Column
 from airflow_partitions.storage.layouts.layout import Layout
@@ -16,6 +17,7 @@ from airflow_partitions.storage.reading.scan import Scan
 from airflow_partitions.storage.selecting.filters import Filter, field
 
 __all__ = [
+    "Attempt",
     "Avro",
     "Batch",
     "Column",

@@ -11,10 +11,14 @@ import attrs
 
 @attrs.frozen
 class Attempt:
-    """One try of a task of one Dag run.
+    """One try of a task of one Dag run: who writes.
+
+    A newer try of a run replaces what the earlier ones have created or appended, and is not replaced by one that comes
+    late.
 
     :ivar dag_id: the Dag.
-    :ivar run_id: the run.
+    :ivar run_id: the run; with the task in it, as in ``f"{run_id}/{task_id}"``, if several of its tasks append to one
+        partition.
     :ivar number: the try, from 1; greater is newer.
     :ivar nonce: tells apart two executions that claim to be the same try.
     """
@@ -22,7 +26,11 @@ class Attempt:
     dag_id: str
     run_id: str
     number: int
-    nonce: str = attrs.field(factory=lambda: secrets.token_hex(4))
+    nonce: str = attrs.field()
+
+    @nonce.default
+    def _unique(self) -> str:
+        return secrets.token_hex(4)
 
     @property
     def token(self) -> str:

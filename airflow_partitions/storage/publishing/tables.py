@@ -29,7 +29,7 @@ def commit_tables(
             ...
 
     Every partition has every table: what is changed in one is changed in all; a table without rows is a file without
-    rows.
+    rows. Tables with manifests are moved together: one of their logs says which commits were made.
 
     :param tables: datasets with the same partitions in columns of the same names and types.
     :param attempt: who writes.
