@@ -42,7 +42,6 @@ class Writing(RuleBasedStateMachine):
     """Two tables of one kind.
 
     :ivar theirs: files of others, that stay whatever happens.
-    :ivar led: whether the manifest of one table names that of the other.
     """
 
     #: Who may tell what the tables hold.
@@ -56,7 +55,6 @@ class Writing(RuleBasedStateMachine):
         self.frozen: list[tuple[Files, Holdings, bool]] = []
         self.tries: Counter[str] = Counter()
         self.theirs: set[str] = set()
-        self.led = False
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
@@ -144,7 +142,6 @@ class Writing(RuleBasedStateMachine):
             for commit, changes in zip(commits, each, strict=True):
                 put(commit, changes, columns)
         if not errors:
-            self.led = self.store != "folders"
             for table, changes in zip(self.tables, each, strict=True):
                 table.change(changes, columns)
         for table, found in zip(self.tables, snapshot_tables([table.files for table in self.tables]), strict=True):

@@ -193,7 +193,6 @@ class Machine(Writing):
         assert self.tables[which].files == files
 
     @rule()
-    @precondition(lambda self: not self.led)
     def move(self) -> None:
         """The folder of both tables is given another name."""
         for files, _, _ in self.frozen:
