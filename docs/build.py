@@ -222,7 +222,7 @@ def signature(function: Any, name: str) -> str:
             words.append("*")
         kind = "" if parameter.annotation is parameter.empty else f": {plain(parameter.annotation)}"
         default = made.get(parameter.name, parameter.default)
-        shown = "…" if default is attrs.NOTHING else repr(default)  # one that depends on the other arguments
+        shown = "..." if default is attrs.NOTHING else repr(default)  # one that depends on the other arguments
         value = "" if default is parameter.empty else f" = {shown}"
         star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         if parameter.name not in ("self", "cls"):
