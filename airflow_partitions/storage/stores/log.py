@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -156,7 +156,7 @@ class Log:
     def settle(self, leader: Leader, attempt: Attempt) -> None:
         """Decide that the commit of *leader* is not made, unless it is: its writer was killed, or is late."""
         nothing = {"changes": {}, "removed": [], "leads": ""}
-        there = self._led_by(leader)
+        there = next((log for log in self._led_by(leader) if log.number()), self._log(leader.folder))
         there.add(leader.number, {**nothing, "schema": there.state().schema}, attempt)
 
     def _joined(self, start: int, summary: Mapping[str, Any], entries: list[dict[str, Any]]) -> State:
@@ -178,22 +178,21 @@ class Log:
         :raises StorageError: if its log is gone.
         """
         name = f"{leader.number:020}{_ENTRY}"
-        for there in (self._log(leader.folder), moved := self._led_by(leader)):
+        for there in self._led_by(leader):
             with suppress(FileNotFoundError):
                 return bool(there.load(name).get("leads") == leader.name)
-        if leader.number > 1 and not moved.number():
+        if leader.number > 1 and not any(there.number() for there in self._led_by(leader)):
             raise StorageError(
                 f"a commit of {self.root!r} with others is told by the manifest {leader.folder!r}, which is gone;"
                 " restore it, or move the datasets of one commit together"
             )
         return None
 
-    def _led_by(self, leader: Leader) -> Log:
-        """The log of *leader*: where it was then, or as far from here as it was then."""
-        there = self._log(leader.folder)
-        return (
-            there if not leader.beside or there.folder.exists() else self._log(beyond(str(self.folder), leader.beside))
-        )
+    def _led_by(self, leader: Leader) -> Iterator[Log]:
+        """Where the log of *leader* may be: where it was then, or as far from here as it was then."""
+        yield self._log(leader.folder)
+        if leader.beside:
+            yield self._log(beyond(str(self.folder), leader.beside))
 
     def _log(self, folder: str) -> Log:
         return Log(at(folder, getattr(self.folder, "storage_options", None)), folder)
