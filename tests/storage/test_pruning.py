@@ -15,8 +15,8 @@ from airflow_partitions import PartitionAtRuntime, PartitionByInterval, Partitio
 from airflow_partitions.errors import FilterError, LayoutError
 from airflow_partitions.keys import Interval
 from airflow_partitions.storage import Column, Filter, Layout, field
+from airflow_partitions.storage.contents.arrow_types import arrow_type
 from airflow_partitions.storage.layouts.column import TYPES
-from airflow_partitions.storage.reading.arrow_types import arrow_type
 from airflow_partitions.storage.selecting.filters import And, Condition, Or
 from airflow_partitions.storage.selecting.pruning import prune
 

@@ -40,8 +40,8 @@ from airflow_partitions.storage import (
     field,
     register_reader,
 )
+from airflow_partitions.storage.contents.arrow_types import arrow_type, fits, spark_name
 from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.reading.arrow_types import arrow_type, fits, spark_name
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", end="2014-01-01", name="date")
 AIRPORT_DAYS = PartitionByProduct([DAYS, PartitionBySequence(["EWR", "JFK"], name="airport")])

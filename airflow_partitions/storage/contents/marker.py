@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.contents.arrow_types import widest
 from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.reading.arrow_types import widest
 
 #: File in a partition's folder that holds it. Readers skip it.
 MARKER = "_partition.json"

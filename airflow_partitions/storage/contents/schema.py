@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from airflow_partitions.errors import SchemaError
+from airflow_partitions.storage.contents.arrow_types import arrow_type, wider, widest
 from airflow_partitions.storage.contents.change import Change
-from airflow_partitions.storage.reading.arrow_types import arrow_type, wider, widest
 
 
 @attrs.frozen

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import MissingInputError, SchemaError
+from airflow_partitions.storage.contents.arrow_types import arrow_type, fits
 from airflow_partitions.storage.places.failure import told
-from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
 from airflow_partitions.storage.reading.scan import Scan
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import WriterError
+from airflow_partitions.storage.contents.arrow_types import spark_type
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.reading.arrow_types import spark_type
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
 from airflow_partitions.keys import Key
+from airflow_partitions.storage.contents.arrow_types import arrow_type, fits, spark_type
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.layouts.column import TYPES
-from airflow_partitions.storage.reading.arrow_types import arrow_type, fits, spark_type
 from airflow_partitions.storage.writing.formats import write_file
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.storage.contents.arrow_types import spark_name
 from airflow_partitions.storage.places.failure import told
-from airflow_partitions.storage.reading.arrow_types import spark_name
 from airflow_partitions.storage.reading.readers.reader import Reader
 from airflow_partitions.storage.reading.readers.records import read_records
 from airflow_partitions.storage.reading.readers.tables import dataset

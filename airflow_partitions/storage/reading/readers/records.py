@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ReaderError, SchemaError
+from airflow_partitions.storage.contents.arrow_types import arrow_type, fits
 from airflow_partitions.storage.layouts.column import TYPES
 from airflow_partitions.storage.places.failure import told
-from airflow_partitions.storage.reading.arrow_types import arrow_type, fits
 from airflow_partitions.storage.reading.readers.tables import sources
 from airflow_partitions.storage.reading.scan import Scan
 from airflow_partitions.storage.reading.schemas import declared_schema

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import MissingInputError, ReaderError
+from airflow_partitions.storage.contents.arrow_types import arrow_type
 from airflow_partitions.storage.layouts.column import TYPES
 from airflow_partitions.storage.places.filesystem import sizes
-from airflow_partitions.storage.reading.arrow_types import arrow_type
 from airflow_partitions.storage.reading.scan import Scan
 from airflow_partitions.storage.reading.schemas import TYPED, declared_schema, schema_of
 
