@@ -20,13 +20,13 @@ help: ## list the targets
 	@echo '  ARGS=... is passed on, as in: make demo ARGS=--json'
 
 demo: $(READY) ## flights of 2013: make the data, start Airflow, process days of 23, 24 and 25 hours, check the counts
-	@$(SPARK) $(VENV)/bin/python -m airflow_partitions.demo start $(ARGS)
+	@$(SPARK) $(VENV)/bin/python -m demo start $(ARGS)
 
 demo-status: $(READY) ## what of the demo is running
-	@$(VENV)/bin/python -m airflow_partitions.demo status $(ARGS)
+	@$(VENV)/bin/python -m demo status $(ARGS)
 
 demo-stop: ## end what `make demo` started; its data stays in .demo/
-	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m airflow_partitions.demo stop $(ARGS); else echo 'nothing to stop'; fi
+	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m demo stop $(ARGS); else echo 'nothing to stop'; fi
 
 test: $(READY) ## all tests, with the real scheduler and real Spark
 ifdef ARGS

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "INFER": "assets",
     "AllPartitions": "dependencies",
-    "AtLeast": "timetables.firing",
+    "AtLeast": "timetables.run_policy",
     "ByDimension": "dependencies",
     "Dependency": "dependencies",
     "Foreign": "dependencies",
@@ -32,9 +32,9 @@ _MODULES = {
     "SegmentMap": "dependencies",
     "Selection": "dependencies",
     "Window": "dependencies",
-    "Within": "timetables.firing",
+    "Within": "timetables.run_policy",
     "asset": "assets",
-    "materialised": "runs.ledger",
+    "materialised": "runs.materialised",
     "register_rules": "timetables.rules",
     "spark_asset": "assets",
 }
@@ -92,10 +92,10 @@ if TYPE_CHECKING:
     )
     from airflow_partitions.keys import Interval, PartitionKey
     from airflow_partitions.partition import Partition
-    from airflow_partitions.runs.ledger import materialised
+    from airflow_partitions.runs.materialised import materialised
     from airflow_partitions.timetables import Partitioned
-    from airflow_partitions.timetables.firing import AtLeast, Within
     from airflow_partitions.timetables.rules import register_rules
+    from airflow_partitions.timetables.run_policy import AtLeast, Within
 
 
 def __getattr__(name: str) -> Any:

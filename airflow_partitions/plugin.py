@@ -6,7 +6,7 @@ from airflow.plugins_manager import AirflowPlugin
 
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
-from airflow_partitions.timetables.runtime import AddsByAssets, AddsByPartition, AddsPartitions
+from airflow_partitions.timetables.runtime_timetables import AddsByAssets, AddsByPartition, AddsPartitions
 
 
 class AssetPartitionsPlugin(AirflowPlugin):

@@ -23,11 +23,11 @@ from rich.table import Table
 from airflow_partitions import Partition, PartitionBySequence
 from airflow_partitions.spark.writing import write
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.contents.written import Written, data_files
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.publishing import publish
-from airflow_partitions.storage.publishing.staging import open_staging
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.staged_files import Written, data_files
 from benchmarks.read_one import session
 
 if TYPE_CHECKING:

@@ -7,9 +7,15 @@ import logging
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Short jobs: a third less processor time than with Java's defaults.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+
+# How hard the laws are tried: quickly by default; ``--hypothesis-profile thorough`` tries longer.
+settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=2_000)
+settings.load_profile("quick")
 
 
 def pytest_unconfigure() -> None:

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
 
-from airflow_partitions.history.page import MARK
+from airflow_partitions.history.ledger_pages import MARK
 from airflow_partitions.timetables.upstreams import _produced
 from tests.postgres import postgres
 

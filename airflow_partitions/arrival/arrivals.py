@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.storage.consuming.consumer import Consumer
-from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consumers.consumer import Consumer
+from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
 
 

@@ -10,8 +10,8 @@ from airflow.sdk import DAG, Asset, AssetWatcher, task
 from airflow_partitions.arrival.arrivals import Arrivals
 from airflow_partitions.arrival.watcher import ArrivalTrigger
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.timetables.hint import Made, publish
+from airflow_partitions.storage.consumers.ready import Ready
+from airflow_partitions.timetables.asset_extra import Made, publish
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.files import Files

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from airflow_partitions.dependencies import Selection
-from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.stores.inventory import snapshot
+from airflow_partitions.storage.scan.stored_partition import snapshot
 
 
 def missing(files: Files, selection: Selection, ready: Ready) -> list[str]:

@@ -12,7 +12,7 @@ from airflow_partitions.arrival.missing import missing
 from airflow_partitions.arrival.trigger import PartitionTrigger
 from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
 
 

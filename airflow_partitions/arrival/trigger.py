@@ -10,7 +10,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_partitions.arrival.missing import missing
 from airflow_partitions.dependencies import Selection
-from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
 
 

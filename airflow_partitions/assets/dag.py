@@ -11,14 +11,14 @@ from airflow.sdk import DAG
 
 from airflow_partitions.assets.infer import INFER, inferred
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionBySequence, PartitionDefinition
-from airflow_partitions.definitions.base import check_definition
+from airflow_partitions.definitions.definition import check_definition
 from airflow_partitions.dependencies import Foreign, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.timetables import Partitioned
+from airflow_partitions.timetables.asset_extra import Made
 from airflow_partitions.timetables.condition import condition_of
-from airflow_partitions.timetables.firing import AtLeast, Within
-from airflow_partitions.timetables.hint import Made
-from airflow_partitions.timetables.runtime import adding
+from airflow_partitions.timetables.run_policy import AtLeast, Within
+from airflow_partitions.timetables.runtime_timetables import adding
 from airflow_partitions.timetables.ticks import ticks_for
 
 if TYPE_CHECKING:

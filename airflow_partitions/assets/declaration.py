@@ -11,7 +11,7 @@ from airflow.sdk import Asset
 
 from airflow_partitions.assets.dag import PartitionedDag
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.hint import publish
+from airflow_partitions.timetables.asset_extra import publish
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath

@@ -11,9 +11,9 @@ from airflow.sdk.definitions.asset import AssetAll
 
 from airflow_partitions.assets.dag import PartitionedDag
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
-from airflow_partitions.assets.operator import AssetFunctionOperator
+from airflow_partitions.assets.python import AssetFunctionOperator
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.hint import publish
+from airflow_partitions.timetables.asset_extra import publish
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator

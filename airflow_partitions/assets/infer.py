@@ -9,8 +9,8 @@ from typing import Any
 
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.timetables.asset_extra import published
 from airflow_partitions.timetables.condition import condition_of, leaves
-from airflow_partitions.timetables.hint import published
 
 
 class Inferred(Enum):

@@ -14,7 +14,7 @@ from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Files
 from airflow_partitions.timetables.condition import condition_of, leaves
-from airflow_partitions.timetables.runtime import adding
+from airflow_partitions.timetables.runtime_timetables import adding
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
@@ -85,7 +85,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         """Make the task that submits the job."""
         from airflow_partitions.spark.modules import modules_of
         from airflow_partitions.spark.operator import SparkAssetOperator
-        from airflow_partitions.spark.source import ship
+        from airflow_partitions.spark.shipping import ship
 
         inputs = self._upstream_storage(function) | {name: _storage(name, given) for name, given in self.inputs.items()}
         definition = self._definition(asset.name)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 def examine(args: Namespace) -> None:
     """Say what can't work as the Dags are now; exit status 1 if there is something."""
-    from airflow_partitions.upkeep.consumers import wired
+    from airflow_partitions.upkeep.serialized_dags import wired
 
     problems = wired().problems
     if args.output == "json":

@@ -15,11 +15,11 @@ from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import InvalidDefinitionError, PartitionError
-from airflow_partitions.history.address import Addresses
+from airflow_partitions.history.ledger_keys import Addresses
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
-    from airflow_partitions.history.record import Record
+    from airflow_partitions.history.ledger_record import Record
     from airflow_partitions.keys import Key
 
 _COUNTS = ("rows", "files", "bytes")
@@ -28,7 +28,7 @@ _COUNTS = ("rows", "files", "bytes")
 def show_records(args: Namespace) -> None:
     """Show the ledger of an asset, or a range of it."""
     from airflow_partitions.history.ledger import records
-    from airflow_partitions.upkeep.consumers import wired
+    from airflow_partitions.upkeep.serialized_dags import wired
 
     try:
         definition = Addresses.by(wired().definition(args.asset)).definition

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def upkeep(args: Namespace) -> None:
     """One round of upkeep, or rounds until the process is ended; or whether one is alive."""
     from airflow_partitions.upkeep import one_round
-    from airflow_partitions.upkeep.turn import Turn, working
+    from airflow_partitions.upkeep.leader import Turn, working
 
     if args.check:
         sys.exit(None if working() is not None else "no upkeep process is alive")
@@ -56,7 +56,7 @@ def _asked_to_end() -> Event:
 def reconcile(args: Namespace) -> None:
     """Make the ledgers of some assets, or of all, again from their events."""
     from airflow_partitions.history.ledger import advance
-    from airflow_partitions.upkeep.consumers import wired
+    from airflow_partitions.upkeep.serialized_dags import wired
 
     known = wired()
     try:

@@ -1,7 +1,7 @@
 """What partitions an asset has."""
 
-from airflow_partitions.definitions.base import MAX_KEY_LENGTH, PartitionDefinition
-from airflow_partitions.definitions.form import from_json
+from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, PartitionDefinition
+from airflow_partitions.definitions.definition_form import from_json
 from airflow_partitions.definitions.interval import PartitionByInterval
 from airflow_partitions.definitions.product import PartitionByProduct
 from airflow_partitions.definitions.runtime import PartitionAtRuntime

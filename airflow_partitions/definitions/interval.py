@@ -11,7 +11,7 @@ from airflow_partitions.calendars import Calendar, Clock, CronCalendar, ElapsedC
 from airflow_partitions.calendars.instants import DAY, SECOND, instant
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
-from airflow_partitions.definitions.base import Moment, PartitionDefinition, check_name
+from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval
 

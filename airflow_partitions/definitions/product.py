@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from airflow_partitions.definitions.base import Moment, PartitionDefinition, check_length
+from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_length
 from airflow_partitions.definitions.interval import PartitionByInterval
 from airflow_partitions.definitions.sequence import PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from datetime import date, datetime
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from airflow_partitions.definitions.base import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
+from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.value import from_json, text_of, to_json

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from airflow_partitions.definitions.base import Moment, PartitionDefinition, check_length, check_name
+from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_length, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.value import Value, to_json

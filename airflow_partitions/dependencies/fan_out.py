@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 
 from airflow_partitions.calendars.instants import instant
+from airflow_partitions.calendars.steps import back
 from airflow_partitions.calendars.timeline import LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionByInterval
 from airflow_partitions.dependencies.dimension_rule import Stretch
 from airflow_partitions.dependencies.matching import Matching
 from airflow_partitions.dependencies.rule import Sides
-from airflow_partitions.dependencies.steps import back
 from airflow_partitions.dependencies.time_rule import Window
 
 _FROM = instant(datetime(2000, 1, 1, tzinfo=UTC))

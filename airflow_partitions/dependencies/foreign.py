@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 import attrs
 
 from airflow_partitions.calendars.instants import DAY, SECOND, instant, wall_of
+from airflow_partitions.calendars.steps import ahead
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionByInterval, PartitionByProduct, PartitionDefinition, from_json
 from airflow_partitions.dependencies.box import intervals
-from airflow_partitions.dependencies.steps import ahead
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.product_key import split_parts

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 
+from airflow_partitions.calendars.steps import ahead, back
 from airflow_partitions.calendars.timeline import timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import (
@@ -17,7 +18,6 @@ from airflow_partitions.definitions import (
 from airflow_partitions.dependencies.box import intervals
 from airflow_partitions.dependencies.dependency import Dependency
 from airflow_partitions.dependencies.selection import Selection
-from airflow_partitions.dependencies.steps import ahead, back
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key
 

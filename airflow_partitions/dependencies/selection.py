@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from airflow_partitions.calendars.instants import instant, utc
+from airflow_partitions.calendars.steps import ahead
 from airflow_partitions.definitions import (
     PartitionByInterval,
     PartitionByProduct,
@@ -20,7 +21,6 @@ from airflow_partitions.definitions import (
     from_json,
 )
 from airflow_partitions.dependencies.box import Box, Keep, Span, combined, intervals
-from airflow_partitions.dependencies.steps import ahead
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.value import from_json as value_from_json

@@ -11,11 +11,11 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.calendars.steps import ahead, back
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
 from airflow_partitions.dependencies.dimension_rule import ALWAYS, NEVER, DimensionRule, Stretch, TimeRule
 from airflow_partitions.dependencies.rule import Sides, needs_now
-from airflow_partitions.dependencies.steps import ahead, back
 from airflow_partitions.errors import InvalidDefinitionError
 
 

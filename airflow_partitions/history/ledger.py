@@ -17,12 +17,12 @@ from sqlalchemy import select
 
 from airflow_partitions.dependencies import Foreign, Selection
 from airflow_partitions.errors import InvalidKeyError, StorageError
-from airflow_partitions.history.address import Addresses, keys_of, moment
-from airflow_partitions.history.cells import hold_cell, owner, read_cells, write_cells
 from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import Times, times_of
-from airflow_partitions.history.page import MARK, Mark, cell, page_text
-from airflow_partitions.history.record import Record
+from airflow_partitions.history.ledger_keys import Addresses, keys_of, moment
+from airflow_partitions.history.ledger_pages import MARK, Mark, cell, page_text
+from airflow_partitions.history.ledger_record import Record
+from airflow_partitions.history.state_store import hold_cell, owner, read_cells, write_cells
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection

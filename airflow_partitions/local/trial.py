@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_partitions.assets.declaration import PartitionedAsset
-    from airflow_partitions.assets.operator import AssetFunctionOperator
+    from airflow_partitions.assets.python import AssetFunctionOperator
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.operator import SparkAssetOperator
     from airflow_partitions.spark.result import Result
@@ -63,7 +63,7 @@ def try_partition(
     :raises InvalidDefinitionError: if it is no partitioned asset, or has no such input.
     :raises MissingInputError: if a partition of an input is not stored, and nothing is given instead.
     """
-    from airflow_partitions.assets.operator import AssetFunctionOperator
+    from airflow_partitions.assets.python import AssetFunctionOperator
     from airflow_partitions.spark.operator import SparkAssetOperator
 
     task: Any = getattr(asset, "task", asset)
@@ -87,7 +87,7 @@ def _call(task: AssetFunctionOperator, partition: Partition) -> Any:
 
     from airflow.sdk import Asset
 
-    from airflow_partitions.assets.operator import upstream_names
+    from airflow_partitions.assets.python import upstream_names
 
     outlet_events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
     context = {"partition": partition, "outlet_events": outlet_events, "task": task, "dag": task.dag}
@@ -132,8 +132,8 @@ def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.inputs import Input
     from airflow_partitions.storage import Parquet
-    from airflow_partitions.storage.contents.attempt import Attempt
-    from airflow_partitions.storage.publishing.staging import open_staging
+    from airflow_partitions.storage.commit.staging import open_staging
+    from airflow_partitions.storage.metadata.attempt import Attempt
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {

@@ -9,7 +9,7 @@ from jinja2.ext import Extension
 from jinja2.runtime import Context
 from jinja2.utils import missing
 
-from airflow_partitions.runs.entry import partition_of
+from airflow_partitions.runs.pre_execute import partition_of
 
 
 class PartitionExtension(Extension):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.reading.readers.spark import quoted, spark_path
-from airflow_partitions.storage.stores.inventory import StoredPartition, snapshot
+from airflow_partitions.storage.io.spark_reader import quoted, spark_path
+from airflow_partitions.storage.scan.stored_partition import StoredPartition, snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,11 +14,11 @@ from airflow_partitions.errors import MissingInputError
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.places.filesystem import at
-from airflow_partitions.storage.places.place import is_local, local
-from airflow_partitions.storage.reading.readers.spark import spark_path
-from airflow_partitions.storage.selecting.chosen import required
-from airflow_partitions.storage.stores.inventory import StoredPartition
+from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.io.spark_reader import spark_path
+from airflow_partitions.storage.scan.plan import required
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.journal import inode
 
 

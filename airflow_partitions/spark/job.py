@@ -22,15 +22,15 @@ from airflow_partitions.spark.proof import Proof, Scan, place, recording
 from airflow_partitions.spark.reading import read
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.writing import write
-from airflow_partitions.storage.contents.written import Written, data_files
-from airflow_partitions.storage.places.filesystem import remove
-from airflow_partitions.storage.reading.readers.spark import spark_path
+from airflow_partitions.storage.filesystem.filesystem import remove
+from airflow_partitions.storage.io.spark_reader import spark_path
+from airflow_partitions.storage.metadata.staged_files import Written, data_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_partitions.partition import Partition
-    from airflow_partitions.storage.stores.inventory import StoredPartition
+    from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
 class Job:

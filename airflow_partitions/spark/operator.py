@@ -23,14 +23,14 @@ from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.result import Result, load_error
-from airflow_partitions.spark.source import Shipped
-from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.spark.shipping import Shipped
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.places.place import is_local
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.publishing import publish
-from airflow_partitions.storage.publishing.staging import open_staging
-from airflow_partitions.storage.stores.log import SUMMARY
+from airflow_partitions.storage.filesystem.paths import is_local
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.stores.commit_log import SUMMARY
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context

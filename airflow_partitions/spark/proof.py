@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.spark.queries import Queries
-from airflow_partitions.spark.unseen import Jobs, sources
+from airflow_partitions.spark.sql_metrics import Queries
+from airflow_partitions.spark.uncounted_reads import Jobs, sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

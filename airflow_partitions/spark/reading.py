@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.storage.reading.readers.spark import SparkReader
-from airflow_partitions.storage.reading.scan import Scan
+from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.spark_reader import SparkReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from airflow_partitions.storage.stores.inventory import StoredPartition
+    from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
 def read(spark: SparkSession, source: Input, stored: Mapping[str, StoredPartition] | None = None) -> DataFrame:

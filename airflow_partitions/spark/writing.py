@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ResultError
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.contents.schema import SchemaRule
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.writing.foreign import own_rows
-from airflow_partitions.storage.writing.spark import output_options
+from airflow_partitions.storage.io.own_rows import own_rows
+from airflow_partitions.storage.io.spark_writer import output_options
+from airflow_partitions.storage.metadata.schema import SchemaRule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,20 +1,20 @@
 """Where partitions are stored: layouts, reading places, staging and publishing. No Airflow, no Spark."""
 
-from airflow_partitions.storage.consuming.batch import Batch, up_to_bytes
-from airflow_partitions.storage.consuming.consumer import Consumer
-from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.storage.contents.attempt import Attempt
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.commit.tables import commit_tables
+from airflow_partitions.storage.consumers.batch import Batch, up_to_bytes
+from airflow_partitions.storage.consumers.consumer import Consumer
+from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.layouts.column import Column
-from airflow_partitions.storage.layouts.layout import Layout
-from airflow_partitions.storage.maintaining.maintenance import compact, drop_older
-from airflow_partitions.storage.parquet import Avro, Csv, Json, Orc, Parquet, Text
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.publishing.tables import commit_tables
-from airflow_partitions.storage.reading.readers import Reader, register_reader
-from airflow_partitions.storage.reading.scan import Scan
-from airflow_partitions.storage.selecting.filters import Filter, field
+from airflow_partitions.storage.filters.filter import Filter, field
+from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
+from airflow_partitions.storage.io import Reader, register_reader
+from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.layout.column import Column
+from airflow_partitions.storage.layout.layout import Layout
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.maintenance.retention import compact, drop_older
+from airflow_partitions.storage.metadata.attempt import Attempt
 
 __all__ = [
     "Attempt",

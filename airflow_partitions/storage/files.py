@@ -12,18 +12,18 @@ import attrs
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.layouts.column import Column
-from airflow_partitions.storage.layouts.layout import Layout
-from airflow_partitions.storage.places.place import check_path
-from airflow_partitions.storage.stores.names import Names
+from airflow_partitions.storage.filesystem.paths import check_path
+from airflow_partitions.storage.layout.column import Column
+from airflow_partitions.storage.layout.layout import Layout
+from airflow_partitions.storage.stores.file_store import Names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.contents.attempt import Attempt
-    from airflow_partitions.storage.contents.marker import Marker
-    from airflow_partitions.storage.selecting.chosen import Where
-    from airflow_partitions.storage.stores.inventory import StoredPartition
+    from airflow_partitions.storage.metadata.attempt import Attempt
+    from airflow_partitions.storage.metadata.partition_metadata import Marker
+    from airflow_partitions.storage.scan.plan import Where
+    from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 _Columns = tuple[tuple[str, Column], ...]
 _Fields = tuple[tuple[str, str], ...]
@@ -180,7 +180,7 @@ class Files:
 
         :raises InvalidKeyError: if the definition has no such key.
         """
-        from airflow_partitions.storage.selecting.chosen import get
+        from airflow_partitions.storage.scan.plan import get
 
         return get(self, key)
 
@@ -195,7 +195,7 @@ class Files:
             Keys that are not stored are left out.
         :raises FilterError: if a part of the filter can't be decided for a partition as a whole.
         """
-        from airflow_partitions.storage.selecting.chosen import list_
+        from airflow_partitions.storage.scan.plan import list_
 
         return list_(self, where)
 
@@ -212,7 +212,7 @@ class Files:
 
         The parameters are those of :meth:`read`.
         """
-        from airflow_partitions.storage.reading.loading import load
+        from airflow_partitions.storage.io.read import load
 
         return load(self, where, as_, spark=spark, columns=columns, full_scan=full_scan)
 
@@ -239,7 +239,7 @@ class Files:
         :raises FilterError: if the filter has no part that excludes a partition, without *full_scan*.
         :raises SchemaError: if a file does not fit the schema; before any job is started.
         """
-        from airflow_partitions.storage.reading.loading import read
+        from airflow_partitions.storage.io.read import read
 
         return read(self, where, as_, spark=spark, columns=columns, full_scan=full_scan)
 
@@ -272,7 +272,7 @@ class Files:
         :raises StoredError: if a partition to be created is stored.
         :raises ConflictError: if another writer was there first.
         """
-        from airflow_partitions.storage.writing.saving import save
+        from airflow_partitions.storage.io.save import save
 
         return save(self, data, mode=mode, attempt=attempt, user=user, evolve=evolve)
 
@@ -285,13 +285,13 @@ class Files:
         :param folder: where listings are kept; by default ``_listings`` below *path*.
         :raises StorageError: if it can't be kept there.
         """
-        from airflow_partitions.storage.stores.listing import freeze
+        from airflow_partitions.storage.stores.pinned_store import freeze
 
         return attrs.evolve(self, frozen=freeze(attrs.evolve(self, frozen=None), run, folder))
 
     def release(self) -> Self:
         """This dataset as it is now; the listing made by :meth:`freeze` is removed, for all."""
-        from airflow_partitions.storage.stores.listing import release
+        from airflow_partitions.storage.stores.pinned_store import release
 
         release(self)
         return attrs.evolve(self, frozen=None)

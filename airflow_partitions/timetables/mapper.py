@@ -14,8 +14,8 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
+from airflow_partitions.timetables.evaluation import Readiness
 from airflow_partitions.timetables.partition_date import PartitionDates
-from airflow_partitions.timetables.readiness import Readiness
 from airflow_partitions.timetables.rules import write_rule
 from airflow_partitions.timetables.upstreams import MAX_DOWNSTREAM_KEYS, Upstream, Upstreams
 
@@ -118,7 +118,7 @@ class DependencyMapper(PartitionMapper):
         self, member: Upstream, text: str, run_after: datetime | None, now: datetime
     ) -> tuple[datetime | None, datetime]:
         """The tick that made the upstream key *text*, and the one before it."""
-        from airflow_partitions.history.runs import tick_behind
+        from airflow_partitions.history.dag_runs import tick_behind
 
         at = instant(run_after or tick_behind(self.name, text) or now)
         tick = member.ticks.floor(at)
@@ -129,7 +129,7 @@ class DependencyMapper(PartitionMapper):
 
     def _settled(self, keys: Mapping[str, Key], now: datetime) -> set[str]:
         """Those of the Dag's *keys* that are made and that no change makes again: nobody needs to wait for them."""
-        from airflow_partitions.history.runs import begun
+        from airflow_partitions.history.dag_runs import begun
 
         firing, downstream = self.upstreams.firing, self.upstreams.downstream
         intervals = ((text, downstream.interval_of(key)) for text, key in keys.items())

@@ -14,19 +14,19 @@ from pendulum import DateTime, instance
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
-from airflow_partitions.definitions.base import check_definition
+from airflow_partitions.definitions.definition import check_definition
 from airflow_partitions.dependencies import Foreign, Rule
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
-from airflow_partitions.timetables.agenda import Agenda, Place
+from airflow_partitions.timetables.asset_extra import Made, publish
 from airflow_partitions.timetables.condition import AnyEvent, condition_of
-from airflow_partitions.timetables.firing import AtLeast, Firing, Within
-from airflow_partitions.timetables.hint import Made, publish
+from airflow_partitions.timetables.evaluation import Outlook, Readiness
+from airflow_partitions.timetables.last_scheduled import position
 from airflow_partitions.timetables.mapper import mappers_of
 from airflow_partitions.timetables.partition_date import PartitionDates
-from airflow_partitions.timetables.position import position
-from airflow_partitions.timetables.readiness import Outlook, Readiness
 from airflow_partitions.timetables.run_id import run_id_text
+from airflow_partitions.timetables.run_order import Agenda, Place
+from airflow_partitions.timetables.run_policy import AtLeast, Firing, Within
 from airflow_partitions.timetables.ticks import ticks_for
 from airflow_partitions.timetables.upstreams import Upstreams, check_schedulable
 

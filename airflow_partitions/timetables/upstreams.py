@@ -17,12 +17,12 @@ from cachetools import TTLCache, cached
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.dependencies import Dependency, Foreign, Overlap, Rule, check_inverse
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.history.address import keys_of
+from airflow_partitions.history.ledger_keys import keys_of
 from airflow_partitions.keys import Key
+from airflow_partitions.timetables.asset_extra import Made, published
 from airflow_partitions.timetables.condition import Leaf, leaves
-from airflow_partitions.timetables.firing import Firing
-from airflow_partitions.timetables.hint import Made, published
 from airflow_partitions.timetables.rules import read_rule, write_rule
+from airflow_partitions.timetables.run_policy import Firing
 from airflow_partitions.timetables.ticks import Ticks, ticks_for
 
 #: Airflow drops an event whole that makes more downstream keys than its cap. Ours is above what a Dag file may ask for.

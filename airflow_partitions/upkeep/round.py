@@ -9,9 +9,9 @@ import attrs
 
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.history.ledger import advance
-from airflow_partitions.upkeep.consumers import wired
-from airflow_partitions.upkeep.missed import catch_up
-from airflow_partitions.upkeep.waiting import HARMLESS, KEEP_FIRED, take_fired, take_waiting
+from airflow_partitions.upkeep.catch_up import catch_up
+from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, take_fired, take_waiting
+from airflow_partitions.upkeep.serialized_dags import wired
 
 
 @attrs.frozen

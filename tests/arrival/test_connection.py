@@ -17,8 +17,8 @@ from airflow_partitions.arrival import ArrivalTrigger, PartitionSensor, Partitio
 from airflow_partitions.arrival.arrivals import Arrivals
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage import Files, Parquet
-from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.storage.places.filesystem import at
+from airflow_partitions.storage.consumers.ready import Ready
+from airflow_partitions.storage.filesystem.filesystem import at
 
 pytestmark = [
     # Airflow's own, when its providers are imported.

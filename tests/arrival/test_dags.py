@@ -13,7 +13,7 @@ from airflow_partitions.arrival import PartitionSensor, watched
 from airflow_partitions.dependencies import Lookback
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.timetables.hint import published
+from airflow_partitions.timetables.asset_extra import published
 
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
 DAYS = PartitionByInterval("@daily", start="2013-01-01")

@@ -8,9 +8,9 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.consuming.consumer import Consumer
-from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.storage.stores.inventory import StoredPartition
+from airflow_partitions.storage.consumers.consumer import Consumer
+from airflow_partitions.storage.consumers.ready import Ready
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 DAYS = PartitionByInterval("@daily", name="date", start="2013-01-01")
 MONTHS_AND_DAYS = {"month": "%Y-%m", "day": "%d"}

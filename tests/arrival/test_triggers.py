@@ -17,7 +17,7 @@ from airflow_partitions.arrival import ArrivalTrigger, PartitionTrigger
 from airflow_partitions.arrival.arrivals import Arrivals
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consumers.ready import Ready
 
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
 ON = {"hour": "%Y-%m-%dT%H"}

@@ -22,11 +22,11 @@ from airflow_partitions.errors import (
     StoredError,
 )
 from airflow_partitions.storage import Column, Files, field
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.places.filesystem import at, names, remove, sizes
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.stores.inventory import inventory, snapshot
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filesystem.filesystem import at, names, remove, sizes
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.scan.stored_partition import inventory, snapshot
 
 #: Only there is a manifest by default; on a local disk a folder that is there is a partition.
 ON_S3 = pytest.mark.parametrize("root", ["s3"], indirect=True)

@@ -16,12 +16,12 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import LeaseLostError
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.consuming.batch import up_to_bytes
-from airflow_partitions.storage.consuming.consumer import Consumer
-from airflow_partitions.storage.consuming.readiness import Ready
-from airflow_partitions.storage.places.filesystem import at, names, sizes
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.stores.inventory import StoredPartition
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.consumers.batch import up_to_bytes
+from airflow_partitions.storage.consumers.consumer import Consumer
+from airflow_partitions.storage.consumers.ready import Ready
+from airflow_partitions.storage.filesystem.filesystem import at, names, sizes
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 
@@ -130,7 +130,7 @@ from pathlib import Path
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import LeaseLostError
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.consuming.consumer import Consumer
+from airflow_partitions.storage.consumers.consumer import Consumer
 
 root, out, seconds = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
 days = PartitionByInterval("@daily", start="2013-01-01", name="date")

@@ -13,8 +13,8 @@ from airflow_partitions import PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.spark.catalog import explore
 from airflow_partitions.storage import Column, Commit, Files, compact
-from airflow_partitions.storage.places.filesystem import at, remove
-from airflow_partitions.storage.reading.readers.spark import spark_path
+from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.io.spark_reader import spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

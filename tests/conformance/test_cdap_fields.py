@@ -14,8 +14,8 @@ from airflow_partitions.errors import (
     LayoutError,
 )
 from airflow_partitions.storage import Column, Files, Parquet, field
-from airflow_partitions.storage.places.filesystem import at
-from airflow_partitions.storage.selecting.arguments import input_filter, output_key
+from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.filters.arguments import input_filter, output_key
 
 OPEN = PartitionAtRuntime("results")
 SEASONS = PartitionBySequence([1980, 1981], name="season")

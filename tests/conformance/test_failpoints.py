@@ -10,8 +10,8 @@ import attrs
 import pytest
 from aiobotocore.client import AioBaseClient
 
-from tests.storage import dying
-from tests.storage.publisher import KILLED, Reader, survive
+from tests.storage.commit import dying
+from tests.storage.commit.publisher import KILLED, Reader, survive
 
 #: How the names of S3's requests begin that change something.
 CHANGES = ("Put", "Delete", "Copy", "Create", "Upload", "Complete", "Abort")

@@ -9,17 +9,17 @@ import pytest
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.spark.driver import run
-from airflow_partitions.spark.dynamic import write_many
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.job import job
 from airflow_partitions.spark.result import Result
-from airflow_partitions.spark.source import ship
+from airflow_partitions.spark.shipping import ship
+from airflow_partitions.spark.write_many import write_many
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.places.filesystem import at, names
-from airflow_partitions.storage.publishing.publishing import publish
-from airflow_partitions.storage.publishing.staging import open_staging
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.filesystem.filesystem import at, names
+from airflow_partitions.storage.metadata.attempt import Attempt
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,7 +72,7 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
     late = Attempt("dag", "run", 1)
     staging = open_staging(counts, late, counts.layout.directory_of(key))
     busiest(spark.createDataFrame([("LGA",)], "origin string")).write.parquet(str(staging.data).replace("s3:", "s3a:"))
-    from airflow_partitions.storage.contents.written import Written, data_files
+    from airflow_partitions.storage.metadata.staged_files import Written, data_files
 
     with pytest.raises(ConflictError, match="the older try 1"):
         publish(counts, key, late, staging, Written(1, data_files(staging.data), {}))

@@ -11,11 +11,11 @@ import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, SchemaError, StoredError
-from airflow_partitions.spark.dynamic import write_many
+from airflow_partitions.spark.write_many import write_many
 from airflow_partitions.storage import Column, Files, compact, field
-from airflow_partitions.storage.places.filesystem import at, sizes
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.stores.inventory import inventory, snapshot
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filesystem.filesystem import at, sizes
+from airflow_partitions.storage.scan.stored_partition import inventory, snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

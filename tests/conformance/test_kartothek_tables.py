@@ -11,11 +11,11 @@ import pytest
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, ResultError, StorageError
 from airflow_partitions.storage import Column, Files
-from airflow_partitions.storage.places.filesystem import at
-from airflow_partitions.storage.places.place import is_local
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.publishing.tables import commit_tables, snapshot_tables
-from airflow_partitions.storage.stores.inventory import inventory
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.commit.tables import commit_tables, snapshot_tables
+from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.filesystem.paths import is_local
+from airflow_partitions.storage.scan.stored_partition import inventory
 
 DAYS = PartitionBySequence(["1", "2", "3"], name="day")
 

@@ -27,7 +27,7 @@ from airflow_partitions.errors import (
     WriterError,
 )
 from airflow_partitions.storage import Csv, Files, Parquet, Text, field
-from airflow_partitions.storage.places.filesystem import at, sizes
+from airflow_partitions.storage.filesystem.filesystem import at, sizes
 
 SCHEMA = {"n": "bigint"}
 
@@ -121,7 +121,7 @@ def test_k3_the_path_is_not_an_option() -> None:
     ],
 )
 def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, reader: Any) -> None:
-    from airflow_partitions.storage.reading.scan import Scan
+    from airflow_partitions.storage.io.read_request import Scan
 
     options = {} if own is ... else {"credentials": own}
     files = Csv("memory://kedro", suffix=".csv", credentials=top, options=options)

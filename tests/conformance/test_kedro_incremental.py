@@ -10,9 +10,9 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import CheckpointError, ConfirmedError, InvalidDefinitionError
 from airflow_partitions.storage import Csv
-from airflow_partitions.storage.consuming.consumer import Consumer
-from airflow_partitions.storage.places.filesystem import at, names, sizes
-from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.consumers.consumer import Consumer
+from airflow_partitions.storage.filesystem.filesystem import at, names, sizes
 
 DAYS = PartitionByInterval("@daily", start="2019-01-01", name="date")
 GREATER = {"comparison_func": "operator.gt"}

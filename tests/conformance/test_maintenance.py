@@ -13,9 +13,9 @@ import pytest
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.storage import Parquet, compact, drop_older
-from airflow_partitions.storage.places.filesystem import at, sizes
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.commit import Commit
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filesystem.filesystem import at, sizes
+from airflow_partitions.storage.maintenance.cleanup import clean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,7 +23,7 @@ from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.history import ledger
 from airflow_partitions.history.ledger import advance, records
-from airflow_partitions.history.page import months_with
+from airflow_partitions.history.ledger_pages import months_with
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow

@@ -26,9 +26,9 @@ import psycopg2
 import psycopg2.extras
 import pytest
 
-from airflow_partitions.demo import services
-from airflow_partitions.demo.api import Api
-from airflow_partitions.demo.home import USER, Home
+from demo import services
+from demo.api import Api
+from demo.home import USER, Home
 from tests.postgres import postgres
 
 DATABASES = ("sqlite", "postgresql")

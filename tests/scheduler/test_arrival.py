@@ -15,7 +15,7 @@ pytestmark = pytest.mark.airflow
 IMPORTS = """
 from airflow_partitions.arrival import PartitionSensor, watched
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.consuming.readiness import Ready
+from airflow_partitions.storage.consumers.ready import Ready
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
 LANDED = Parquet(str(OUT / "{folder}"), partition=HOURS, partition_on={{"hour": "%Y-%m-%dT%H"}}, external=True)
 DONE = Ready(marker="_SUCCESS")

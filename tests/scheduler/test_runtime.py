@@ -65,7 +65,7 @@ def write_adder(airflow: Airflow, name: str) -> None:
 
     @asset(schedule=None, partition=keys)
     def {name}(self):
-        from airflow_partitions.runs.register import read, settled, write
+        from airflow_partitions.runs.key_list import read, settled, write
         do(keys, self.name)
         if killed := json.loads((OUT / f"{{self.name}}.todo").read_text()).get("killed"):
             write(self.name, settled(self, read(self.name)).with_pending({{killed: None}}, "manual__killed"))

@@ -127,7 +127,7 @@ def stubbed(name):
 
 @task
 def change(**context):
-    from airflow_partitions.storage.publishing.commit import Commit
+    from airflow_partitions.storage.commit.commit import Commit
     import pyarrow as pa, pyarrow.parquet as pq
     day = context["partition"].text
     rows = len(NUMBERS.read(day, as_="arrow"))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.upkeep.turn import JOB_TYPE
+from airflow_partitions.upkeep.leader import JOB_TYPE
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit, serialized
 

@@ -15,10 +15,10 @@ import pytest
 from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.spark.source import Shipped, ship
+from airflow_partitions.spark.shipping import Shipped, ship
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.publishing.staging import open_staging
+from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.metadata.attempt import Attempt
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

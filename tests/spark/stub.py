@@ -6,7 +6,7 @@ import sys
 
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.result import Reads, Result
-from airflow_partitions.storage.contents.written import Written, data_files
+from airflow_partitions.storage.metadata.staged_files import Written, data_files
 
 
 def main(words: list[str]) -> None:

@@ -26,7 +26,7 @@ from airflow.sdk import Asset
 from airflow_partitions import Partition
 from airflow_partitions.spark import operator
 from airflow_partitions.spark.operator import SparkAssetOperator
-from airflow_partitions.storage.places import exchange
+from airflow_partitions.storage.filesystem import exchange
 
 HERE = Path(__file__).parent
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))

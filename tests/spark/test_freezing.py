@@ -20,11 +20,11 @@ from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.job import job
 from airflow_partitions.spark.result import Result
-from airflow_partitions.spark.source import ship
+from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.stores.listing import LISTINGS
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.stores.pinned_store import LISTINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -190,7 +190,7 @@ def test_listings_beside_the_data_of_others_are_refused(lake: Any, airflow: None
     from airflow.sdk import Asset
 
     from airflow_partitions.spark.operator import SparkAssetOperator
-    from airflow_partitions.spark.source import Shipped
+    from airflow_partitions.spark.shipping import Shipped
 
     asset = Asset("delays")
     given: dict[str, Any] = {

@@ -10,7 +10,7 @@ from airflow_partitions import Partition, PartitionByProduct, PartitionBySequenc
 from airflow_partitions.errors import MissingInputError, ResultError
 from airflow_partitions.spark.handover import LONGEST, PROPERTY, Handover, receive
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.spark.source import Shipped
+from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Parquet
 
 if TYPE_CHECKING:

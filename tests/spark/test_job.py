@@ -14,10 +14,10 @@ from airflow_partitions.errors import ForeignRowsError, MissingInputError, Resul
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.result import Result, load_error
-from airflow_partitions.spark.source import ship
+from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Column, Parquet
-from airflow_partitions.storage.contents.written import data_files
-from airflow_partitions.storage.publishing.publishing import publish
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.metadata.staged_files import data_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

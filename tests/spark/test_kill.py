@@ -24,13 +24,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions.errors import ConflictError
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.contents.written import Written, data_files
-from airflow_partitions.storage.places.filesystem import at, sizes
-from airflow_partitions.storage.publishing.cleaning import clean
-from airflow_partitions.storage.publishing.publishing import publish
-from airflow_partitions.storage.publishing.staging import Staging, open_staging
-from airflow_partitions.storage.stores.inventory import snapshot
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.commit.staging import Staging, open_staging
+from airflow_partitions.storage.filesystem.filesystem import at, sizes
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.staged_files import Written, data_files
+from airflow_partitions.storage.scan.stored_partition import snapshot
 
 pytestmark = pytest.mark.spark
 

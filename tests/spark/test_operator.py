@@ -24,9 +24,9 @@ from airflow_partitions.errors import (
 )
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.result import Reads, Result, save_error
-from airflow_partitions.spark.source import Shipped
+from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.contents.written import Written
+from airflow_partitions.storage.metadata.staged_files import Written
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 

@@ -227,7 +227,7 @@ def test_rdds_of_what_the_driver_has_are_no_reads(spark: SparkSession, flights: 
 
 
 def test_jobs_that_spark_has_forgotten_are_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    from airflow_partitions.spark.unseen import Jobs
+    from airflow_partitions.spark.uncounted_reads import Jobs
 
     jobs = Jobs(spark)
     jobs.begin()

@@ -16,9 +16,9 @@ from airflow_partitions.errors import FilterError, MissingInputError, SchemaErro
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.reading import read
 from airflow_partitions.storage import Column, Csv, Files, Filter, Json, Orc, Parquet, Text, field
-from airflow_partitions.storage.layouts.escape import escape
-from airflow_partitions.storage.publishing.commit import Commit
-from airflow_partitions.storage.selecting.pruning import prune
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filters.pruning import prune
+from airflow_partitions.storage.layout.escape import escape
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import UnpromisedReadError
-from airflow_partitions.spark.source import ship
+from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))

@@ -22,8 +22,8 @@ from airflow_partitions.errors import (
 )
 from airflow_partitions.keys import Key
 from airflow_partitions.storage import Commit, Files, Parquet, commit_tables
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.publishing.tables import snapshot_tables
+from airflow_partitions.storage.commit.tables import snapshot_tables
+from airflow_partitions.storage.metadata.attempt import Attempt
 from tests.storage.lakes import LAKES
 from tests.storage.model import SCHEMA, Change, Changes, Columns, Held, Holdings, Part, Table, failing, frame, put
 

@@ -16,7 +16,7 @@ import pytest
 from airflow_partitions.errors import NotStoredError, SchemaError, StorageError, StoredError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage import Commit, Files
-from airflow_partitions.storage.contents.arrow_types import arrow_type, widest
+from airflow_partitions.storage.metadata.arrow_types import arrow_type, widest
 
 Row = tuple[int, str | None]
 Columns = Mapping[str, str]

@@ -19,17 +19,27 @@ from airflow_partitions import AtLeast, Foreign, Lookback, PartitionByInterval, 
 from airflow_partitions.dependencies import AllPartitions, LatestPartition, Window
 from airflow_partitions.dependencies import Rule as PartitionRule
 from airflow_partitions.errors import PartitionError
-from airflow_partitions.history import asked, cells, ledger, view
-from airflow_partitions.history.page import MARK, read_page
-from airflow_partitions.timetables import mapper, partitioned, readiness
+from airflow_partitions.history import cache, ledger, run_requests, state_store
+from airflow_partitions.history.ledger_pages import MARK, read_page
+from airflow_partitions.timetables import evaluation, mapper, partitioned
 from airflow_partitions.timetables.condition import condition_of
-from airflow_partitions.timetables.firing import Firing
+from airflow_partitions.timetables.run_policy import Firing
 from airflow_partitions.timetables.upstreams import Upstreams
-from airflow_partitions.upkeep import missed, waiting
+from airflow_partitions.upkeep import catch_up, pending_rows
 from tests.metadata import Metadata
 from tests.timetables.oracle import Condition, Consumer, Event, Rule, Run
 
-CLOCKED: tuple[ModuleType, ...] = (asked, cells, ledger, view, mapper, partitioned, readiness, missed, waiting)
+CLOCKED: tuple[ModuleType, ...] = (
+    cache,
+    catch_up,
+    evaluation,
+    ledger,
+    mapper,
+    partitioned,
+    pending_rows,
+    run_requests,
+    state_store,
+)
 Meaning = PartitionByInterval | Foreign
 
 

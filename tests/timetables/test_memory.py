@@ -8,11 +8,11 @@ import pytest
 
 from airflow_partitions import Foreign, PartitionByInterval
 from airflow_partitions.errors import InvalidKeyError
-from airflow_partitions.history.address import keys_of
 from airflow_partitions.history.ledger import advance
-from airflow_partitions.timetables import Partitioned, readiness
-from airflow_partitions.upkeep.missed import catch_up
-from airflow_partitions.upkeep.waiting import take_waiting
+from airflow_partitions.history.ledger_keys import keys_of
+from airflow_partitions.timetables import Partitioned, evaluation
+from airflow_partitions.upkeep.catch_up import catch_up
+from airflow_partitions.upkeep.pending_rows import take_waiting
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import Consumer, Event, Rule, Run
 from tests.timetables.stage import Clock, Stage, clock, timetable_of
@@ -32,7 +32,7 @@ SETTLING = (timedelta(days=7), 30 * MINUTE)
 
 @pytest.fixture
 def stage(metadata: Metadata, clock: Clock) -> Stage:
-    readiness._history.cache_clear()
+    evaluation._history.cache_clear()
     clock.now = NOON
     return Stage.empty(metadata, list(MEANINGS))
 

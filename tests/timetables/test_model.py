@@ -21,9 +21,9 @@ from airflow_partitions import Foreign, Partitioned
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.history.ledger import advance, records
 from airflow_partitions.keys import Interval
-from airflow_partitions.timetables import readiness
-from airflow_partitions.upkeep.missed import catch_up
-from airflow_partitions.upkeep.waiting import take_waiting
+from airflow_partitions.timetables import evaluation
+from airflow_partitions.upkeep.catch_up import catch_up
+from airflow_partitions.upkeep.pending_rows import take_waiting
 from tests.hunt import effort
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import BEGIN, END, Consumer, Event, Rule, Run, World
@@ -52,7 +52,7 @@ class Model(RuleBasedStateMachine):
         self.open: list[tuple[int, Event, dict[str, list[str]]]] = []
         self.since: dict[str, datetime] = {}
         self.unsure: dict[str, datetime] = {}
-        readiness._history.cache_clear()
+        evaluation._history.cache_clear()
         self.tick(timedelta(0))
 
     # --- what the machine knows

@@ -14,9 +14,9 @@ from airflow.serialization.encoders import encode_timetable
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.firing import AtLeast
-from airflow_partitions.timetables.hint import Made, publish
-from airflow_partitions.timetables.runtime import AddsByAssets, AddsByPartition, AddsPartitions, adding
+from airflow_partitions.timetables.asset_extra import Made, publish
+from airflow_partitions.timetables.run_policy import AtLeast
+from airflow_partitions.timetables.runtime_timetables import AddsByAssets, AddsByPartition, AddsPartitions, adding
 
 CUSTOMERS = PartitionAtRuntime(name="customers")
 CONTRACTS = PartitionAtRuntime(name="contracts")

@@ -28,7 +28,7 @@ from airflow_partitions import (
     Window,
     Within,
 )
-from airflow_partitions.timetables.runtime import AddsPartitions
+from airflow_partitions.timetables.runtime_timetables import AddsPartitions
 
 GOLDEN = Path(__file__).parent / "golden"
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")

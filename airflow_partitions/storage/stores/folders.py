@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.storage.contents.content import Content
-from airflow_partitions.storage.contents.marker import read_marker
-from airflow_partitions.storage.layouts.escape import escape, unescape
+from airflow_partitions.storage.layout.escape import escape, unescape
+from airflow_partitions.storage.metadata.partition_files import Content
+from airflow_partitions.storage.metadata.partition_metadata import read_marker
 
 if TYPE_CHECKING:
     #: Told a partition column and its text: whether partitions with it are wanted.

@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.places.exchange import exchange, move, replace
-from airflow_partitions.storage.places.filesystem import names, write
+from airflow_partitions.storage.filesystem.exchange import exchange, move, replace
+from airflow_partitions.storage.filesystem.filesystem import names, write
 
 #: Folder of the commits that change several partitions, below the root of a dataset.
 COMMITS = "_commits"

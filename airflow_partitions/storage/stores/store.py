@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self, TypeVar
 
-from airflow_partitions.storage.contents.attempt import Attempt
-from airflow_partitions.storage.contents.change import Change
-from airflow_partitions.storage.contents.marker import Marker
-from airflow_partitions.storage.contents.schema import SchemaRule
-from airflow_partitions.storage.places.failure import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.change import Change
+from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.schema import SchemaRule
 
 _Store = TypeVar("_Store")
 #: A dataset, its changes, the number of the last commit that their writer knew of, and what may be written.

@@ -1,0 +1,77 @@
+"""Cluster policy: prepares every Dag whose timetable is partitioned, wherever it is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from airflow.policies import hookimpl
+
+if TYPE_CHECKING:
+    from airflow.sdk import DAG
+    from airflow.sdk.types import Operator
+
+Hook = Callable[[Any], None]
+
+_TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
+
+
+@hookimpl
+def dag_policy(dag: DAG) -> None:
+    """Give a partitioned Dag's tasks and templates their ``partition``.
+
+    :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs, and for schedules that
+        can't work.
+    """
+    from airflow_partitions.timetables.cycles import check_wiring
+
+    check_wiring(dag)
+    if hasattr(dag.timetable, "adds"):
+        for task in dag.tasks:
+            _enter_first(task, "airflow_partitions.runs.add_keys", "take_added")
+    if not hasattr(dag.timetable, "partition"):
+        return
+    timetable: Any = dag.timetable
+    timetable.dag_id = dag.dag_id
+    _refuse_past_dependencies(dag)
+    options = dag.jinja_environment_kwargs = dict(dag.jinja_environment_kwargs or {})
+    extensions = options.get("extensions", ["jinja2.ext.do"])  # Airflow's own default
+    if _TEMPLATES not in extensions:
+        options["extensions"] = [*extensions, _TEMPLATES]
+    for task in dag.tasks:
+        _enter_first(task, "airflow_partitions.runs.pre_execute", "enter_partition")
+
+
+def _refuse_past_dependencies(dag: DAG) -> None:
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    for task in dag.tasks:
+        for setting in ("depends_on_past", "wait_for_downstream"):
+            if getattr(task, setting, False):
+                raise AirflowClusterPolicyViolation(
+                    f"{dag.dag_id}.{task.task_id}: {setting}=True has no effect on partitioned runs; remove it, and"
+                    " say with the rule Lookback(n) which earlier partitions a partition needs"
+                )
+
+
+def _enter_first(task: Operator, module: str, function: str) -> None:
+    """Make *function* of *module* the first thing that happens in *task*."""
+    from airflow.sdk.definitions.mappedoperator import MappedOperator
+
+    if isinstance(task, MappedOperator):
+        task.partial_kwargs["pre_execute"] = _first(module, function, task.partial_kwargs.get("pre_execute"))
+    else:
+        # What BaseOperator(pre_execute=…) sets; there is no public name for it afterwards.
+        task._pre_execute_hook = _first(module, function, task._pre_execute_hook)  # noqa: SLF001
+
+
+def _first(module: str, function: str, hook: Hook | None) -> Hook:
+    """A pre-execute hook that calls *function* of *module*, loaded then, before the author's own *hook*."""
+
+    def first(context: MutableMapping[str, Any]) -> None:
+        getattr(import_module(module), function)(context)
+        if hook is not None:
+            hook(context)
+
+    return first

@@ -1,0 +1,56 @@
+"""What happens before the work of a task in a partitioned Dag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.definitions import PartitionAtRuntime
+from airflow_partitions.errors import InvalidKeyError, MissingPartitionError
+from airflow_partitions.partition import Partition
+
+if TYPE_CHECKING:
+    from airflow_partitions.definitions import PartitionDefinition
+
+
+def partition_of(context: Mapping[str, Any]) -> Partition:
+    """The partition of the run that *context* belongs to.
+
+    :raises MissingPartitionError: if the run has no key, for example because it was cleared.
+    :raises InvalidKeyError: if the Dag's definition has changed and knows the key no longer.
+    """
+    timetable, run = context["dag"].timetable, context["dag_run"]
+    definition: PartitionDefinition = timetable.partition
+    if run.partition_key is None:
+        raise MissingPartitionError(
+            f"run {run.run_id!r} has no partition_key (it was cleared); trigger a run with the key it had,"
+            f" one of {definition!r}"
+        )
+    if not isinstance(definition, PartitionAtRuntime):
+        return Partition(definition, run.partition_key)
+    from airflow_partitions.runs.runtime_key import additions
+
+    return Partition(definition, run.partition_key, additions(timetable))
+
+
+def enter_partition(context: MutableMapping[str, Any]) -> None:
+    """Put ``partition`` into *context*; leave off if it was made already, give way if it is being made.
+
+    Runs as every task's pre-execute hook in a partitioned Dag. A run without a usable key fails at once, without
+    retries.
+    """
+    from airflow.sdk.exceptions import AirflowFailException
+
+    from airflow_partitions.runs.claim import claim
+    from airflow_partitions.runs.skip import skip_if_made
+
+    try:
+        context["partition"] = partition_of(context)
+    except (MissingPartitionError, InvalidKeyError) as error:
+        raise AirflowFailException(str(error)) from error
+    skip_if_made(context)
+    claim(context, context["partition"].text)
+    if isinstance(context["partition"].definition, PartitionAtRuntime):
+        from airflow_partitions.runs.runtime_key import take_given
+
+        take_given(context)

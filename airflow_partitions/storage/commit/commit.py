@@ -1,0 +1,202 @@
+"""Changing several partitions of a dataset in one step."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError, ResultError
+from airflow_partitions.keys import Key
+from airflow_partitions.storage.commit.publish import marker_of
+from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem.filesystem import at, remove, sizes
+from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.change import Change
+from airflow_partitions.storage.metadata.partition_metadata import Index, Marker
+from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.metadata.staged_files import Written, data_files
+from airflow_partitions.storage.stores.log_store import Manifest
+from airflow_partitions.storage.stores.open import writable
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Place
+
+
+class Commit:
+    """Changes of partitions that are made together: when the block ends well all of them can be seen, else none.
+
+    .. code-block:: python
+
+        with Commit(delays) as commit:
+            for carrier, rows in found.items():
+                rows.to_parquet(commit.stage(carrier) / "0.parquet")
+                commit.put(carrier, rows=len(rows))
+            commit.drop("OLD")
+
+    Of two commits that were under way at once and write the same partition, the first is made; the other one fails and
+    changes nothing. (Appending does not conflict: both are made.)
+
+    :param files: the dataset.
+    :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made.
+    :param evolve: let the schema change: columns may come, go, and become wider.
+    :raises InvalidDefinitionError: if the dataset belongs to someone else.
+    :raises StorageError: if it can't be reached or written.
+    :ivar markers: what each written partition says about itself, by the text of its key, once it is published.
+    :ivar register: who takes the changes down.
+    :ivar base: number of the last commit when this one began.
+    :ivar rule: what may be written.
+
+    At the end of the block:
+
+    :raises StoredError: if a partition to be created is stored.
+    :raises NotStoredError: if one to be dropped is not.
+    :raises SchemaError: if what is written has another schema than the dataset, without *evolve*.
+    :raises ConflictError: if another writer was there first.
+    """
+
+    def __init__(self, files: Files, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
+        self.files = files
+        self.attempt = attempt or self.anyone()
+        self.markers: dict[str, Marker] = {}
+        self.rule = SchemaRule(None if files.schema is None else dict(files.schema), evolve)
+        self.register = writable(files)
+        with told(f"storage {files.path!r}", "written"):
+            self.base = self.register.number()
+        self._staging = None if files.external is True else open_staging(files, self.attempt)
+        self._changes: dict[str, Change] = {}
+
+    @staticmethod
+    def anyone() -> Attempt:
+        """Who writes if nobody says: a run of its own."""
+        return Attempt("", secrets.token_hex(8), 1)
+
+    @property
+    def changes(self) -> list[Change]:
+        """The changes so far."""
+        return list(self._changes.values())
+
+    @property
+    def folder(self) -> Place:
+        """The folder to write to; the files of each partition go to its directory below.
+
+        :raises InvalidDefinitionError: if the dataset is external.
+        """
+        if self._staging is None:
+            raise InvalidDefinitionError(
+                f"storage {self.files.path!r} is external, so nothing is written there; expected add(key, path) of"
+                " files that are there"
+            )
+        return self._staging.data
+
+    def stage(self, key: Key | Any) -> Place:
+        """The folder to write the files of *key* to."""
+        folder = self.folder / self.files.layout.directory_of(self.files.layout.key(key))
+        if isinstance(folder, Path):
+            folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def put(
+        self,
+        key: Key | Any,
+        *,
+        mode: str = "create",
+        rows: int | None = None,
+        schema: Mapping[str, str] | None = None,
+        index: Index | None = None,
+        user: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make what was written to :meth:`stage` the content of the partition *key*.
+
+        :param mode: ``"create"`` fails if there is a partition, ``"append"`` adds to it, ``"overwrite"`` replaces it.
+        :param rows: how many rows there are.
+        :param schema: column to Spark type.
+        :param index: column to value, as text, to the names of the files that have it.
+        :param user: what to keep with the partition.
+        :raises ResultError: if nothing was written.
+        """
+        wrapped = self.files.layout.key(key)
+        folder = self.stage(wrapped)
+        written = Written(rows, data_files(folder), schema or {}, index or {})
+        if not written.files:
+            raise ResultError(f"partition {str(wrapped)!r}: there is no file in {folder}; expected some, or truncate()")
+        self._write(wrapped, mode, folder, written, user or {})
+
+    def add(self, key: Key | Any, path: str, *, user: Mapping[str, Any] | None = None) -> None:
+        """Make files that are there already the partition *key*. They stay where they are, whatever happens.
+
+        :param path: their folder: absolute, or below the dataset's.
+        :raises InvalidDefinitionError: if the dataset has no manifest to name them.
+        """
+        if not isinstance(self.register, Manifest):
+            raise InvalidDefinitionError(
+                f"storage {self.files.path!r} is told by its folders; expected manifest=, to add files from elsewhere"
+            )
+        wrapped = self.files.layout.key(key)
+        absolute = path if path.startswith("/") or "://" in path else f"{self.files.path}/{path}"
+        folder = at(absolute, dict(self.files.credentials))
+        found = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
+        if not found:
+            raise ResultError(f"partition {str(wrapped)!r}: there is no file in {absolute!r}; expected some")
+        self._write(wrapped, "create", folder, Written(None, found, {}), user or {}, foreign=True)
+
+    def truncate(self, key: Key | Any | None = None) -> None:
+        """Leave the partition *key*, or all that are stored, without rows."""
+        for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
+            self._write(wrapped, "overwrite", self.stage(wrapped), Written(0, {}, {}), {})
+
+    def drop(self, key: Key | Any | None = None) -> None:
+        """Remove the partition *key*, or all that are stored.
+
+        :raises NotStoredError: at the end of the block, if *key* is not stored.
+        """
+        for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
+            directory = self.files.layout.directory_of(wrapped)
+            self._changes[directory] = Change(str(wrapped), directory, "overwrite")
+
+    def publish(self) -> None:
+        """Make the changes. The end of the block does."""
+        self.published(self.register.apply(self.changes, self.attempt, self.base, self.rule) if self.changes else [])
+
+    def published(self, markers: Iterable[Marker | None]) -> None:
+        """Take note that the changes are made."""
+        self.markers = {marker.key: marker for marker in markers if marker is not None}
+        if self._staging is not None:
+            self._staging.remove()
+
+    def discard(self) -> None:
+        """Forget the changes, and what was written for them."""
+        if self._staging is not None:
+            remove(self._staging.data)
+            self._staging.remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.discard()
+            return
+        try:
+            self.publish()
+        except BaseException:
+            self.discard()
+            raise
+
+    def _stored(self) -> list[Key]:
+        return [self.files.layout.key_of(directory) for directory in self.register.listed()]
+
+    def _write(
+        self, key: Key, mode: str, folder: Place, written: Written, user: Mapping[str, Any], *, foreign: bool = False
+    ) -> None:
+        directory = self.files.layout.directory_of(key)
+        marker = attrs.evolve(marker_of(str(key), self.attempt, written), user=dict(user))
+        self._changes[directory] = Change(str(key), directory, mode, marker, folder, written.files, foreign)

@@ -1,0 +1,54 @@
+"""Putting a partition's new files in the place of its old ones."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from airflow_partitions.keys import Key
+from airflow_partitions.storage.commit.staging import Staging
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.change import Change
+from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.staged_files import Written
+from airflow_partitions.storage.stores.open import writable
+
+
+def publish(storage: Files, key: Key, attempt: Attempt, staging: Staging, written: Written) -> Marker:
+    """Make the staged files the content of the partition *key*.
+
+    Readers see the old files or the new ones, never none and never a mix (see :func:`.exchange.replace` for file
+    systems that can't exchange). The replaced files stay for a while: see :func:`.cleaning.clean`. On a local disk, a
+    query that has listed a partition's files but not yet opened them fails when they are replaced, it never mixes; our
+    driver then reads again.
+
+    :raises ResultError: if the staged files are not those that were *written*.
+    :raises ConflictError: if a newer try of the same run has published, or another run since this try began; nothing
+        was changed.
+    """
+    written.check(staging.data)
+    change = Change(
+        str(key),
+        storage.layout.directory_of(key),
+        "overwrite",
+        marker_of(str(key), attempt, written),
+        staging.data,
+        written.files,
+    )
+    (marker,) = writable(storage).apply([change], attempt, staging.base)
+    assert marker is not None  # noqa: S101 - nothing is dropped
+    return marker
+
+
+def marker_of(key: str, attempt: Attempt, written: Written) -> Marker:
+    """What a partition of these files will say about itself, but for the number of the commit."""
+    return Marker(
+        key,
+        attempt,
+        written.rows,
+        len(written.files),
+        written.bytes,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        schema=written.schema,
+        index=written.index,
+    )

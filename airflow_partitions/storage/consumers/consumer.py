@@ -1,0 +1,211 @@
+"""Consuming a dataset's partitions step by step, each once."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+
+import attrs
+
+from airflow_partitions.errors import CheckpointError, InvalidDefinitionError, MissingInputError
+from airflow_partitions.storage.consumers.batch import Acceptor, Batch
+from airflow_partitions.storage.consumers.checkpoint import Checkpoint, rank
+from airflow_partitions.storage.consumers.lease import Lease
+from airflow_partitions.storage.consumers.past_checkpoint import Comparison
+from airflow_partitions.storage.consumers.ready import Ready
+from airflow_partitions.storage.consumers.versioned_document import Record
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.scan.stored_partition import StoredPartition, inventory
+
+CONSUMERS = "_consumers"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Consumer:
+    """One of perhaps several processes that consume a dataset together: every partition goes to one of them.
+
+    .. code-block:: python
+
+        consumer = Consumer(flights, "report")
+        with consumer.take(limit=100) as batch:  # confirmed at the end, put back on an error
+            frames = batch.load(as_="pandas")
+
+    What was taken is lent to its taker and offered to no other, until it is confirmed, put back, or the lease is over.
+    Processes that use the same dataset, name and state work together; another name consumes everything for itself.
+
+    :param files: the dataset.
+    :param name: what it is consumed for.
+    :param state: folder of the checkpoint; by default ``_consumers`` below the dataset.
+    :param checkpoint: how to tell what is past the checkpoint: the key to start after as text, or a mapping with
+        ``comparison_func`` and ``force_checkpoint`` (see :class:`.Comparison`). By default every partition is consumed
+        once.
+    :param ready: which partitions are complete, for data that others write; by default all that are stored.
+    :param lease: how long a batch is lent, unless it is renewed. Clocks of the processes must agree better than that.
+    :param holder: a name for who takes. What it held before goes back when it takes again: a task that is tried again
+        need not wait for the lease of its last try. By default every batch has a holder of its own.
+    :param clock: tells the time, if not the machine's.
+    :raises InvalidDefinitionError: if the dataset is external and *state* is not given, since nothing is written there.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        name: str = "default",
+        *,
+        state: str | None = None,
+        checkpoint: str | Mapping[str, str | None] | None = None,
+        ready: Ready | None = None,
+        lease: timedelta = timedelta(minutes=15),
+        holder: str | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        if not _NAME.fullmatch(name):
+            raise InvalidDefinitionError(
+                f"consumer name {name!r} can't be a file name; expected letters, digits, '.', '_' and '-'"
+            )
+        if lease <= timedelta(0):
+            raise InvalidDefinitionError(f"lease {lease} is over before it begins; expected a positive duration")
+        if state is None and files.external is True:
+            raise InvalidDefinitionError(
+                f"storage {files.path!r} is external, nothing is written there; give state= a folder of your own"
+            )
+        self.files = files
+        self.name = name
+        self.lease = lease
+        self._comparison = Comparison.of(checkpoint)
+        self._ready = ready
+        self._holder = holder
+        self._clock = clock or _now
+        self._record = Record(f"{(state or f'{files.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(files.credentials))
+        self._own: set[str] = set()  # confirmed by this object: not given again, whatever is forced
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What is recorded.
+
+        :raises CheckpointError: if it is damaged, or that of another dataset.
+        """
+        return self._read(self._record.read())
+
+    def pending(self) -> list[StoredPartition]:
+        """The partitions that could be taken now, in the order of their keys."""
+        return self._free(list(inventory(self.files)), self._current(self.checkpoint))
+
+    def take(self, limit: int | None = None, accept: Acceptor | None = None) -> Batch:
+        """Borrow partitions that are to be consumed, in the order of their keys; perhaps none.
+
+        :param limit: at most so many.
+        :param accept: asked about each, with those before it: see :func:`.batch.up_to_bytes`.
+        :raises CheckpointError: if the checkpoint is damaged, or that of another dataset.
+        """
+        if limit is not None and limit < 1:
+            raise InvalidDefinitionError(f"limit={limit} takes nothing; expected at least 1, or None")
+        id, taken = secrets.token_hex(8), list[StoredPartition]()  # noqa: A001
+        listed = list(inventory(self.files))
+
+        def lend(found: Checkpoint) -> Checkpoint:
+            current = self._current(found)
+            current = current.without(current.returned - {partition.directory for partition in listed})
+            taken[:] = _accepted(self._free(listed, current)[:limit], accept)
+            if not taken:
+                return current
+            holder = self._holder or f"{socket.gethostname()}:{os.getpid()}:{id}"
+            return current.lend(id, Lease(holder, self._clock() + self.lease, tuple(p.directory for p in taken)))
+
+        lend(self.checkpoint)
+        if taken:  # where there is nothing to take, nothing is written
+            self._change(lend)
+        return Batch(self, id, taken)
+
+    def batch(self, id: str) -> Batch:  # noqa: A002
+        """The batch taken earlier, perhaps by another process, with the same partitions; also after its confirmation.
+
+        :raises LeaseLostError: if it is lent no longer.
+        :raises MissingInputError: if one of its partitions was removed.
+        """
+        wanted = self.checkpoint.partitions_of(id)
+        found = {partition.directory: partition for partition in inventory(self.files)}
+        if missing := [directory for directory in wanted if directory not in found]:
+            raise MissingInputError(f"{missing[:3]} of batch {id!r} are no longer in {self.files.path!r}")
+        return Batch(self, id, [found[directory] for directory in wanted])
+
+    def confirm(self, batch: str) -> None:
+        """Record that *batch* is consumed; see :meth:`.Batch.confirm`."""
+        layout = self.files.layout if self._comparison.marks else None
+        done = list[str]()
+
+        def confirmed(found: Checkpoint) -> Checkpoint:
+            done[:] = found.lease(batch).partitions
+            return found.confirm(batch, layout)
+
+        self._change(confirmed)
+        self._own.update(done)
+
+    def put_back(self, batch: str) -> None:
+        """Give *batch* back; see :meth:`.Batch.put_back`."""
+
+        def given_back(found: Checkpoint) -> Checkpoint:
+            found.check_unconfirmed(batch)
+            return found.put_back(batch)
+
+        self._change(given_back)
+
+    def renew(self, batch: str) -> None:
+        """Make the lease of *batch* last from now on; see :meth:`.Batch.renew`."""
+        self._change(
+            lambda found: found.lend(batch, attrs.evolve(found.lease(batch), until=self._clock() + self.lease))
+        )
+
+    def _free(self, listed: list[StoredPartition], checkpoint: Checkpoint) -> list[StoredPartition]:
+        """Those of the *listed* partitions that are to be consumed and nobody works on, in the order of their keys."""
+        taken = checkpoint.lent | self._own
+        there = (partition for partition in listed if partition.directory not in taken)
+        past = self._comparison.past(checkpoint, self.files.layout.definition, there)
+        return sorted(filter(self._is_ready, past), key=lambda partition: rank(partition.key))
+
+    def _is_ready(self, partition: StoredPartition) -> bool:
+        return self._ready is None or self._ready.holds(partition, dict(self.files.credentials), self._clock())
+
+    def _current(self, found: Checkpoint) -> Checkpoint:
+        """What is *found*, without leases that are over and those of an earlier try of the same holder."""
+        current = found.expire(self._clock())
+        mine = (batch for batch, lease in current.leases.items() if lease.holder == self._holder)
+        return current.put_back(*mine)
+
+    def _change(self, function: Callable[[Checkpoint], Checkpoint]) -> None:
+        def changed(text: str | None) -> str | None:
+            found = self._read(text)
+            made = function(found)
+            return text if made == found else made.dump()
+
+        self._record.change(changed)
+
+    def _read(self, text: str | None) -> Checkpoint:
+        dataset = str(local(self.files.path)) if is_local(self.files.path) else self.files.path
+        if text is None:
+            return Checkpoint(dataset)
+        found = Checkpoint.load(text, self._record.path)
+        if found.dataset != dataset:
+            raise CheckpointError(
+                f"{self._record.path!r} is the checkpoint of {found.dataset!r}, not of {dataset!r};"
+                " give state= another folder, or the consumer another name"
+            )
+        return found
+
+
+def _accepted(partitions: list[StoredPartition], accept: Acceptor | None) -> list[StoredPartition]:
+    if accept is None:
+        return partitions
+    for count in range(1, len(partitions) + 1):
+        if not accept(partitions[:count]):
+            return partitions[: count - 1]
+    return partitions
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,174 @@
+"""The few things that storage asks of a file system: local folders by the operating system, all others by fsspec."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.filesystem.connection import connected
+from airflow_partitions.storage.filesystem.exchange import move
+from airflow_partitions.storage.filesystem.paths import is_local, local
+
+if TYPE_CHECKING:
+    from upath import UPath
+
+    #: A file or folder: a local one, or one on any file system that fsspec knows.
+    Place = Path | UPath
+
+
+_DRAFT = ".tmp"
+
+
+def at(path: str, credentials: Mapping[str, Any] | None = None) -> Place:
+    """The place named by an absolute path or a URI.
+
+    :param credentials: what the file system of a URI is made with; ``conn_id`` in it stands for what is behind that
+        connection of Airflow.
+    :raises StorageError: if there is no such file system here, or no such connection.
+    """
+    if is_local(path):
+        return local(path)
+    try:
+        from upath import UPath
+
+        given = dict(credentials or {})
+        if (conn_id := given.pop("conn_id", None)) is not None:
+            given |= connected(urlsplit(path).scheme, conn_id)
+        place: UPath = UPath(path, **given)
+        if "s3" in place.protocol:  # it would remember listings, and show what others have changed since
+            place = UPath(path, **{"use_listings_cache": False, **given})
+        _ = place.fs  # made here, so that what is missing is told here
+    except (ImportError, ValueError) as error:
+        raise StorageError(f"storage {path!r} can't be used: {error}") from error
+    return place
+
+
+def read(file: Place) -> bytes | None:
+    """What is in *file*, ``None`` if there is no such file."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def write(file: Place, data: bytes) -> None:
+    """Make *data* the content of *file* in one step: a reader finds all of it, or what was there before."""
+    if isinstance(file, Path):
+        _draft(file, data).replace(file)
+    else:
+        file.fs.pipe_file(file.path, data)
+
+
+def create(file: Place, data: bytes) -> None:
+    """Make *file* with *data* in one step, if there is none. Of several that try at once, one does.
+
+    :raises FileExistsError: if there is one; it is unchanged.
+    """
+    if not isinstance(file, Path):
+        file.fs.pipe_file(file.path, data, mode="create")
+        return
+    draft = _draft(file, data)
+    try:
+        os.link(draft, file)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        move(draft, file)  # a file system without links
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def names(folder: Place) -> list[str]:
+    """Names of what lies directly in *folder*, sorted; none if there is no such folder.
+
+    :raises FileNotFoundError: if there is no such bucket.
+    """
+    try:
+        if isinstance(folder, Path):
+            return sorted(entry.name for entry in folder.iterdir())
+        found = folder.fs.ls(folder.path, detail=False)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if error.__cause__ is not None:  # what the store said about more than the folder
+            raise
+        return []
+    return sorted(name for path in found if (name := path.rstrip("/")[len(folder.path.rstrip("/")) + 1 :]))
+
+
+def children(folder: Place) -> dict[str, int]:
+    """Name to size in bytes of the files that lie directly in *folder*.
+
+    :raises FileNotFoundError: if there is no such folder.
+    """
+    if isinstance(folder, Path):
+        return {entry.name: entry.stat().st_size for entry in folder.iterdir() if entry.is_file()}
+    found = folder.fs.ls(folder.path, detail=True)
+    files = {info["name"].rpartition("/")[2]: info["size"] for info in found if info["type"] == "file"}
+    return {name: size for name, size in files.items() if name}
+
+
+def sizes(folder: Place) -> dict[str, int]:
+    """Path below *folder* to size in bytes, of all files at any depth, sorted."""
+    return {name: size for name, size, _ in sorted(_found(folder)) if not is_folder_mark(name)}
+
+
+def ages(folder: Place) -> dict[str, datetime]:
+    """Path below *folder* to the time of the last change, of all files and marks of folders at any depth, sorted."""
+    return {name: changed for name, _, changed in sorted(_found(folder))}
+
+
+def is_folder_mark(name: str) -> bool:
+    """Whether *name* is that of an empty object by which some writers mark a folder on an object store."""
+    return not name or name.endswith("/")
+
+
+def drafts(folder: Place) -> dict[str, datetime]:
+    """Name to time of what :func:`write` and :func:`create` left directly in *folder* because they were killed."""
+    if not isinstance(folder, Path):
+        return {}
+    found = [name for name in names(folder) if name.startswith(".") and name.endswith(_DRAFT)]
+    return {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in found}
+
+
+def remove(place: Place) -> None:
+    """Remove a file, or a folder with all in it, if it is there."""
+    if isinstance(place, Path):
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)  # another may be at it too
+        else:
+            place.unlink(missing_ok=True)
+        return
+    try:
+        place.fs.rm(place.path, recursive=True)
+    except FileNotFoundError:
+        return
+
+
+def _draft(file: Path, data: bytes) -> Path:
+    draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}{_DRAFT}")
+    draft.write_bytes(data)
+    return draft
+
+
+def _found(folder: Place) -> Iterator[tuple[str, int, datetime]]:
+    if isinstance(folder, Path):
+        for parent, _, found in os.walk(folder):
+            for name in found:
+                path = Path(parent, name)
+                try:
+                    stat = path.stat()
+                except FileNotFoundError:
+                    continue
+                yield path.relative_to(folder).as_posix(), stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC)
+        return
+    root = folder.path.rstrip("/") + "/"
+    for path, info in folder.fs.find(folder.path, detail=True).items():
+        changed = info.get("LastModified") or info.get("created") or datetime.now(UTC)
+        yield path[path.index(root) + len(root) :], info["size"], changed

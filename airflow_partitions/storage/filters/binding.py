@@ -1,0 +1,173 @@
+"""What the fields of a dataset are, and what a condition on one says about partition columns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+import attrs
+
+from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence, PartitionDefinition
+from airflow_partitions.errors import FilterError, InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.keys import Segment
+from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of, flatten
+from airflow_partitions.storage.filters.time_columns import Times
+from airflow_partitions.storage.filters.values import typed
+from airflow_partitions.storage.layout.layout import Layout
+
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "in": lambda value, chosen: value in chosen, "not in": lambda value, chosen: value not in chosen,
+}  # fmt: skip
+
+#: Texts of partition columns by name.
+Texts: TypeAlias = Mapping[str, str]
+
+
+@attrs.frozen
+class Test(Filter):
+    """A condition that only a look at the folder's name decides: no engine's filter can say it.
+
+    :ivar condition: what was asked.
+    :ivar columns: the partition columns it looks at.
+    :ivar accepts: whether their texts fit.
+    """
+
+    __test__ = False  # pytest
+
+    condition: Filter
+    columns: tuple[str, ...]
+    accepts: Callable[[Texts], bool]
+
+    def __invert__(self) -> Filter:
+        return Test(~self.condition, self.columns, lambda texts: not self.accepts(texts))
+
+    def conditions(self) -> Iterator[Condition]:
+        yield from self.condition.conditions()
+
+    def to_json(self) -> dict[str, Any]:
+        return self.condition.to_json()
+
+    def __str__(self) -> str:
+        return str(self.condition)
+
+
+class Fields:
+    """The fields of a dataset: its dimensions, its partition columns, and the columns of its files.
+
+    :param layout: its folders, ``None`` without partitions.
+    :param schema: column to type of the files, ``None`` if that is not known.
+    """
+
+    def __init__(self, layout: Layout | None, schema: Mapping[str, str] | None) -> None:
+        self.layout = layout
+        self.schema = schema
+        self.types = {name: column.type for name, column in layout.columns.items()} if layout else {}
+
+    def lower(self, where: Filter) -> Filter:
+        """*where* in terms of columns alone, be it of folders or of files.
+
+        :raises FilterError: if there is no such field, or it can't be compared so.
+        """
+        if isinstance(where, Condition):
+            return self._lower(where.field, [where])
+        if isinstance(where, Or):
+            return Or(flatten(Or, map(self.lower, where.parts)))
+        if not isinstance(where, And):
+            return where
+        ranges: dict[str, list[Condition]] = {}
+        others: list[Filter] = []
+        for part in where.parts:
+            if isinstance(part, Condition) and part.op in ("<", "<=", ">", ">="):
+                ranges.setdefault(part.field, []).append(part)
+            else:
+                others.append(self.lower(part))
+        return all_of([*(self._lower(name, both) for name, both in ranges.items()), *others])
+
+    def _lower(self, name: str, bounds: list[Condition]) -> Filter:
+        """Conditions on the field *name*; several only if they are bounds of a range."""
+        dimensions = self.layout.definition.dimensions if self.layout else {}
+        try:
+            if self.layout is not None and name in dimensions:
+                dimension = dimensions[name]
+                if isinstance(dimension, PartitionByInterval):
+                    return _time(Times(self.layout, dimension), bounds)
+                return all_of(_segment(self.layout, dimension, bound) for bound in bounds)
+            if name in self.types or (self.schema is not None and name in self.schema):
+                return all_of(map(self.typed, bounds))
+        except (InvalidKeyError, InvalidDefinitionError) as error:
+            raise FilterError(f"{all_of(bounds)}: {error}") from None
+        known = list(dict.fromkeys([*dimensions, *self.types, *(self.schema or {})]))
+        if self.schema is not None or get_close_matches(name, known, n=1, cutoff=0.75):
+            near = get_close_matches(name, known, n=1, cutoff=0)
+            raise FilterError(f"there is no field {name!r}; nearest: {near[0] if near else 'none'}, of {known}")
+        return all_of(bounds)  # a column of files whose schema is not known
+
+    def typed(self, condition: Condition) -> Condition:
+        """*condition*, if its values fit the type of its column."""
+        kind = self.type_of(condition.field)
+        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        for value in values:
+            typed(value, kind, condition)
+        return condition
+
+    def type_of(self, column: str) -> str | None:
+        """Spark's name of the column's type, ``None`` if it is not known."""
+        return self.types.get(column) or (self.schema or {}).get(column)
+
+
+def _time(times: Times, bounds: list[Condition]) -> Filter:
+    if bounds[0].op in ("==", "!=", "in", "not in"):
+        return times.among(bounds[0])
+    found = times.within(bounds)
+    return found if isinstance(found, Filter) else Test(all_of(bounds), times.names, found)
+
+
+def _segment(layout: Layout, dimension: PartitionDefinition, condition: Condition) -> Filter:
+    column = layout.columns_of(dimension.name)[0]
+    if layout.fields:
+        return _tuples(layout, condition)
+    if isinstance(dimension, PartitionBySequence):
+        return Condition(column, "in", tuple(s.text for s in dimension.segments if _holds(dimension, s, condition)))
+    if condition.op in ("==", "!=", "in", "not in"):
+        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        texts = tuple(str(_key(dimension, value)) for value in values)
+        return Condition(column, "in" if condition.op in ("==", "in") else "not in", texts)
+    return Test(condition, (column,), lambda texts: _compare(dimension.parse(texts[column]), condition))
+
+
+def _tuples(layout: Layout, condition: Condition) -> Filter:
+    """A condition on keys that are tuples, as conditions on the columns of their values."""
+    if condition.op not in ("==", "!=", "in", "not in"):
+        raise FilterError(f"{condition}: tuples have no order; expected == or in, or a range of {[*layout.fields]}")
+    chosen = [condition.value] if condition.op in ("==", "!=") else condition.value
+    keys = [layout.values_of(layout.key(value)) for value in chosen]
+    found = Or(tuple(all_of(Condition(name, "==", text) for name, text in texts.items()) for texts in keys))
+    return found if condition.op in ("==", "in") else ~found
+
+
+def _holds(dimension: PartitionBySequence, segment: Segment, condition: Condition) -> bool:
+    if condition.op in ("in", "not in"):
+        chosen = {str(_key(dimension, value)) for value in condition.value}
+        return (segment.text in chosen) == (condition.op == "in")
+    if condition.op in ("==", "!="):
+        return (segment.text == str(_key(dimension, condition.value))) == (condition.op == "==")
+    return _compare(segment, condition)
+
+
+def _key(dimension: PartitionDefinition, value: Any) -> Any:
+    return dimension.parse(value) if isinstance(value, str) else dimension.key(value)
+
+
+def _compare(segment: Any, condition: Condition) -> bool:
+    """Whether the order of the segment's value and that of the *condition* is the wanted one."""
+    mine, kind = segment.value, _KINDS.get(type(segment.value))
+    if kind is None:
+        raise FilterError(f"{condition}: values of type {type(mine).__name__} have no order; expected == or in")
+    return bool(OPERATORS[condition.op](mine, typed(condition.value, kind, condition)))
+
+
+_KINDS = {str: "string", int: "bigint", float: "double", date: "date", datetime: "timestamp"}

@@ -1,0 +1,118 @@
+"""Files as a dataset of Arrow: by the schema of ours, with the columns of the folders."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import MissingInputError, ReaderError
+from airflow_partitions.storage.filesystem.filesystem import sizes
+from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.schemas import TYPED, declared_schema, schema_of
+from airflow_partitions.storage.layout.column import TYPES
+from airflow_partitions.storage.metadata.arrow_types import arrow_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+_TRUE = (True, "true", "True")
+
+
+def dataset(scan: Scan) -> ds.Dataset:
+    """The files of *scan*; nothing of them is read but what tells their schema."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    _, filesystem, paths = sources(scan)
+    columns = pa.schema([(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()])
+    form = _format(scan)
+    if scan.files.format in TYPED:
+        schema = schema_of(scan, paths, filesystem, exact_names=True)
+    elif (declared := declared_schema(scan)) is not None:
+        schema = declared
+    elif paths:
+        schema = form.inspect(paths[0], filesystem=filesystem)
+    else:
+        raise MissingInputError(f"{scan.files.path!r}: no file was asked for; expected schema={{…}} to be declared")
+    kept = [field for field in schema if field.name not in columns.names]
+    return ds.FileSystemDataset.from_paths(
+        paths,
+        schema=pa.schema([*kept, *columns]),
+        format=form,
+        filesystem=filesystem,
+        partitions=_constants(scan, columns) if len(columns) else None,
+    )
+
+
+def _constants(scan: Scan, columns: pa.Schema) -> list[ds.Expression]:
+    """What the partition columns of each file are: said by us, not read from paths."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    said = []
+    for partition in scan.partitions or ():
+        values = {name: TYPES[kind](partition.values[name]) for name, kind in scan.partition_columns.items()}
+        fields = (pc.field(each.name) == pa.scalar(values[each.name], each.type) for each in columns)
+        said += [reduce(and_, fields)] * len(partition.paths)
+    return said
+
+
+def sources(scan: Scan) -> tuple[str, Any, list[str]]:
+    """The dataset's folder, the file system of Arrow that it is on, and the files to read."""
+    from fsspec.core import strip_protocol
+    from pyarrow.fs import FSSpecHandler, LocalFileSystem, PyFileSystem
+
+    root = scan.root
+    if isinstance(root, Path):
+        base, filesystem = str(root), LocalFileSystem()
+    else:
+        base, filesystem = root.path.rstrip("/"), PyFileSystem(FSSpecHandler(root.fs))
+    if scan.partitions is not None:
+        return base, filesystem, [strip_protocol(path) for partition in scan.partitions for path in partition.paths]
+    names = [name for name in sizes(root) if not any(level[0] in "_." for level in name.split("/"))]
+    return base, filesystem, [f"{base}/{name}" for name in names]
+
+
+def _format(scan: Scan) -> ds.FileFormat:
+    import pyarrow.dataset as ds
+
+    if scan.files.format == "csv":
+        return _csv(scan)
+    if scan.options:
+        raise ReaderError(f"option {next(iter(scan.options))!r} of {scan.files.format!r} is known to Spark alone")
+    formats = {"parquet": ds.ParquetFileFormat, "orc": ds.OrcFileFormat, "json": ds.JsonFileFormat}
+    return formats[scan.files.format]()
+
+
+def _csv(scan: Scan) -> ds.CsvFileFormat:
+    """The format of CSV files, by the names that Spark has for their options."""
+    import pyarrow.dataset as ds
+    from pyarrow import csv
+
+    options = scan.options
+    header = options.pop("header", False) in _TRUE
+    schema = declared_schema(scan)
+    names = None if header or schema is None else schema.names
+    form = ds.CsvFileFormat(
+        parse_options=csv.ParseOptions(
+            delimiter=options.pop("sep", options.pop("delimiter", ",")),
+            quote_char=options.pop("quote", '"') or False,
+            escape_char=options.pop("escape", False),
+        ),
+        read_options=csv.ReadOptions(
+            column_names=names,
+            autogenerate_column_names=not header and names is None,
+            encoding=options.pop("encoding", "utf8"),
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types=schema, null_values=[options.pop("nullValue", "")], strings_can_be_null=True
+        ),
+    )
+    if options.get("mode") == "FAILFAST":  # what is done here anyway
+        del options["mode"]
+    if options:
+        raise ReaderError(f"option {next(iter(options))!r} of 'csv' is known to Spark alone; expected sep, header, …")
+    return form

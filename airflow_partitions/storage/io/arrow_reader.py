@@ -1,0 +1,83 @@
+"""Readers without Spark: pyarrow, and pandas and polars by way of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.filters.filter import Filter
+from airflow_partitions.storage.io.arrow_dataset import dataset
+from airflow_partitions.storage.io.read_request import Scan, check_columns
+from airflow_partitions.storage.io.reader import Reader
+from airflow_partitions.storage.io.record_reader import read_records
+from airflow_partitions.storage.metadata.arrow_types import spark_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+FORMATS = ("parquet", "orc", "csv", "json", "text", "avro")
+
+
+def read_table(scan: Scan) -> pa.Table:
+    """The rows of *scan* as a table of Arrow."""
+    import pyarrow as pa
+
+    source = read_records(scan) if scan.files.format in ("text", "avro") else dataset(scan)
+    columns, rows = scan.chosen(source.schema.names), None
+    if scan.pruning is not None and scan.pruning.rows is not None:
+        rows = scan.pruning.to_arrow(scan.pruning.rows, _types(source.schema, scan.pruning.rows, scan))
+    form = f"read as {scan.files.format}"
+    with told(repr(scan.files.path), form, damaged=(ValueError, pa.ArrowTypeError)):
+        try:
+            return source.to_table(columns=columns, filter=rows)
+        except (OSError, pa.ArrowInvalid, pa.ArrowTypeError):
+            for file in source.get_fragments():  # once more, one by one: the error is to name the file
+                with told(
+                    partial(scan.named, getattr(file, "path", "")), form, damaged=(ValueError, pa.ArrowTypeError)
+                ):
+                    file.to_table(schema=source.schema, columns=columns, filter=rows)
+            raise
+
+
+def _types(schema: pa.Schema, rows: Filter, scan: Scan) -> dict[str, str | None]:
+    """Spark's names of the types of the columns that *rows* is about."""
+    names = {condition.field for condition in rows.conditions()}
+    check_columns(scan, names, schema.names)
+    return {name: spark_name(schema.field(name).type) for name in names}
+
+
+class ArrowReader(Reader):
+    """Tables of Arrow."""
+
+    frame = "arrow"
+    formats = FORMATS
+
+    def read(self, scan: Scan) -> pa.Table:
+        return read_table(scan)
+
+
+class PandasReader(Reader):
+    """DataFrames of pandas."""
+
+    frame = "pandas"
+    formats = FORMATS
+
+    def read(self, scan: Scan) -> pd.DataFrame:
+        frame: pd.DataFrame = read_table(scan).to_pandas()
+        return frame
+
+
+class PolarsReader(Reader):
+    """DataFrames of polars."""
+
+    frame = "polars"
+    formats = FORMATS
+
+    def read(self, scan: Scan) -> Any:
+        import polars as pl
+
+        frame: pl.DataFrame | pl.Series = pl.from_arrow(read_table(scan))
+        return frame

@@ -1,0 +1,112 @@
+"""Writing frames without Spark, by way of Arrow."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
+from airflow_partitions.keys import Key
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.io.file_writers import write_file
+from airflow_partitions.storage.layout.column import TYPES
+from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits, spark_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from airflow_partitions.storage.filesystem.filesystem import Place
+
+
+def write_table(frame: Any, files: Files, key: Key, folder: Place) -> tuple[int, dict[str, str]]:
+    """Write a *frame* of pandas, polars or Arrow to *folder* as the rows of *key*.
+
+    :return: how many rows there are, and column to Spark type.
+    :raises ForeignRowsError: if a row belongs to another partition.
+    :raises SchemaError: if a column has no type that Spark knows.
+    """
+    table = _own(_table(frame, files), files, key)
+    schema = _schema(table, files, key)
+    try:
+        cast = table.select(list(schema)).cast(_arrow_schema(schema))
+    except ValueError as error:  # a value that its type can't hold
+        raise SchemaError(f"partition {str(key)!r}: {error}; expected values that fit {schema}") from error
+    write_file(cast, folder, files)
+    return cast.num_rows, schema
+
+
+def _table(frame: Any, files: Files) -> pa.Table:
+    import pyarrow as pa
+
+    package = type(frame).__module__.partition(".")[0]
+    if package == "pandas":
+        named = any(name is not None for name in frame.index.names)
+        table = pa.Table.from_pandas(frame.reset_index() if named else frame, preserve_index=False)
+        return _whole(table, dict(files.schema or ()))
+    if package == "polars":
+        return (frame.collect() if hasattr(frame, "collect") else frame).to_arrow()
+    return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+
+
+def _whole(table: pa.Table, declared: dict[str, str]) -> pa.Table:
+    """*table* with whole numbers where they are declared: pandas makes others of them if one is null."""
+    import pyarrow as pa
+
+    for number, field in enumerate(table.schema):
+        kind = arrow_type(declared[field.name]) if field.name in declared else None
+        if pa.types.is_floating(field.type) and kind is not None and pa.types.is_integer(kind):
+            with suppress(pa.ArrowInvalid):  # they are no whole numbers: the schema is checked later
+                table = table.set_column(number, field.name, table[field.name].cast(kind))
+    return table
+
+
+def _own(table: pa.Table, files: Files, key: Key) -> pa.Table:
+    """*table* without its partition columns, all of whose values are those of *key*."""
+    columns = {name.lower(): name for name in files.layout.columns}
+    texts = files.layout.values_of(key)
+    held = [name for name in table.column_names if name.lower() in columns]
+    for name in held:
+        own = columns[name.lower()]
+        if strange := _strange(table[name], files.layout.columns[own].type, texts[own]):
+            raise ForeignRowsError(
+                f"partition {str(key)!r} of {files.path!r}: {len(strange)} rows belong elsewhere, for example"
+                f" {name}={strange[0]}; expected only rows of the partition: filter them, or drop the column"
+            )
+    kept = table.drop_columns(held)
+    if not kept.column_names:
+        raise ResultError(f"partition {str(key)!r}: there are only partition columns {held}; expected others too")
+    return kept
+
+
+def _strange(column: Any, kind: str, text: str) -> list[Any]:
+    """Values of *column* that are not what *text* says."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        same = pc.equal(column.cast(arrow_type(kind)), pa.scalar(TYPES[kind](text), arrow_type(kind)))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # of another type altogether
+        return list(column.unique().to_pylist())
+    return list(column.filter(pc.invert(pc.fill_null(same, fill_value=False))).to_pylist())
+
+
+def _schema(table: pa.Table, files: Files, key: Key) -> dict[str, str]:
+    """Column to Spark type: the declared one where a column can be widened to it, or holds only nulls."""
+    import pyarrow as pa
+
+    declared = dict(files.schema or ())
+    found = {}
+    for field in table.schema:
+        kind = declared.get(field.name)
+        wider = kind is not None and (pa.types.is_null(field.type) or fits(field.type, arrow_type(kind)))
+        try:
+            found[field.name] = kind if wider and kind is not None else spark_type(field.type)
+        except SchemaError as error:
+            raise SchemaError(f"partition {str(key)!r}: column {field.name!r}: {error}") from None
+    return {name: found[name] for name in {**declared, **found} if name in found}
+
+
+def _arrow_schema(schema: dict[str, str]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([(name, arrow_type(kind)) for name, kind in schema.items()])

@@ -1,0 +1,82 @@
+"""Reading the partitions that are asked for: one by one when they are wanted, or as one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filters.filter import Filter
+from airflow_partitions.storage.filters.pruning import Pruning
+from airflow_partitions.storage.io import Reader, reader_for
+from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.scan.file_index import needed
+from airflow_partitions.storage.scan.plan import Where, choose, unpruned
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
+
+
+def load(
+    files: Files,
+    where: Where,
+    as_: str | type,
+    *,
+    spark: Any = None,
+    columns: Iterable[str] | None = None,
+    full_scan: bool = False,
+) -> Mapping[str, Callable[[], Any]]:
+    """A function for each partition, by the text of its key, which reads it."""
+    reader = reader_for(as_, files)
+    chosen = choose(files, where, full_scan=full_scan)
+    wanted = None if columns is None else tuple(columns)
+
+    def scan(partition: StoredPartition) -> Callable[[], Any]:
+        return partial(_read, reader, files, (partition,), wanted, chosen.pruning, spark)
+
+    return {str(partition.key): scan(partition) for partition in chosen.partitions}
+
+
+def read(
+    files: Files,
+    where: Where,
+    as_: str | type,
+    *,
+    spark: Any = None,
+    columns: Iterable[str] | None = None,
+    full_scan: bool = False,
+) -> Any:
+    """One frame of the partitions that *where* asks for."""
+    reader = reader_for(as_, files)
+    wanted = None if columns is None else tuple(columns)
+    if files.partition is None and where is None:
+        return _read(reader, files, None, wanted, None, spark)
+    chosen = choose(files, where, full_scan=True, at_once=True)
+    partitions, pruning = tuple(chosen.partitions), chosen.pruning
+    if pruning is not None and not full_scan and not pruning.prunes:
+        rows = pruning.rows
+        if rows is None or any(needed(partition, rows) is None for partition in partitions):
+            raise unpruned(files, pruning.where)
+    return _read(reader, files, partitions, wanted, pruning, spark)
+
+
+def _read(
+    reader: Reader,
+    files: Files,
+    partitions: tuple[StoredPartition, ...] | None,
+    columns: tuple[str, ...] | None,
+    pruning: Pruning | None,
+    spark: Any,
+) -> Any:
+    chosen = partitions
+    if partitions is not None and pruning is not None and pruning.rows is not None:
+        chosen = tuple(_indexed(partition, pruning.rows) for partition in partitions)
+    # A folder that is no partition is an error, not rows.
+    keys = [str(partition.key) for partition in partitions or ()]
+    with told(about(files.path, keys), "read"):
+        return reader.read(Scan(files=files, partitions=chosen, columns=columns, pruning=pruning, spark=spark))
+
+
+def _indexed(partition: StoredPartition, rows: Filter) -> StoredPartition:
+    names = needed(partition, rows)
+    return partition if names is None else partition.only(names)

@@ -1,0 +1,87 @@
+"""What a reader is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_partitions.errors import FilterError
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.filesystem.translate_errors import about
+from airflow_partitions.storage.filters.pruning import Pruning
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from airflow_partitions.storage.filesystem.filesystem import Place
+
+
+@attrs.frozen(kw_only=True)
+class Scan:
+    """What to read.
+
+    :ivar files: the dataset: its path, format, options, declared schema.
+    :ivar partitions: the partitions to read; ``None`` for all files of a dataset without partitions.
+    :ivar columns: columns of the frame, in order; ``None`` for all of them, partition columns last.
+    :ivar pruning: the filter; its ``rows`` is what the rows have yet to be tested for.
+    :ivar spark: the session, if one was given.
+    """
+
+    files: Files
+    partitions: tuple[StoredPartition, ...] | None = None
+    columns: tuple[str, ...] | None = None
+    pruning: Pruning | None = None
+    spark: SparkSession | None = None
+
+    @property
+    def credentials(self) -> dict[str, Any]:
+        """What the reader may use to open files: the dataset's, unless its options say otherwise."""
+        options = dict(self.files.options)
+        return dict(options["credentials"] or {}) if "credentials" in options else dict(self.files.credentials)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the format."""
+        return {name: value for name, value in self.files.options if name != "credentials"}
+
+    @property
+    def root(self) -> Place:
+        """The dataset's folder, as the reader reaches it."""
+        return at(self.files.path, self.credentials)
+
+    @property
+    def partition_columns(self) -> Mapping[str, str]:
+        """Type of each partition column of the frame."""
+        if self.partitions is None or not self.files.layout.in_frames:
+            return {}
+        return {name: column.type for name, column in self.files.layout.columns.items()}
+
+    def named(self, path: str) -> str:
+        """The file *path*, with its partition, for messages."""
+        for partition in self.partitions or ():
+            if any(each.endswith(path.lstrip("/")) for each in partition.paths):
+                return f"{path} of {about(self.files.path, [str(partition.key)])}"
+        return f"{path} of {self.files.path!r}"
+
+    def chosen(self, known: list[str]) -> list[str]:
+        """The wanted columns out of the *known* ones.
+
+        :raises FilterError: if one is not known.
+        """
+        if self.columns is None:
+            return known
+        check_columns(self, self.columns, known)
+        return list(self.columns)
+
+
+def check_columns(scan: Scan, names: Collection[str], known: list[str]) -> None:
+    """Refuse *names* of columns that are not *known*.
+
+    :raises FilterError: if there is one.
+    """
+    if unknown := [name for name in names if name not in known]:
+        raise FilterError(f"there is no column {unknown[0]!r} in {scan.files.path!r}; expected some of {known}")

@@ -1,0 +1,94 @@
+"""Formats that Arrow does not read: lines of text, and Avro."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import ReaderError, SchemaError
+from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.io.arrow_dataset import sources
+from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.schemas import declared_schema
+from airflow_partitions.storage.layout.column import TYPES
+from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+
+def read_records(scan: Scan) -> ds.Dataset:
+    """The rows of *scan*, in memory."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    tables = list(_tables(scan))
+    columns = [(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()]
+    wanted = declared_schema(scan) or (tables[0][1].schema if tables else pa.schema([("value", pa.string())]))
+    schema = pa.schema([*wanted, *columns])
+    whole = []
+    for texts, table in tables:
+        constants = {name: TYPES[kind](texts[name]) for name, kind in scan.partition_columns.items()}
+        arrays = [
+            pa.array([constants[field.name]] * len(table), field.type)
+            if field.name in constants
+            else _column(scan, table, field)
+            for field in schema
+        ]
+        whole.append(pa.table(arrays, schema=schema))
+    return ds.dataset(pa.concat_tables(whole) if whole else schema.empty_table())
+
+
+def _tables(scan: Scan) -> Iterator[tuple[dict[str, str], pa.Table]]:
+    base, _, paths = sources(scan)
+    texts = [dict(p.values) for p in scan.partitions or () for _ in p.paths] or [{} for _ in paths]
+    read = _lines if scan.files.format == "text" else _avro
+    root = scan.root
+    for path, values in zip(paths, texts, strict=True):
+        file = root / path[len(base) + 1 :]
+        damaged = told(partial(scan.named, path), f"read as {scan.files.format}", damaged=(ValueError, EOFError))
+        with damaged, file.open("rb") as source:
+            table = read(source)
+        yield values, table
+
+
+def _lines(source: Any) -> pa.Table:
+    import pyarrow as pa
+
+    text = source.read().decode()
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
+    return pa.table({"value": pa.array(lines, pa.string())})
+
+
+def _avro(source: Any) -> pa.Table:
+    import pyarrow as pa
+
+    try:
+        from fastavro import reader
+    except ImportError as error:
+        raise ReaderError("Avro is read by fastavro, which is not installed; expected it, or as_='spark'") from error
+    try:
+        records: Any = reader(source)
+        names = [field["name"] for field in records.writer_schema["fields"]]
+        rows = list(records)
+    except ValueError as error:
+        if "you need to install" in str(error):
+            raise ReaderError(f"Avro is read by fastavro: {error}; expected that, or as_='spark'") from error
+        raise
+    return pa.table({name: [row[name] for row in rows] for name in names})
+
+
+def _column(scan: Scan, table: pa.Table, field: pa.Field) -> Any:
+    """The column *field* of *table*, widened; null where there is none."""
+    import pyarrow as pa
+
+    if field.name not in table.column_names:
+        return pa.nulls(len(table), field.type)
+    column = table[field.name]
+    if not fits(column.type, field.type) and not pa.types.is_null(column.type):
+        raise SchemaError(
+            f"column {field.name!r} is {column.type} in a file, but {field.type} in the schema of {scan.files.path!r}"
+        )
+    return column.cast(field.type)

@@ -1,0 +1,120 @@
+"""The schema that files are read by, and whether each of them fits it. Only their footers are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import MissingInputError, SchemaError
+from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Formats whose files say what types their columns have.
+TYPED = ("parquet", "orc")
+_THREADS = 8
+
+
+def declared_schema(scan: Scan) -> pa.Schema | None:
+    """The dataset's declared columns, without those of its folders; ``None`` if it declares none."""
+    import pyarrow as pa
+
+    if scan.files.schema is None:
+        return None
+    return pa.schema([(name, arrow_type(kind)) for name, kind in scan.files.schema])
+
+
+def footers(scan: Scan, paths: Sequence[str], filesystem: Any) -> list[pa.Schema]:
+    """Schema of each of the files.
+
+    :raises StorageError: if one can't be read; :class:`.DamagedError` if it is none of the format.
+    """
+    import pyarrow as pa
+
+    def one(path: str) -> pa.Schema:
+        with told(partial(scan.named, path), f"read as {scan.files.format}", damaged=(pa.ArrowInvalid,)):
+            if scan.files.format == "orc":
+                from pyarrow import orc
+
+                with filesystem.open_input_file(path) as source:
+                    return orc.ORCFile(source).schema
+            from pyarrow import parquet
+
+            return parquet.read_schema(path, filesystem=filesystem)
+
+    if len(paths) < _THREADS:
+        return list(map(one, paths))
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(one, paths))
+
+
+def schema_of(scan: Scan, paths: Sequence[str], filesystem: Any, *, exact_names: bool) -> pa.Schema:
+    """The schema to read by: the declared one, else that of the first file. Partition columns are not in it.
+
+    :param exact_names: names that differ in case are different names; Spark takes them for the same.
+    :raises MissingInputError: if nothing tells the schema.
+    :raises SchemaError: if a file does not fit it.
+    """
+    import pyarrow as pa
+
+    wanted = declared_schema(scan)
+    if wanted is None and not paths:
+        raise MissingInputError(
+            f"{scan.files.path!r}: no file was asked for, so there is no schema; expected"
+            f" {type(scan.files).__name__}(…, schema={{…}})"
+        )
+    if wanted is None:
+        hidden = {name.lower() for name in scan.partition_columns}
+        first = footers(scan, paths[:1], filesystem)[0]
+        wanted = pa.schema([field for field in first if field.name.lower() not in hidden])
+    found = _told(scan) if scan.partitions is not None else {}
+    told = {path for partition in scan.partitions or () if partition.path in found for path in partition.paths}
+    # In the order of sources(): what is told by no marker is told by the files themselves.
+    named = [path for partition in scan.partitions or () for path in partition.paths] or paths
+    others = [path for path, name in zip(paths, named, strict=True) if name not in told]
+    found |= dict(zip(others, footers(scan, others, filesystem), strict=True))
+    seen: set[Any] = set()
+    for path, schema in found.items():
+        if (names := tuple(zip(schema.names, schema.types, strict=True))) not in seen:
+            seen.add(names)
+            _check(schema, wanted, path, scan, exact_names=exact_names)
+    return wanted
+
+
+def _told(scan: Scan) -> dict[str, pa.Schema]:
+    """Schema of the partitions that were published with one: every write was checked against it."""
+    import pyarrow as pa
+
+    found = {}
+    for partition in scan.partitions or ():
+        marker = partition.content.marker
+        if marker is not None and marker.schema:
+            with suppress(SchemaError):  # a type that only Spark has: the files may tell
+                found[partition.path] = pa.schema([(name, arrow_type(kind)) for name, kind in marker.schema.items()])
+    return found
+
+
+def _check(found: pa.Schema, wanted: pa.Schema, path: str, scan: Scan, *, exact_names: bool) -> None:
+    types = {field.name.lower(): field for field in found}
+    for field in wanted:
+        here = types.get(field.name.lower())
+        if here is None:
+            continue
+        if here.name != field.name and exact_names:
+            raise SchemaError(
+                f"{path}: column {here.name!r} is written {field.name!r} in the schema of {scan.files.path!r};"
+                " expected the same name: only Spark takes them for the same"
+            )
+        if not fits(here.type, field.type):
+            source = "is declared as" if scan.files.schema is not None else "is, in the first file,"
+            remedy = "write the files anew, or declare" if scan.files.schema is not None else "declare schema= with"
+            raise SchemaError(
+                f"{path}: column {here.name!r} is {here.type}, but {source} {field.type} in {scan.files.path!r};"
+                f" expected a type that can be widened to it: {remedy} a wider type"
+            )

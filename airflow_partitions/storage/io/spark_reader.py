@@ -1,0 +1,230 @@
+"""DataFrames of Spark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import reduce
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from airflow_partitions.errors import MissingInputError, ReaderError, StorageError
+from airflow_partitions.storage.io.arrow_dataset import sources
+from airflow_partitions.storage.io.read_request import Scan, check_columns
+from airflow_partitions.storage.io.reader import Reader
+from airflow_partitions.storage.io.schemas import TYPED, schema_of
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+# Above this many folders Spark starts a job with one task per folder to list them; on local disks the driver is
+# quicker.
+_THRESHOLD = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+#: Nothing is left out.
+_EXACTLY = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
+#: Spark takes names with these for patterns, of other files too.
+_PATTERN = re.compile(r"[*?\[{\\]")
+#: What Spark says of a format that it does not know.
+_UNKNOWN = re.compile(r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source")
+#: The package by which it knows Avro; its version is that of Spark.
+_AVRO = "org.apache.spark:spark-avro_2.13"
+#: Spark's names for file systems, and what it calls their credentials.
+_PROTOCOLS = {"s3": "s3a"}
+
+
+class SparkReader(Reader):
+    """DataFrames of Spark. Exactly the wanted folders are named, nothing else is listed; no type is inferred."""
+
+    frame = "spark"
+
+    def read(self, scan: Scan) -> DataFrame:
+        spark = _session(scan)
+        schema = _schema(scan, spark)
+        frame = _frame(scan, spark, schema)
+        if scan.pruning is not None and scan.pruning.rows is not None:
+            check_columns(scan, {each.field for each in scan.pruning.rows.conditions()}, frame.columns)
+            frame = frame.where(scan.pruning.to_spark(scan.pruning.rows, dict(frame.dtypes)))
+        if scan.columns is None:
+            return frame
+        return frame.select(*map(quoted, scan.chosen(frame.columns)))
+
+
+def _session(scan: Scan) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    found = scan.spark or SparkSession.getActiveSession()
+    if found is None:
+        raise ReaderError("there is no Spark session here; expected spark=…, or as_='pandas', 'polars' or 'arrow'")
+    return found
+
+
+def quoted(column: str) -> str:
+    """The name of a *column*, as text for Spark."""
+    return "`" + column.replace("`", "``") + "`"
+
+
+def _paths(scan: Scan, partition: StoredPartition) -> list[str]:
+    """The folder, where folders are exchanged as a whole, else the files."""
+    if partition.folder is not None and scan.files.frozen is None and scan.files.layout.in_frames:
+        return [partition.folder] if partition.files else []
+    return [spark_path(path) for path in partition.paths]
+
+
+def _tells_columns(partition: StoredPartition) -> bool:
+    """Whether the paths of its files tell its partition columns, if they have to."""
+    if not partition.layout.in_frames:
+        return True
+    inside = f"{partition.root}/"
+    return all(path.startswith(inside) and f"/{partition.directory}/" in path for path in partition.paths)
+
+
+def spark_path(path: str) -> str:
+    """*path* as Spark calls it.
+
+    :raises StorageError: if Spark can't reach it.
+    """
+    protocol = urlsplit(path).scheme
+    if protocol == "memory":
+        raise StorageError(
+            f"{path!r} is in the memory of this process, where Spark can't read it; expected as_='pandas'"
+        )
+    return path.replace(protocol, _PROTOCOLS[protocol], 1) if protocol in _PROTOCOLS else path
+
+
+def _frame(scan: Scan, spark: SparkSession, schema: StructType) -> DataFrame:
+    root = spark_path(scan.files.path)
+    if scan.partitions is None:
+        return _load(scan, spark, schema, [root])
+    usual = [partition for partition in scan.partitions if _tells_columns(partition)]
+    paths = [path for partition in usual for path in _paths(scan, partition)]
+    frames = [_load(scan, spark, schema, paths, root)] if paths else []
+    frames += [_elsewhere(scan, spark, schema, p) for p in scan.partitions if p.files and not _tells_columns(p)]
+    return reduce(lambda one, other: one.unionAll(other), frames) if frames else spark.createDataFrame([], schema)
+
+
+def _load(scan: Scan, spark: SparkSession, schema: StructType, paths: list[str], base: str | None = None) -> DataFrame:
+    if patterns := [path for path in paths if _PATTERN.search(path)]:
+        raise StorageError(
+            f"{patterns[0]!r} is a pattern to Spark, which would read other files; expected a path without * ? [ {{ and"
+            " \\, or as_='arrow'"
+        )
+    reader = spark.read.format(scan.files.format).schema(schema)
+    options = {**_EXACTLY, **format_options(scan)}
+    if base is not None:
+        # Other levels of the paths than partition columns are skipped.
+        options |= {"basePath": base, "ignoreInvalidPartitionPaths": "true"}
+    for name, value in options.items():
+        reader = reader.option(name, value)
+    with _listed_by_the_driver(spark, len(paths)), known_format(scan.files.format, spark):
+        return reader.load(paths)
+
+
+def _elsewhere(scan: Scan, spark: SparkSession, schema: StructType, partition: StoredPartition) -> DataFrame:
+    """A partition whose files lie where their paths tell nothing."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
+    own = StructType([field for field in schema.fields if field.name not in scan.partition_columns])
+    frame = _load(scan, spark, own, [spark_path(path) for path in partition.paths])
+    texts = {name: f.lit(partition.values[name]).cast(kind) for name, kind in scan.partition_columns.items()}
+    return frame.withColumns(texts).select(*map(quoted, schema.names))
+
+
+def format_options(scan: Scan) -> dict[str, Any]:
+    """What Spark is told about the files of *scan*: the credentials and the options of their format."""
+    return {**_secrets(scan), **scan.options}
+
+
+@contextmanager
+def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
+    """Tell what is missing where *spark* does not know the format *kind*.
+
+    :raises ReaderError: if it doesn't.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except AnalysisException as error:
+        if _UNKNOWN.search(str(error)):
+            package = f"{_AVRO}:{spark.version}"
+            needed = f"its package: spark.jars.packages={package}" if kind == "avro" else "the package of the format"
+            raise ReaderError(
+                f"this Spark session knows no format {kind!r}; expected {needed}, or as_='pandas', 'polars' or 'arrow'"
+            ) from error
+        raise
+
+
+def _secrets(scan: Scan) -> dict[str, Any]:
+    """The credentials of s3fs as options of Spark's S3 file system, for this read alone."""
+    if urlsplit(scan.files.path).scheme not in ("s3", "s3a"):
+        return {}
+    given = scan.credentials
+    endpoint = given.get("endpoint_url") or given.get("client_kwargs", {}).get("endpoint_url")
+    named = {
+        "fs.s3a.access.key": given.get("key"),
+        "fs.s3a.secret.key": given.get("secret"),
+        "fs.s3a.session.token": given.get("token"),
+        "fs.s3a.endpoint": endpoint,
+        "fs.s3a.path.style.access": "true" if endpoint else None,
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+@contextmanager
+def _listed_by_the_driver(spark: SparkSession, paths: int) -> Iterator[None]:
+    listed = spark.conf.get(_THRESHOLD)
+    spark.conf.set(_THRESHOLD, str(max(paths, 1)))
+    try:
+        yield
+    finally:
+        spark.conf.set(_THRESHOLD, str(listed))
+
+
+def _schema(scan: Scan, spark: SparkSession) -> StructType:
+    """The columns of the files, then those of the folders."""
+    from pyspark.sql.types import StructType
+
+    declared, partitions = scan.files.schema, scan.partitions
+    if partitions is not None and scan.files.format in TYPED:
+        _, filesystem, files = sources(scan)
+        if files:
+            schema_of(scan, files, filesystem, exact_names=False)
+    if declared is not None:
+        fields = _struct(declared).fields
+    elif partitions is None:
+        fields = _inferred(scan, spark, [spark_path(scan.files.path)]).fields
+    elif partitions:
+        fields = _inferred(scan, spark, [spark_path(path) for path in partitions[0].paths]).fields
+    else:
+        raise MissingInputError(
+            f"{scan.files.path!r}: no partition was asked for, so there is no schema; expected"
+            f" {type(scan.files).__name__}(…, schema={{…}})"
+        )
+    hidden = {name.lower() for name in scan.partition_columns}
+    kept = [field for field in fields if field.name.lower() not in hidden]
+    return StructType([*kept, *_struct(scan.partition_columns.items()).fields])
+
+
+def _inferred(scan: Scan, spark: SparkSession, paths: list[str]) -> StructType:
+    from pyspark.errors import AnalysisException
+
+    if not paths:
+        raise StorageError(f"no file in the first partition of {scan.files.path!r}; expected one, or schema={{…}}")
+    try:
+        # Without basePath each path is a root of its own: its name is not read as a column.
+        reader = spark.read.format(scan.files.format).options(**format_options(scan))
+        with known_format(scan.files.format, spark):
+            return reader.load(paths[:1]).schema
+    except AnalysisException as error:
+        kind = scan.files.format
+        raise StorageError(f"no schema in {paths[0]}; expected a {kind} file there, or schema={{…}}") from error
+
+
+def _struct(fields: Iterable[tuple[str, str]]) -> StructType:
+    from pyspark.sql.types import StructType
+
+    return cast("StructType", StructType.fromDDL(", ".join(f"{quoted(name)} {kind}" for name, kind in fields)))

@@ -1,0 +1,169 @@
+"""Keeping a dataset small and quick: few files, no partitions beyond their time, nothing left over.
+
+Everything can be tried with ``dry_run=True``, which tells what would be done and changes nothing. Datasets that belong
+to someone else are refused.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import attrs
+
+from airflow_partitions.errors import ConflictError, InvalidDefinitionError
+from airflow_partitions.keys import Interval, Key
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
+from airflow_partitions.storage.metadata.buckets import by_bucket
+from airflow_partitions.storage.scan.plan import Where
+from airflow_partitions.storage.scan.stored_partition import StoredPartition, stored
+
+_log = logging.getLogger(__name__)
+_OURS = (False, "possess-existing")
+
+
+@attrs.frozen
+class Compacted:
+    """What became of the files of one partition.
+
+    :ivar key: text of its key.
+    :ivar files: how many there were.
+    :ivar into: how many there are now, or would be.
+    :ivar bytes: size of those that were written anew, or would be.
+    :ivar done: whether it was done; not in a dry run, nor if another writer was there first.
+    """
+
+    key: str
+    files: int
+    into: int
+    bytes: int
+    done: bool
+
+
+def compact(
+    files: Files,
+    where: Where = None,
+    *,
+    target: int = 128 * 2**20,
+    settled: timedelta = timedelta(hours=24),
+    dry_run: bool = False,
+    now: datetime | None = None,
+) -> list[Compacted]:
+    """Write the small Parquet files of each partition as few large ones, with the same rows in the same order.
+
+    Only files of one bucket are merged. Every partition is published like any other write: readers see the old files or
+    the new ones, and a writer that was quicker wins; its partition is left for the next time.
+
+    :param where: which partitions, as for :meth:`.Files.list`.
+    :param target: size of a file in bytes; those of more than half of it are left alone.
+    :param settled: partitions published less than this ago are left alone: the rows that a run appended can't be told
+        from others afterwards, so a later try of that run would append them again.
+    :raises InvalidDefinitionError: if the dataset belongs to someone else, or is not of Parquet files.
+    """
+    _check_ours(files)
+    if files.format != "parquet":
+        raise InvalidDefinitionError(f"storage {files.path!r} holds {files.format}; expected Parquet files to compact")
+    before = (now or datetime.now(UTC)) - settled
+    made = []
+    for partition in files.list(where):
+        published = partition.metadata.get("published")
+        if published is not None and datetime.fromisoformat(published) > before:
+            continue
+        if found := _groups(partition, target):
+            into = len(partition.files) - sum(map(len, found)) + len(found)
+            size = sum(partition.files[name] for group in found for name in group)
+            done = not dry_run and _rewrite(files, partition.key, target)
+            made.append(Compacted(str(partition.key), len(partition.files), into, size, done))
+    return made
+
+
+def _groups(partition: StoredPartition, target: int) -> list[tuple[str, ...]]:
+    """Files that become one each; never those of different buckets."""
+    marker = partition.content.marker
+    parts = by_bucket(partition.files, {} if marker is None else marker.index)
+    return [group for part in parts for group in groups(part, target)]
+
+
+def _rewrite(files: Files, key: Key, target: int) -> bool:
+    """Write the small files of the partition *key* anew; whether no other writer was quicker."""
+    try:
+        with Commit(files, evolve=True) as commit:  # from here on another writer is noticed
+            partition = stored(files, key)
+            if partition is None:
+                return False
+            found = _groups(partition, target)
+            merged = {name for group in found for name in group}
+            kept = [name for name in partition.files if name not in merged]
+            with told(about(files.path, [str(key)]), "compacted", damaged=(ValueError,)):
+                names = Merge(partition.content.base, found, kept, dict(files.credentials)).write(commit.stage(key))
+            marker = partition.content.marker
+            commit.put(
+                key,
+                mode="overwrite",
+                rows=partition.rows,
+                schema=None if marker is None else marker.schema,
+                index=None if marker is None else renamed(marker.index, names),
+                user=None if marker is None else marker.user,
+            )
+            _check_unchanged(files, partition)
+    except ConflictError as error:
+        _log.warning("left for the next time: %s", error)
+        return False
+    return True
+
+
+def _check_unchanged(files: Files, partition: StoredPartition) -> None:
+    """Notice a writer that leaves no marker."""
+    now = stored(files, partition.key)
+    if now is None or now.files != partition.files:
+        raise ConflictError(f"the files of {partition.path!r} were changed while they were compacted")
+
+
+def drop_older(
+    files: Files,
+    than: timedelta,
+    *,
+    keep: int = 1,
+    dry_run: bool = False,
+    now: datetime | None = None,
+) -> list[str]:
+    """Drop the partitions whose interval ended longer ago, all in one step.
+
+    :param than: how long ago.
+    :param keep: the newest intervals stay, so many of them, however old they are.
+    :return: texts of the dropped keys, oldest first.
+    :raises InvalidDefinitionError: if the dataset belongs to someone else, or its partitions have no time.
+    """
+    _check_ours(files)
+    definition = files.layout.definition
+    if definition.time is None:
+        raise InvalidDefinitionError(f"{definition!r} has no time dimension; nothing of it is older than the rest")
+    if keep < 0 or than < timedelta(0):
+        raise InvalidDefinitionError(f"keep={keep}, than={than}; expected nothing below zero")
+    limit = (now or datetime.now(UTC)).astimezone(UTC) - than  # times of one zone are compared by their wall clock
+    timed = sorted(_timed(files), key=lambda pair: pair[0])
+    newest = sorted({interval for interval, _ in timed}, reverse=True)[:keep]
+    old = [key for interval, key in timed if interval.end <= limit and interval not in newest]
+    if old and not dry_run:
+        with Commit(files) as commit:
+            for key in old:
+                commit.drop(key)
+    return [str(key) for key in old]
+
+
+def _timed(files: Files) -> Iterator[tuple[Interval, Key]]:
+    for partition in files.list():
+        interval = files.layout.definition.interval_of(partition.key)
+        if interval is not None:
+            yield interval, partition.key
+
+
+def _check_ours(files: Files) -> None:
+    if files.external not in _OURS:
+        raise InvalidDefinitionError(
+            f"storage {files.path!r} has external={files.external!r}: it belongs to someone else, who looks after it"
+        )

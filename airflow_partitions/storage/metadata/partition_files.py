@@ -1,0 +1,27 @@
+"""What is in a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from airflow_partitions.storage.metadata.partition_metadata import Marker
+
+
+@attrs.frozen
+class Content:
+    """What is in a partition.
+
+    :ivar base: path of the folder that the names of the files start from.
+    :ivar files: path below *base* to size in bytes, sorted.
+    :ivar marker: what the partition says about itself, if it was published by us.
+    """
+
+    base: str
+    files: Mapping[str, int]
+    marker: Marker | None = None
+
+    def is_in(self, other: Content) -> bool:
+        """Whether all of this content is in the *other* one, which may have moved or got more files."""
+        return self.marker == other.marker and self.files.items() <= other.files.items()

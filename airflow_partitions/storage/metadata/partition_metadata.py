@@ -1,0 +1,115 @@
+"""What a published partition says about itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.metadata.arrow_types import widest
+from airflow_partitions.storage.metadata.attempt import Attempt
+
+#: File in a partition's folder that holds it. Readers skip it.
+MARKER = "_partition.json"
+
+#: Column to value, as text, to the names of the files that have it.
+Index = Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+def _index(given: Mapping[str, Mapping[str, Any]]) -> Index:
+    return {column: {value: tuple(files) for value, files in values.items()} for column, values in given.items()}
+
+
+@attrs.frozen
+class Marker:
+    """What a published partition says about itself.
+
+    :ivar key: text of its key.
+    :ivar attempt: who published it.
+    :ivar rows: rows in its files; ``None`` if nobody counted.
+    :ivar files: how many files there are.
+    :ivar published: when, as ISO text in UTC.
+    :ivar commit: number of the commit in its dataset; a later one is greater.
+    :ivar schema: column to Spark type.
+    :ivar index: which files have a value of an indexed column.
+    :ivar user: what the writer added.
+    """
+
+    key: str
+    attempt: Attempt
+    rows: int | None
+    files: int
+    bytes: int
+    published: str
+    commit: int = 0
+    schema: Mapping[str, str] = attrs.field(factory=dict)
+    index: Index = attrs.field(factory=dict, converter=_index)
+    user: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read by :meth:`from_json`."""
+        return {"version": 1, **attrs.asdict(self)}
+
+    def joined(self, held: Marker | None, kept: Iterable[str], files: Mapping[str, int]) -> Marker:
+        """This marker of appended files, together with what was *held* before.
+
+        :param kept: the files of the partition that stay.
+        :param files: all files, with their sizes.
+        """
+        stays = set(kept)
+        rows = self.rows
+        if held is not None:
+            known = rows is not None and held.rows is not None and len(stays) == held.files
+            rows = (rows or 0) + (held.rows or 0) if known else None
+        elif stays:
+            rows = None
+        before = held.index if held is not None else {}
+        index = {
+            column: {
+                value: (
+                    *(name for name in before.get(column, {}).get(value, ()) if name in stays),
+                    *self.index[column].get(value, ()),
+                )
+                for value in {**before.get(column, {}), **self.index[column]}
+            }
+            for column in self.index
+            if column in before or not stays
+        }
+        schema = self.schema
+        if stays:  # where some files say nothing of their columns, no schema is that of all
+            schema = widest(held.schema, schema) if held is not None and held.schema and schema else {}
+        user = {**(held.user if held is not None else {}), **self.user}
+        size = sum(files.values())
+        return attrs.evolve(self, rows=rows, files=len(files), bytes=size, schema=schema, index=index, user=user)
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Marker:
+        """The marker whose :meth:`to_json` is *form*.
+
+        :raises ValueError: if it is not one.
+        """
+        names = [field.name for field in attrs.fields(cls)]
+        try:
+            given = {name: form[name] for name in names if name in form}
+            return cls(**{**given, "attempt": Attempt(**form["attempt"])})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(repr(error)) from error
+
+
+def read_marker(folder: Path) -> Marker | None:
+    """What the partition in *folder* says about itself; ``None`` if it was not published by us.
+
+    :raises StorageError: if what it says makes no sense.
+    """
+    try:
+        return Marker.from_json(json.loads((folder / MARKER).read_text()))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise StorageError(
+            f"{folder / MARKER} is not a partition's marker ({error}); remove it to publish anew"
+        ) from error

@@ -1,0 +1,60 @@
+"""The schema of a dataset, held against what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from airflow_partitions.errors import SchemaError
+from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
+from airflow_partitions.storage.metadata.change import Change
+
+
+@attrs.frozen
+class SchemaRule:
+    """What may be written to a dataset.
+
+    :ivar declared: column to Spark type, as the dataset declares it; else the schema is that of its first commit.
+    :ivar evolve: columns may come and go, and become wider.
+    """
+
+    declared: Mapping[str, str] | None = None
+    evolve: bool = False
+
+    def after(self, known: Mapping[str, str], changes: Sequence[Change]) -> dict[str, str]:
+        """The schema of the dataset when *changes* are made.
+
+        :param known: its schema before.
+        :raises SchemaError: if one of them does not fit; the message names the columns.
+        """
+        schema = dict(known if self.declared is None else self.declared)
+        for change in changes:
+            if change.marker is not None and (given := change.marker.schema):
+                if schema:
+                    self.check(schema, given, change.key)
+                schema = widest(schema, given)
+        return schema
+
+    def check(self, known: Mapping[str, str], given: Mapping[str, str], key: str) -> None:
+        """Make sure that the columns *given* of the partition *key* are the *known* ones.
+
+        :raises SchemaError: if they are not; the message names those that differ.
+        """
+        wrong = [
+            f"{name!r} is {given[name]}, not {kind}"
+            for name, kind in known.items()
+            if name in given and not self._fits(kind, given[name])
+        ]
+        if not self.evolve:
+            wrong += [f"{name!r} is missing" for name in known if name not in given]
+            wrong += [f"{name!r} is new" for name in given if name not in known]
+        if wrong:
+            shown = ", ".join(f"{name} {kind}" for name, kind in known.items())
+            hint = "" if self.evolve else ", or evolve=True where columns come, go or become wider"
+            raise SchemaError(f"partition {key!r}: {'; '.join(wrong)}; expected the columns {shown}{hint}")
+
+    def _fits(self, known: str, given: str) -> bool:
+        if known == given or (self.evolve and (wider(known, given) or wider(given, known))):
+            return True
+        return bool(arrow_type(known) == arrow_type(given))

@@ -1,0 +1,261 @@
+"""Partitions on a local disk: a folder that is there is a partition that is stored."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.filesystem.filesystem import names, read, write
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.change import Change, remade
+from airflow_partitions.storage.metadata.partition_files import Content
+from airflow_partitions.storage.metadata.partition_metadata import MARKER, Marker, read_marker
+from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.stores.folders import LOCK, accepts, content_of, link, locked, walk
+from airflow_partitions.storage.stores.journal import Journal, Move, inode
+from airflow_partitions.storage.stores.store import Request, Store
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.stores.folders import Accept
+
+REPLACED = "_replaced"
+STAMP = "%Y%m%dT%H%M%SZ"
+_SCHEMA = "_schema.json"
+_DIGITS = 20
+
+
+@attrs.frozen
+class Directories(Store):
+    """The partitions below a local folder.
+
+    A commit of one partition is one exchange of folders. One of several is told in the :class:`.Journal` while it goes
+    on. Neither flushes files to the disk, as Spark doesn't either: whatever is killed, readers see all of a commit or
+    nothing of it, but after a power failure what was published in the last seconds may be lost or damaged.
+
+    :ivar root: folder of the dataset.
+    :ivar columns: names of the partition columns, in the order of the levels.
+    """
+
+    root: Path
+    columns: tuple[str, ...]
+
+    @property
+    def journal(self) -> Journal:
+        """Commits that are under way."""
+        return Journal(self.root)
+
+    def state(self) -> object:
+        return self.number(), self.journal.state()
+
+    def number(self) -> int:
+        try:
+            return int((self.root / LOCK).read_text() or 0)
+        except FileNotFoundError:
+            return 0
+        except ValueError as error:
+            raise StorageError(f"{self.root / LOCK} is damaged ({error}); expected the number of a commit") from error
+
+    def listed(self, accept: Accept | None = None) -> list[str]:
+        """Directories of the stored partitions, sorted."""
+        while True:
+            state = self.journal.state()
+            found = self._listed(self.journal.pending(), accept)
+            if self.journal.state() == state:
+                return found
+
+    def has(self, directory: str) -> bool:
+        """Whether anything is stored in *directory*."""
+        move = self.journal.pending().get(directory)
+        return (self.root / directory).is_dir() if move is None else move.before is not None
+
+    def content(self, directory: str) -> Content | None:
+        """What is stored in *directory*, ``None`` if nothing is."""
+        return self.snapshot([directory]).get(directory)
+
+    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+        """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
+        while True:
+            state, moves = self.journal.state(), self.journal.pending()
+            try:
+                wanted = self._listed(moves, accept) if directories is None else directories
+                found = {directory: self._content(directory, moves.get(directory)) for directory in wanted}
+            except OSError:
+                if self.journal.state() == state:
+                    raise
+                continue  # what was looked for has moved on
+            if self.journal.state() == state:
+                return {directory: content for directory, content in found.items() if content is not None}
+
+    def replaced(self, directory: str) -> list[Content]:
+        """What was stored in *directory* before, as far as it is kept."""
+        found = []
+        for batch in names(self.root / REPLACED):
+            with suppress(FileNotFoundError):  # not of this partition, or cleaned up right now
+                found.append(content_of(self.root / REPLACED / batch / directory))
+        return found
+
+    @classmethod
+    def _applied(cls, requests: Sequence[Request[Directories]], attempt: Attempt) -> list[list[Marker | None]]:
+        ordered = sorted(requests, key=lambda request: request[0].root)  # so that two writers never wait for each other
+        with ExitStack() as locks:
+            held = [locks.enter_context(locked(request[0].root)) for request in ordered]
+            prepared = [
+                known.prepare(lock, changes, attempt, base, rule)
+                for lock, (known, changes, base, rule) in zip(held, ordered, strict=True)
+            ]
+            _make(prepared)
+            markers = {id(one.directories): one.markers for one in prepared}
+            return [markers[id(request[0])] for request in requests]
+
+    def prepare(
+        self, lock: int, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
+    ) -> Prepared:
+        """Check *changes*, and bring their folders into their final form. The caller holds the *lock*."""
+        self.journal.recover()
+        stored = {change.directory: (self.root / change.directory).is_dir() for change in changes}
+        for change in changes:
+            change.check(stored[change.directory], read_marker(self.root / change.directory), attempt, base)
+        known = self._schema()
+        schema = known if rule is None else rule.after(known, changes)
+        number = self.number() + 1
+        os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
+        old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
+        markers = [self._stage(change, number, attempt) for change in changes]
+        moves = [self._planned(change, old if stored[change.directory] else None) for change in changes]
+        for move in moves:
+            move.prepare(self.root)
+        return Prepared(self, number, moves, markers, schema if schema != known else None)
+
+    def tidy(self) -> None:
+        """Take back what a killed process left half done."""
+        if self.journal.pending():
+            with locked(self.root):
+                self.journal.recover()
+
+    def _listed(self, moves: Mapping[str, Move], accept: Accept | None) -> list[str]:
+        found = list(walk(str(self.root), self.columns, accept))
+        if not moves:
+            return found
+        kept = {move.directory for move in moves.values() if move.before is not None}
+        wanted = {directory for directory in kept if accept is None or accepts(directory, accept)}
+        return sorted((set(found) - set(moves)) | wanted)
+
+    def _content(self, directory: str, move: Move | None) -> Content | None:
+        """What is stored in *directory*, which a commit that is under way may *move*."""
+        while True:
+            folder = self.root / directory if move is None or move.before is None else move.kept(self.root)
+            expected = inode(folder) if move is None else move.before
+            if expected is None:
+                return None
+            try:
+                found = content_of(folder)
+            except FileNotFoundError:  # it goes right now
+                continue
+            if inode(folder) == expected:
+                return found
+
+    def _schema(self) -> dict[str, str]:
+        """Column to type of the dataset, as far as its commits told."""
+        try:
+            return dict(json.loads(read(self.root / _SCHEMA) or "{}"))
+        except ValueError as error:
+            raise StorageError(f"{self.root / _SCHEMA} is damaged ({error}); remove it, and say evolve=True") from error
+
+    def _stage(self, change: Change, number: int, attempt: Attempt) -> Marker | None:
+        """Bring the new folder of *change* into its final form."""
+        if change.marker is None:
+            return None
+        folder = Path(str(change.folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        marker = attrs.evolve(change.marker, commit=number)
+        if change.mode == "append":
+            marker = self._join(change, folder, marker, attempt)
+        write(folder / MARKER, json.dumps(marker.to_json(), separators=(",", ":")).encode())
+        return marker
+
+    def _join(self, change: Change, folder: Path, marker: Marker, attempt: Attempt) -> Marker:
+        """Link the files that are stored into *folder*, beside the new ones: no data is copied."""
+        for name in change.files:  # a name of their own: they may be called like stored ones
+            (folder / name).rename(folder / f"{attempt.name}-{name}")
+        index = {
+            column: {value: tuple(f"{attempt.name}-{name}" for name in files) for value, files in values.items()}
+            for column, values in marker.index.items()
+        }
+        marker = attrs.evolve(marker, index=index)
+        target = self.root / change.directory
+        if not target.is_dir():
+            return marker
+        there = content_of(target).files
+        kept = there.keys() - remade(there, attempt, change.key)
+        for name in kept:
+            link(target / name, folder / name)
+        held = read_marker(target)
+        return marker.joined(held, kept, content_of(folder).files)
+
+    def _planned(self, change: Change, old: str | None) -> Move:
+        staged = None if change.marker is None else Path(str(change.folder)).relative_to(self.root).as_posix()
+        return Move.planned(self.root, change.directory, staged, old and f"{old}/{change.directory}")
+
+
+@attrs.frozen
+class Prepared:
+    """What is left to do of a commit: nothing of it can be seen yet."""
+
+    directories: Directories
+    number: int
+    moves: list[Move]
+    markers: list[Marker | None]
+    schema: Mapping[str, str] | None
+
+    def begin(self, leader: Path | None = None, followers: Sequence[Path] = ()) -> None:
+        """Let readers look for the old content until :meth:`end`."""
+        self.directories.journal.begin(self.number, self.moves, leader, followers)
+
+    @property
+    def file(self) -> Path:
+        """Its file in the journal."""
+        return self.directories.journal.file(self.number)
+
+    def do(self) -> None:
+        """Move the folders."""
+        for move in self.moves:
+            move.do(self.directories.root)
+
+    def end(self) -> None:
+        """Let the new content be seen."""
+        self.directories.journal.end(self.number)
+
+    def save_schema(self) -> None:
+        """Keep the schema that the dataset has now."""
+        if self.schema is not None:
+            write(self.directories.root / _SCHEMA, json.dumps(self.schema).encode())
+
+
+def _make(prepared: list[Prepared]) -> None:
+    if sum(len(one.moves) for one in prepared) == 1:
+        for one in prepared:
+            one.do()
+    else:
+        leader, *others = prepared
+        for one in others:
+            one.begin(leader.file)
+        leader.begin(followers=[one.file for one in others])
+        try:
+            for one in prepared:
+                one.do()
+        except OSError:
+            for one in (*others, leader):
+                one.directories.journal.recover()
+            raise
+        for one in prepared:  # the first of them is the moment of the commit
+            one.end()
+    for one in prepared:
+        one.save_schema()

@@ -1,0 +1,55 @@
+"""Partitions on an object store that someone else made: every prefix with files is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.storage.filesystem.filesystem import sizes
+from airflow_partitions.storage.layout.escape import escape
+from airflow_partitions.storage.metadata.partition_files import Content
+from airflow_partitions.storage.stores.folders import accepts
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.stores.folders import Accept
+
+
+@attrs.frozen
+class Found:
+    """The partitions below a place, as they are found. They are only read.
+
+    :ivar place: where they are.
+    :ivar root: its path.
+    :ivar columns: names of the partition columns, in the order of the levels.
+    """
+
+    place: Place
+    root: str
+    columns: tuple[str, ...]
+
+    def listed(self, accept: Accept | None = None) -> list[str]:
+        """Directories of the partitions, sorted."""
+        return list(self.snapshot(accept=accept))
+
+    def content(self, directory: str) -> Content | None:
+        """What is found in *directory*, ``None`` if nothing is."""
+        return self.snapshot([directory]).get(directory)
+
+    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+        """What is found in *directories*, or in all that *accept* wants."""
+        files: dict[str, dict[str, int]] = {}
+        for directory in [""] if directories is None else directories:
+            for below, size in sizes(self.place / directory if directory else self.place).items():
+                levels = (f"{directory}/{below}" if directory else below).split("/")
+                found, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
+                if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(found, accept):
+                    files.setdefault(found, {})[f"{found}/{name}"] = size
+        return {directory: Content(self.root, below) for directory, below in sorted(files.items())}
+
+    def _accepts(self, directory: str, accept: Accept | None) -> bool:
+        if [level.partition("=")[0] for level in directory.split("/")] != [escape(column) for column in self.columns]:
+            return False
+        return accept is None or accepts(directory, accept)

@@ -1,0 +1,219 @@
+"""Partitions where files can't be renamed: a log of commits says which files are theirs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.storage.filesystem.paths import way
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.change import Change, remade
+from airflow_partitions.storage.metadata.partition_files import Content
+from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.stores.commit_log import Leader, Log, State, merge
+from airflow_partitions.storage.stores.folders import accepts
+from airflow_partitions.storage.stores.store import Request, Store
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.stores.folders import Accept
+    from airflow_partitions.storage.stores.listed_store import Found
+
+#: Folder of the log, below the root of a dataset.
+MANIFEST = "_manifest"
+#: Folder of the files, below the root: each try has a folder of its own in it.
+DATA = "_data"
+#: How often a commit tries for the next number, while others are taking it.
+_TRIES = 100
+
+
+@attrs.frozen
+class Manifest(Store):
+    """The partitions of a dataset, by a log of its commits.
+
+    Every commit is one object, named by its number and made only if there is none of this name: of two writers one gets
+    the number, the other looks at what has changed and tries for the next, or gives up. Files are written under names
+    of their own and never renamed or changed; readers look for those that the log names.
+
+    :ivar folder: where the log is.
+    :ivar root: path of the dataset.
+    :ivar found: the folders that are there. They are the partitions until the first commit.
+    :ivar external: what becomes of these: ``True`` and ``"use-existing"`` never remove them, ``False`` does not take
+        them over.
+    """
+
+    folder: Place
+    root: str
+    found: Found | None = None
+    external: bool | str = False
+
+    @property
+    def log(self) -> Log:
+        """The log of its commits."""
+        return Log(self.folder, self.root)
+
+    def state(self) -> int:
+        return self.number()
+
+    def number(self) -> int:
+        return self.log.number()
+
+    def listed(self, accept: Accept | None = None) -> list[str]:
+        """Directories of the stored partitions, sorted."""
+        return list(self.snapshot(accept=accept))
+
+    def content(self, directory: str) -> Content | None:
+        """What is stored in *directory*, ``None`` if nothing is."""
+        return self.snapshot([directory]).get(directory)
+
+    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+        """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
+        log = self.log.state()
+        if not log.number and self.found is not None:
+            return self.found.snapshot(directories, accept)
+        wanted = sorted(log.partitions) if directories is None else directories
+        return {
+            directory: self._content(log.partitions[directory])
+            for directory in wanted
+            if directory in log.partitions and (accept is None or accepts(directory, accept))
+        }
+
+    @classmethod
+    def _applied(cls, requests: Sequence[Request[Manifest]], attempt: Attempt) -> list[list[Marker | None]]:
+        # The entries of several datasets name one of their logs, which leads: they count once it has its entry. A
+        # writer that finds some that are still open takes the leader's number for nothing, so that they never count.
+        for _ in range(_TRIES):
+            states = [request[0].settled(attempt) for request in requests]
+            entries = [each[0].entry(each, state, attempt) for each, state in zip(requests, states, strict=True)]
+            if _add(requests, states, entries, attempt):
+                for request, state, entry in zip(requests, states, entries, strict=True):
+                    merge(state.partitions, entry["changes"])
+                    request[0].log.sum_up(State(state.number + 1, state.partitions, entry["schema"]))
+                return [
+                    [_marker(entry["changes"][change.directory]) for change in request[1]]
+                    for request, entry in zip(requests, entries, strict=True)
+                ]
+        raise ConflictError(
+            f"{requests[0][0].root!r}: {_TRIES} other commits came first; nothing was changed: try again"
+        )
+
+    def tidy(self) -> None:
+        """Nothing is ever half done here."""
+
+    def settled(self, attempt: Attempt) -> State:
+        """The state to build a commit on: what was there before the first is taken over, nothing is left open."""
+        while True:
+            state = self.log.state()
+            if not state.number and (there := self._there()):
+                self.log.add(1, {"changes": there, "removed": [], "schema": {}}, attempt)
+            elif state.undecided:
+                for leader in state.undecided:
+                    self.log.settle(leader, attempt)
+            else:
+                return state
+
+    def entry(self, request: Request[Manifest], state: State, attempt: Attempt) -> dict[str, Any]:
+        """What the log will say of the *request*, after *state*."""
+        _, changes, base, rule = request
+        told, removed = self._entry(changes, state, attempt, base)
+        schema = state.schema if rule is None else rule.after(state.schema, changes)
+        return {"changes": told, "removed": removed, "schema": schema}
+
+    def _entry(
+        self, changes: Sequence[Change], log: State, attempt: Attempt, base: int | None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """What the commit will say: the new content of each partition, and the files that are no longer wanted."""
+        entry: dict[str, Any] = {}
+        removed: list[str] = []
+        for change in changes:
+            record = log.partitions.get(change.directory)
+            content = None if record is None else self._content(record)
+            held = None if content is None else content.marker
+            change.check(content is not None, held, attempt, base)
+            kept: dict[str, int] = {}
+            if content is not None:
+                if change.mode == "append" and change.marker is not None:
+                    self._check_own(change, content)
+                    again = remade(content.files, attempt, change.key)
+                    kept = {name: size for name, size in content.files.items() if name not in again}
+                if content.base == self.root:
+                    removed += [name for name in content.files if name not in kept and self._ours(name)]
+            entry[change.directory] = self._changed(change, log.number + 1, held, kept)
+        return entry, removed
+
+    def _changed(
+        self, change: Change, number: int, held: Marker | None, kept: Mapping[str, int]
+    ) -> dict[str, Any] | None:
+        if change.marker is None:
+            return None
+        marker = attrs.evolve(change.marker, commit=number)
+        if change.foreign:
+            return self._record(Content(str(change.folder), change.files, marker))
+        prefix = str(change.folder).removeprefix(self.root).strip("/")
+        own = {f"{prefix}/{name}": size for name, size in change.files.items()}
+        index = {
+            column: {value: tuple(f"{prefix}/{name}" for name in files) for value, files in values.items()}
+            for column, values in marker.index.items()
+        }
+        files = dict(sorted({**kept, **own}.items()))
+        marker = attrs.evolve(marker, index=index)
+        if change.mode == "append":
+            marker = marker.joined(held, list(kept), files)
+        return self._record(Content(self.root, files, marker))
+
+    def _there(self) -> dict[str, Any]:
+        """Partitions that were there before the first commit.
+
+        :raises StorageError: if nobody said what to do with them.
+        """
+        there = {} if self.found is None else self.found.snapshot()
+        if there and not self.external:
+            raise StorageError(
+                f"{self.root!r} holds {len(there)} partitions made by others, such as {min(there)!r}; expected"
+                " external='use-existing' to add to them, or 'possess-existing' to take them over"
+            )
+        return {directory: self._record(content) for directory, content in there.items()}
+
+    def _ours(self, name: str) -> bool:
+        """Whether the file *name* below the root may be removed."""
+        return name.startswith(f"{DATA}/") or self.external in (False, "possess-existing")
+
+    def _check_own(self, change: Change, content: Content) -> None:
+        if content.base != self.root:
+            raise StorageError(
+                f"partition {change.key!r} lies in {content.base!r}, outside {self.root!r}; expected mode='overwrite',"
+                " nothing is added to files of others"
+            )
+
+    def _record(self, content: Content) -> dict[str, Any]:
+        # The root is not written down, so that a dataset can be moved.
+        base = None if content.base == self.root else content.base
+        marker = None if content.marker is None else content.marker.to_json()
+        return {"files": dict(content.files), "base": base, "marker": marker}
+
+    def _content(self, record: Mapping[str, Any]) -> Content:
+        marker = record["marker"]
+        return Content(record.get("base") or self.root, record["files"], marker and Marker.from_json(marker))
+
+
+def _add(
+    requests: Sequence[Request[Manifest]], states: list[State], entries: list[dict[str, Any]], attempt: Attempt
+) -> bool:
+    """Add the entry of each request to its log, or none that counts."""
+    logs = [request[0].log for request in requests]
+    if len(logs) == 1:
+        return logs[0].add(states[0].number + 1, entries[0], attempt)
+    leader = Leader(str(logs[0].folder), states[0].number + 1, secrets.token_hex(8))
+    for log, state, entry in list(zip(logs, states, entries, strict=True))[1:]:
+        led = attrs.evolve(leader, beside=way(str(log.folder), leader.folder))
+        if not log.add(state.number + 1, {**entry, "leader": attrs.asdict(led)}, attempt):
+            return False
+    return logs[0].add(leader.number, {**entries[0], "leads": leader.name}, attempt)
+
+
+def _marker(record: Mapping[str, Any] | None) -> Marker | None:
+    return None if record is None else Marker.from_json(record["marker"])

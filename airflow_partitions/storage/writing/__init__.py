@@ -1,1 +1,0 @@
-"""How frames become files."""

@@ -1,0 +1,125 @@
+"""How Dags hang together by assets: what can never run is refused when the file is parsed, as far as it is in one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from airflow.exceptions import AirflowClusterPolicyViolation
+from airflow.sdk import Asset
+from airflow.sdk.definitions.asset import AssetNameRef
+from airflow.serialization.definitions.assets import SerializedAsset, SerializedAssetNameRef
+
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.timetables.asset_extra import published
+from airflow_partitions.timetables.condition import Leaf, condition_of, leaves
+
+if TYPE_CHECKING:
+    from airflow.sdk import DAG
+
+# As a Dag file has them, and as a serialized Dag has them; an alias has a name too, but is no asset.
+_NAMED = (Asset, AssetNameRef, SerializedAsset, SerializedAssetNameRef)
+
+
+@attrs.frozen
+class Node:
+    """A Dag with partitions, and the names of the assets around it."""
+
+    dag_id: str
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+    @classmethod
+    def of(cls, dag: Any) -> Node:
+        """The node of a *dag* as its file declares it, or as it is serialized; one without partitions has no assets."""
+        if not has_partitions(dag.timetable):
+            return cls(dag.dag_id, frozenset(), frozenset())
+        outlets = (outlet for task in dag.tasks for outlet in task.outlets or ())
+        reads = frozenset(leaf.name for leaf in _upstreams(dag.timetable))
+        return cls(dag.dag_id, reads, frozenset(outlet.name for outlet in outlets if isinstance(outlet, _NAMED)))
+
+
+@attrs.frozen
+class Circle:
+    """Dags that wait for each other, so that none of their partitions is ever made, or all of them without end.
+
+    :ivar steps: each Dag with an asset of it that the next one waits for, the first one after the last.
+    """
+
+    steps: tuple[tuple[str, str], ...]
+
+    def __contains__(self, dag_id: object) -> bool:
+        return any(dag_id == member for member, _ in self.steps)
+
+    def __str__(self) -> str:
+        first = self.steps[0][0]
+        waits = ", which waits for ".join(f"asset {asset!r} of {dag_id}" for dag_id, asset in reversed(self.steps))
+        return (
+            f"{first} waits for itself: {first} waits for {waits}; take one of these assets out of the schedule, and"
+            " read what was made before as an input instead"
+        )
+
+
+_FILES: dict[str, dict[str, Node]] = defaultdict(dict)
+
+
+def check_wiring(dag: DAG) -> None:
+    """Refuse a Dag whose schedule can't work.
+
+    :raises AirflowClusterPolicyViolation: if a Dag without partitions waits for partitions, which never start it, or
+        if Dags of one file wait for each other.
+    """
+    upstreams = _upstreams(dag.timetable)
+    if not has_partitions(dag.timetable):
+        for leaf in upstreams:
+            if made := published(getattr(leaf, "extra", {})):
+                raise AirflowClusterPolicyViolation(
+                    f"{dag.dag_id} has no partitions, but asset {leaf.name!r} has ({made.definition!r}): an event of a"
+                    f" partition never starts a Dag without. Write schedule=Partitioned({leaf.name}, …), or"
+                    " @asset(partition=…), with the partitions to make of it"
+                )
+    file = _FILES[dag.fileloc]
+    file[dag.dag_id] = Node.of(dag)
+    if circle := next((circle for circle in circles(file) if dag.dag_id in circle), None):
+        raise AirflowClusterPolicyViolation(str(circle))
+
+
+def has_partitions(timetable: Any) -> bool:
+    """Whether the Dag of a *timetable* makes partitions; only the others are started by events without a key."""
+    return bool(getattr(timetable, "partitioned", False)) or hasattr(timetable, "adds")
+
+
+def circles(nodes: Mapping[str, Node]) -> Iterator[Circle]:
+    """Circles among the Dags *nodes*, by their ids; no Dag is in two of them."""
+    left = dict(sorted(nodes.items()))
+    while True:
+        writers: dict[str, set[str]] = defaultdict(set)
+        for node in left.values():
+            for name in node.writes:
+                writers[name].add(node.dag_id)
+        before = {
+            node.dag_id: sorted({dag_id for name in node.reads for dag_id in writers[name]}) for node in left.values()
+        }
+        try:
+            TopologicalSorter(before).prepare()
+        except CycleError as error:
+            found: list[str] = error.args[1]
+            yield Circle(tuple((one, min(left[one].writes & left[other].reads)) for one, other in pairwise(found)))
+            left = {dag_id: node for dag_id, node in left.items() if dag_id not in found}
+        else:
+            return
+
+
+def _upstreams(timetable: Any) -> list[Leaf]:
+    """The assets that a timetable waits for, as far as they have names."""
+    if getattr(timetable, "upstreams", None) is not None:
+        return list(timetable.upstreams.leaves.values())
+    condition = condition_of(getattr(timetable, "asset_condition", None))
+    try:
+        return [] if condition is None else leaves(condition)
+    except InvalidDefinitionError:  # aliases and references by URI are told apart when they are resolved
+        return []

@@ -1,0 +1,168 @@
+"""Partitions asked for through Airflow's backfill, and those that follow from them, waited for."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import httpx
+
+from demo.api import Api
+from demo.errors import DemoError
+from demo.plan import Wanted
+
+ENDED = ("success", "failed")
+PARSED_WITHIN = 120.0  # seconds until the Dags must be there
+STUCK_AFTER = 600.0  # seconds without any run changing its state
+PAUSE = 3.0  # seconds between two looks
+
+
+@attrs.frozen
+class Run:
+    """A Dag run of a partition."""
+
+    asset: str
+    key: str
+    id: str
+    state: str
+
+    @property
+    def ended(self) -> bool:
+        """Whether it will not change any more by itself."""
+        return self.state in ENDED
+
+
+def ready(api: Api, assets: Iterable[str]) -> None:
+    """Wait until Airflow knows the Dags of *assets* and lets them run."""
+    for asset in assets:
+        _wait_until_parsed(api, asset)
+        api.patch(f"dags/{asset}", {"is_paused": False})
+
+
+def submit(api: Api, wanted: Wanted) -> bool:
+    """Ask for what is missing or failed; ``False`` if a backfill of the asset is under way, of which there can be one.
+
+    What comes by itself is only asked for again where it has failed.
+    """
+    found = latest(api, wanted)
+    failed = [run for run in found if run.state == "failed"]
+    if wanted.bounds is None:
+        for run in failed:
+            clear(api, run)
+        return True
+    if len(found) - len(failed) == len(wanted.keys):
+        return True
+    body = {
+        "dag_id": wanted.asset,
+        "from_date": wanted.bounds[0].isoformat(),
+        "to_date": wanted.bounds[1].isoformat(),
+        "reprocess_behavior": "failed",
+        "max_active_runs": len(wanted.keys),
+    }
+    return api.post("backfills", body, known=(httpx.codes.CONFLICT,)) is not None
+
+
+def clear(api: Api, run: Run) -> None:
+    """Make the partition again, as a new try of its run."""
+    api.post(f"dags/{run.asset}/dagRuns/{run.id}/clear", {"dry_run": False})
+
+
+def runs(api: Api, asset: str, prefix: str = "2013-") -> list[Run]:
+    """All runs that make a partition of *asset* whose key starts with *prefix*, oldest first."""
+    pages = _pages(api, f"dags/{asset}/dagRuns", "dag_runs", partition_key_prefix_pattern=prefix)
+    return [Run(asset, run["partition_key"], run["dag_run_id"], run["state"]) for run in pages]
+
+
+def under_way(api: Api, asset: str) -> bool:
+    """Whether a run of *asset* is queued or running."""
+    found = api.get(f"dags/{asset}/dagRuns", state=["queued", "running"], limit=1)
+    return bool(found["dag_runs"])
+
+
+def latest(api: Api, wanted: Wanted) -> list[Run]:
+    """The newest run of each partition *wanted* that has one."""
+    month = wanted.keys[0][:7]
+    found = {run.key: run for run in runs(api, wanted.asset, month)}
+    return [found[key] for key in wanted.keys if key in found]
+
+
+def wait(
+    api: Api, everything: Sequence[Wanted], tell: Callable[[int, str], object], check: Callable[[], object]
+) -> list[Run]:
+    """Ask for what is to be asked for, and wait until every partition has a run that ended; return these runs.
+
+    When a run has failed, what can't follow any more is not waited for.
+
+    :param tell: is told how many have ended, and the counts by state, whenever that changes.
+    :param check: raises if there is no sense in waiting on.
+    """
+    total = sum(len(wanted.keys) for wanted in everything)
+    waiting = list(everything)
+    there: dict[Wanted, list[Run]] = {}
+    before, changed = "", time.monotonic()
+    while True:
+        check()
+        _check_imports(api)
+        waiting = [wanted for wanted in waiting if not submit(api, wanted)]
+        there |= {wanted: latest(api, wanted) for wanted in everything if not _made(there.get(wanted, ()), wanted)}
+        found = [run for wanted in everything for run in there[wanted]]
+        states = Counter(run.state for run in found)
+        ended = sum(run.ended for run in found)
+        words = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "no run yet"
+        if words != before:
+            tell(ended, words)
+            before, changed = words, time.monotonic()
+        if not waiting and (ended == total or (states["failed"] and ended == len(found))):
+            return found
+        if time.monotonic() - changed > STUCK_AFTER:
+            raise DemoError(f"nothing has moved for {STUCK_AFTER / 60:.0f} minutes: {words}, of {total} partitions")
+        time.sleep(PAUSE)
+
+
+def _made(found: Collection[Run], wanted: Wanted) -> bool:
+    return len(found) == len(wanted.keys) and all(run.state == "success" for run in found)
+
+
+def log_of(api: Api, run: Run, lines: int = 25) -> str:
+    """The last lines of what the run's task logged."""
+    path = f"dags/{run.asset}/dagRuns/{run.id}/taskInstances"
+    for task in api.get(path)["task_instances"]:
+        answer = api.get(f"{path}/{task['task_id']}/logs/{task['try_number']}", full_content=True)
+        told = [entry if isinstance(entry, str) else _line(entry) for entry in (answer or {}).get("content", [])]
+        return "\n".join(f"  | {line}" for line in told[-lines:])
+    return "  | (no task)"
+
+
+def _line(entry: dict[str, Any]) -> str:
+    errors = [f"{error.get('exc_type')}: {error.get('exc_value')}" for error in entry.get("error_detail") or ()]
+    return " ".join([str(entry.get("event", "")), *errors])
+
+
+def _pages(api: Api, path: str, field: str, **query: Any) -> Iterator[dict[str, Any]]:
+    """All items, oldest first, so that a later one takes the place of an earlier one."""
+    offset = 0
+    while True:
+        page = api.get(path, limit=100, offset=offset, order_by="id", **query)
+        yield from page[field]
+        offset += len(page[field])
+        if not page[field] or offset >= page["total_entries"]:
+            return
+
+
+def _check_imports(api: Api) -> None:
+    for error in api.get("importErrors")["import_errors"]:
+        raise DemoError(f"{error['filename']} can't be imported:\n{error['stack_trace']}")
+
+
+def _wait_until_parsed(api: Api, dag: str) -> None:
+    deadline = time.monotonic() + PARSED_WITHIN
+    while time.monotonic() < deadline:
+        _check_imports(api)
+        found = api.get(f"dags/{dag}")
+        if found and not found["is_stale"]:
+            return
+        time.sleep(1)
+    raise DemoError(f"Airflow has not found the Dag {dag!r} within {PARSED_WITHIN:.0f} seconds; see dag-processor.log")

@@ -1,0 +1,134 @@
+"""Where the demo keeps everything it makes: one folder, private to its owner."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import attrs
+
+from demo.errors import DemoError
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+USER = "admin"
+JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # for short jobs: a third less processor time
+
+
+def _resolved(root: Path) -> Path:
+    return root.resolve()
+
+
+@attrs.frozen
+class Home:
+    """The demo's folder and what is where in it.
+
+    :ivar database: URL of Airflow's database; a SQLite file in the folder if not given.
+    """
+
+    root: Path = attrs.field(converter=_resolved)
+    database: str = attrs.field(
+        default=attrs.Factory(lambda home: f"sqlite:///{home.root / 'airflow' / 'airflow.db'}", takes_self=True),
+        repr=False,
+    )
+
+    @property
+    def lake(self) -> Path:
+        """Landing zone and published partitions."""
+        return self.root / "lake"
+
+    @property
+    def logs(self) -> Path:
+        """One file per service, and the folder ``tasks``."""
+        return self.root / "logs"
+
+    @property
+    def processes(self) -> Path:
+        """The services that were started: ids and start times."""
+        return self.root / "processes.json"
+
+    @property
+    def classes(self) -> Path:
+        """Java's archive of Spark's loaded classes."""
+        return self.root / "classes.jsa"
+
+    @property
+    def password(self) -> Path:
+        """The file with the password of the UI and the REST API."""
+        return self.root / "secrets" / "password"
+
+    @property
+    def dags(self) -> Path:
+        """The Dags of the checkout."""
+        dags = CHECKOUT / "dags"
+        if not (dags / "flights.py").is_file():
+            raise DemoError(f"no dags/flights.py in {CHECKOUT}: the demo runs from a checkout of the repository")
+        return dags
+
+    def create(self) -> None:
+        """Make the folders; nobody else may look into them."""
+        for folder in (self.root, self.root / "airflow", self.root / "secrets", self.logs, self.lake):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def secret(self, name: str) -> str:
+        """The secret of that name; made when it is asked for first."""
+        file = self.root / "secrets" / name
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_urlsafe(32))
+        return file.read_text()
+
+    def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
+        """The environment of Airflow's services and of the Spark jobs they start; other Airflows' settings left out."""
+        inherited = {
+            name: value for name, value in outer.items() if not name.startswith(("AIRFLOW", "SPARK", "PYSPARK"))
+        }
+        loopback = ",".join(filter(None, [outer.get("NO_PROXY", outer.get("no_proxy")), "127.0.0.1", "localhost"]))
+        return {
+            **inherited,
+            **{f"AIRFLOW__{name}": value for name, value in self._airflow(port).items()},
+            **self._spark(),
+            "PATH": f"{Path(sys.executable).parent}:{outer.get('PATH', '')}",
+            "NO_PROXY": loopback,
+            "no_proxy": loopback,
+            "AIRFLOW_HOME": str(self.root / "airflow"),
+            "AIRFLOW_PARTITIONS_LAKE": str(self.lake),
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
+        }
+
+    def _airflow(self, port: int) -> dict[str, str]:
+        passwords = self.root / "secrets" / "passwords.json"
+        return {
+            "API__BASE_URL": f"http://127.0.0.1:{port}",
+            "API__HOST": "127.0.0.1",
+            "API__SECRET_KEY": self.secret("api"),
+            "API_AUTH__JWT_SECRET": self.secret("jwt"),
+            "CORE__DAGS_FOLDER": str(self.dags),
+            "CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+            "CORE__EXECUTOR": "LocalExecutor",
+            "CORE__LOAD_EXAMPLES": "False",
+            "CORE__PARALLELISM": "2",  # SQLite locks, and a Spark job takes a core
+            "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+            "CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
+            "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",  # parsing takes time from the jobs
+            "DAG_PROCESSOR__PARSING_PROCESSES": "1",
+            "DATABASE__SQL_ALCHEMY_CONN": self.database,
+            "LOGGING__BASE_LOG_FOLDER": str(self.logs / "tasks"),
+            # What a stop has cut off is found soon after the next start.
+            "SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "60",
+            "SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "120",
+            "USAGE_DATA_COLLECTION__ENABLED": "False",
+        }
+
+    def _spark(self) -> dict[str, str]:
+        found = find_spec("pyspark")
+        if found is None or found.origin is None:
+            raise DemoError("pyspark is not installed; install airflow-partitions[spark,demo]")
+        return {
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_HOME": str(Path(found.origin).parent),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_SUBMIT_OPTS": f'{JAVA_OPTIONS} "-XX:SharedArchiveFile={self.classes}"',
+        }

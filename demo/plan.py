@@ -1,0 +1,67 @@
+"""What the demo makes: which partitions it asks for, and which are to come by themselves."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import attrs
+
+from demo.landing import hours_of
+
+AIRPORTS = ("EWR", "JFK", "LGA")
+CLOCK_CHANGES = (date(2013, 3, 10), date(2013, 11, 3))  # a day of 23 hours and one of 25
+HOURLY = "hourly_departures"
+FOLLOWERS = ("daily_departures", "airport_departures", "three_day_departures")  # scheduled on assets
+AGAIN = "2013-11-03T01:00-05:00"  # the second hour of that name
+
+
+@attrs.frozen
+class Wanted:
+    """Partitions of one asset that are to be there.
+
+    :ivar bounds: first and last start to ask for; ``None`` for what comes by itself.
+    """
+
+    asset: str
+    keys: tuple[str, ...]
+    bounds: tuple[datetime, datetime] | None = None
+
+
+def one_day(day: date) -> tuple[Wanted, ...]:
+    """The hours of *day*, and the day of each airport."""
+    hours = hours_of(day)
+    return (
+        Wanted("hourly_flights", _texts(hours), (hours[0], hours[-1])),
+        Wanted("airport_days", _airports([day]), (hours[0], hours[0])),
+    )
+
+
+def three_days(day: date) -> tuple[Wanted, ...]:
+    """The hours of *day* and of the days beside it, and what follows from them: the last day is the only one with both
+    days before it."""
+    days = [day + timedelta(days=n) for n in (-1, 0, 1)]
+    hours = [hour for each in days for hour in hours_of(each)]
+    return (
+        Wanted(HOURLY, _texts(hours), (hours[0], hours[-1])),
+        Wanted("daily_departures", tuple(map(str, days))),
+        Wanted("airport_departures", _airports(days)),
+        Wanted("three_day_departures", (str(days[-1]),)),
+    )
+
+
+def after_again() -> tuple[Wanted, ...]:
+    """What follows from a re-run of the hour :data:`AGAIN`, once its three days are there."""
+    day = datetime.fromisoformat(AGAIN).date()
+    return (
+        Wanted("daily_departures", (str(day),)),
+        Wanted("airport_departures", _airports([day])),
+        Wanted("three_day_departures", (str(day + timedelta(days=1)),)),
+    )
+
+
+def _texts(hours: list[datetime]) -> tuple[str, ...]:
+    return tuple(hour.isoformat(timespec="minutes") for hour in hours)
+
+
+def _airports(days: list[date]) -> tuple[str, ...]:
+    return tuple(f"{day}|{airport}" for day in days for airport in AIRPORTS)

@@ -1,0 +1,81 @@
+"""The demo's course: ask for hours, see what follows, make one hour again, see what follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import date
+
+import attrs
+
+from demo import backfill, firing, plan
+from demo.api import Api
+from demo.backfill import Run
+from demo.firing import Firing
+from demo.plan import Wanted
+
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int, str], None]]]
+
+
+@attrs.frozen
+class Course:
+    """What happened.
+
+    :ivar runs: the newest run of each partition.
+    :ivar first: what followed from the hours; ``None`` if they were not asked for.
+    :ivar again: what followed from making one hour again; ``None`` if that was not done.
+    """
+
+    runs: list[Run]
+    first: Firing | None = None
+    again: Firing | None = None
+
+    @property
+    def differences(self) -> list[str]:
+        """Runs that are missing, and those too many."""
+        return [words for each in (self.first, self.again) if each for words in each.differences]
+
+
+def one_day(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
+    """Make the partitions of *day*, without those around the clock changes."""
+    return Course(_make(api, plan.one_day(day), progress, check))
+
+
+def everything(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
+    """Make the partitions of *day* and those around the clock changes, then one hour again.
+
+    :param progress: a context manager that is told of each step.
+    :param check: raises if there is no sense in going on.
+    """
+    wanted = plan.one_day(day) + tuple(each for change in plan.CLOCK_CHANGES for each in plan.three_days(change))
+    backfill.ready(api, plan.FOLLOWERS)  # Airflow keeps no events for Dags that are paused
+    before = firing.followers(api)
+    found = _make(api, wanted, progress, check)
+    due, follow = _due(wanted, before), plan.after_again()
+    if any(run.state == "failed" for run in found):
+        return Course(found, Firing.of(due, firing.since(api, before)))
+    with progress("followed by themselves", _size(due)) as tell:
+        first = firing.settle(api, before, due, tell, check)
+    with progress(f"{plan.AGAIN} again", _size(follow)) as tell:
+        again = firing.again(api, plan.AGAIN, follow, tell, check)
+    return Course([run for each in wanted for run in backfill.latest(api, each)], first, again)
+
+
+def _make(api: Api, wanted: tuple[Wanted, ...], progress: Progress, check: Callable[[], object]) -> list[Run]:
+    backfill.ready(api, dict.fromkeys(each.asset for each in wanted))
+    with progress("processing", _size(wanted)) as tell:
+        return backfill.wait(api, wanted, tell, check)
+
+
+def _due(wanted: Iterable[Wanted], before: Iterable[Run]) -> list[Wanted]:
+    """What should follow from the hours: of the partitions *wanted*, those without a run *before*."""
+    there = {(run.asset, run.key) for run in before}
+    return [
+        Wanted(each.asset, tuple(key for key in each.keys if (each.asset, key) not in there))
+        for each in wanted
+        if each.bounds is None
+    ]
+
+
+def _size(wanted: Iterable[Wanted]) -> int:
+    return sum(len(each.keys) for each in wanted)

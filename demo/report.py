@@ -1,0 +1,132 @@
+"""What was made: a row per partition, and the tables that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import attrs
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from demo.api import Api
+from demo.backfill import Run
+from demo.firing import Firing
+from demo.landing import Landing
+from demo.plan import HOURLY
+from demo.published import stored, totals
+
+MOST = 300  # columns of a terminal
+VALUES = ("hours", "flights", "cancelled", "delay")  # shown of departures
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One partition: its run, the counts in its asset event, and the totals of what is published.
+
+    :ivar files_there: all files in the storage of the inputs.
+    """
+
+    asset: str
+    partition: str
+    state: str
+    seconds: float | None
+    rows_in: dict[str, int]
+    rows_out: int | None
+    files_read: int
+    files_there: int
+    published: dict[str, float]
+
+    @classmethod
+    def of(cls, run: Run, extra: dict[str, Any], seconds: float | None, landing: Landing, lake: Path) -> Row:
+        """The row of *run*, whose asset event has *extra*."""
+        reads = extra.get("reads", {})
+        return cls(
+            asset=run.asset,
+            partition=run.key,
+            state=run.state,
+            seconds=seconds,
+            rows_in={name: counts["rows"] for name, counts in reads.items()},
+            rows_out=extra.get("rows"),
+            files_read=sum(counts["files"] for counts in reads.values()),
+            files_there=sum(landing.files.get(name) or stored(lake, name) for name in reads),
+            published=totals(lake, run.asset, run.key),
+        )
+
+
+def collect(api: Api, found: Iterable[Run], landing: Landing, lake: Path) -> list[Row]:
+    """One row per run, from the asset events, the task instances and the published files."""
+    rows = []
+    for run in found:
+        events = api.get("assets/events", source_dag_id=run.asset, source_run_id=run.id, order_by="-timestamp", limit=1)
+        extra = next((event["extra"] for event in events["asset_events"] if event["partition_key"] == run.key), None)
+        tasks = api.get(f"dags/{run.asset}/dagRuns/{run.id}/taskInstances")["task_instances"]
+        rows.append(Row.of(run, extra or {}, tasks[0]["duration"] if tasks else None, landing, lake))
+    return rows
+
+
+def show(rows: Iterable[Row], console: Console) -> None:
+    """Print one table of the day, and one of what was made around the clock changes: its hours summed up by day."""
+    rows = list(rows)
+    departures = [row for row in rows if row.asset.endswith("_departures")]
+    _print(_table((row for row in rows if row not in departures), ()), console)
+    if departures:
+        hourly = [row for row in departures if row.asset == HOURLY]
+        days = [_day(day, list(hours)) for day, hours in groupby(hourly, lambda row: row.partition[:10])]
+        _print(_table([*days, *(row for row in departures if row.asset != HOURLY)], VALUES), console)
+
+
+def show_firing(again: str, firing: Firing, console: Console) -> None:
+    """Print what followed from making the hour *again* once more."""
+    console.print(f"{HOURLY} {again} was made again, and by themselves:", highlight=False)
+    for asset, key in firing.fired:
+        console.print(f"  {asset} {key}", highlight=False)
+
+
+def _print(table: Table, console: Console) -> None:
+    """As wide as it has to be: a line that wraps is better than one that is cut."""
+    needed = console.measure(table, options=console.options.update_width(MOST)).maximum
+    console.width = max(console.width, needed)
+    console.print(table)
+
+
+def _day(day: str, hours: list[Row]) -> Row:
+    """The hours of a day as one row."""
+    return Row(
+        asset=HOURLY,
+        partition=f"{day}, hour by hour",
+        state=" and ".join(sorted({row.state for row in hours})),
+        seconds=sum(row.seconds or 0 for row in hours),
+        rows_in={},
+        rows_out=sum(row.rows_out or 0 for row in hours),
+        files_read=0,
+        files_there=0,
+        published={
+            "hours": len(hours),
+            **{name: sum(row.published.get(name, 0) for row in hours) for name in VALUES[1:]},
+        },
+    )
+
+
+def _table(rows: Iterable[Row], values: Iterable[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("asset", "partition", "state"):
+        table.add_column(name, no_wrap=True)
+    for name in (*values, "rows in", "rows out", "files read", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        colour = "green" if row.state == "success" else "red"
+        table.add_row(
+            row.asset,
+            row.partition,
+            f"[{colour}]{row.state}[/]",
+            *(f"{row.published[name]:,.0f}" if name in row.published else "-" for name in values),
+            f"{sum(row.rows_in.values()):,}" if row.rows_in else "-",
+            "-" if row.rows_out is None else f"{row.rows_out:,}",
+            f"{row.files_read} of {row.files_there:,}" if row.files_there else "-",
+            "-" if row.seconds is None else f"{row.seconds:.1f}",
+        )
+    return table

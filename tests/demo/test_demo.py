@@ -1,0 +1,266 @@
+"""The demo's parts that need no Airflow: what it asks for, what it starts with, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import attrs
+import pandas as pd
+import psutil
+import pytest
+from rich.console import Console
+
+from demo import comparison, plan, report, services
+from demo.__main__ import main
+from demo.backfill import Run
+from demo.errors import DemoError
+from demo.firing import Firing
+from demo.home import Home
+from demo.landing import NEW_YORK, hours_of, partition_of
+from demo.published import stored, totals
+
+HOUR = datetime(2013, 2, 8, 5, tzinfo=NEW_YORK)
+
+
+@pytest.mark.parametrize(("day", "count"), [(date(2013, 3, 10), 23), (date(2013, 2, 8), 24), (date(2013, 11, 3), 25)])
+def test_every_partition_of_the_day_is_asked_for(day: date, count: int) -> None:
+    hourly, daily = plan.one_day(day)
+    assert len(set(hourly.keys)) == count
+    assert daily.keys == (f"{day}|EWR", f"{day}|JFK", f"{day}|LGA")
+    assert hourly.bounds == (hours_of(day)[0], hours_of(day)[-1])
+
+
+@pytest.mark.parametrize(("day", "count"), [(date(2013, 3, 10), 71), (date(2013, 11, 3), 73)])
+def test_around_a_clock_change_only_the_hours_are_asked_for(day: date, count: int) -> None:
+    hourly, daily, airports, rolling = plan.three_days(day)
+    assert len(set(hourly.keys)) == count
+    assert hourly.bounds
+    assert not any(each.bounds for each in (daily, airports, rolling))
+    assert (len(daily.keys), len(airports.keys), rolling.keys) == (3, 9, daily.keys[2:])
+
+
+def test_what_should_follow_is_what_the_definitions_of_the_dags_say() -> None:
+    """The plan is written without the package; here it is compared with the package's own answer."""
+    from airflow_partitions import Dependency, Lookback, PartitionByInterval, PartitionByProduct, PartitionBySequence
+
+    hours, days = (
+        PartitionByInterval(schedule, timezone="America/New_York", start="2013-01-01", end="2014-01-01", name="date")
+        for schedule in ("@hourly", "@daily")
+    )
+    airports = PartitionByProduct([days, PartitionBySequence(plan.AIRPORTS, name="airport")])
+    daily, airport, rolling = (each.keys for each in plan.after_again())
+    assert daily == tuple(map(str, Dependency(days, hours).downstream(plan.AGAIN)))
+    assert airport == tuple(map(str, Dependency(airports, hours).downstream(plan.AGAIN)))
+    later = Dependency(days, days, Lookback(2)).downstream(daily[0])
+    around = set(plan.three_days(plan.CLOCK_CHANGES[1])[1].keys)
+    complete = [key for key in later if set(map(str, Dependency(days, days, Lookback(2)).upstream(key))) <= around]
+    assert rolling == tuple(map(str, complete))
+
+
+def test_secrets_are_kept_and_private(tmp_path: Path) -> None:
+    home = Home(tmp_path / "demo")
+    home.create()
+    assert home.secret("jwt") == home.secret("jwt") != home.secret("api")
+    assert (home.root / "secrets" / "jwt").stat().st_mode & 0o077 == 0
+    assert home.root.stat().st_mode & 0o077 == 0
+
+
+def test_settings_of_another_airflow_or_spark_are_left_out(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.create()
+    outer = {"AIRFLOW__CORE__EXECUTOR": "X", "AIRFLOW__X__Y": "z", "SPARK_CONF_DIR": "/x", "LANG": "C", "PATH": "/bin"}
+    inner = home.environment(outer, 8080)
+    assert inner["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
+    assert inner["LANG"] == "C"
+    assert not {"AIRFLOW__X__Y", "SPARK_CONF_DIR"} & set(inner)
+
+
+def test_a_service_is_known_by_its_start_time() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        started = psutil.Process(child.pid).create_time()
+        assert services.Service("it", child.pid, started).process
+        assert {process.pid for process in services.Service("it", child.pid, started).family} == {child.pid}
+        assert services.Service("other", child.pid, started - 100).process is None
+        assert services.Service("other", child.pid, started - 100).family == set()
+    finally:
+        child.communicate()
+
+
+def test_all_of_airflow_has_to_be_there_to_be_running(tmp_path: Path) -> None:
+    me = psutil.Process()
+    members = tuple(services.Service(name, me.pid, me.create_time()) for name in services.AIRFLOW)
+    assert services.Services(Home(tmp_path), 1, members).running
+    assert not services.Services(Home(tmp_path), 1, members).has(services.COMMANDS)
+    assert not services.Services(Home(tmp_path), 1, members[1:]).running
+    gone = attrs.evolve(members[0], name="upkeep", started=0.0)
+    assert not services.Services(Home(tmp_path), 1, (*members, gone)).running
+
+
+def test_a_taken_port_is_refused_when_asked_for_and_else_left_alone() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        with pytest.raises(DemoError, match=f"port {taken} is taken"):
+            services._free_port(taken, taken)
+        assert services._free_port(None, taken) != taken
+
+
+def test_stop_and_status_without_a_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stop", "--home", str(tmp_path)]) == 0
+    assert main(["status", "--home", str(tmp_path)]) == 1
+    assert "nothing to stop" in capsys.readouterr().err
+
+
+def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["start", "--help"])
+    assert left.value.code == 0
+    assert "--quick" in capsys.readouterr().out
+
+
+def source() -> dict[str, pd.DataFrame]:
+    hours = pd.to_datetime([HOUR.astimezone(UTC), HOUR.astimezone(UTC) + timedelta(hours=1)])
+    flights = pd.DataFrame(
+        {"time_hour": hours, "origin": ["EWR", "EWR"], "carrier": ["UA", "AA"], "dep_delay": [7.0, None]}
+    )
+    weather = pd.DataFrame({"time_hour": hours[:1], "origin": ["EWR"], "wind_speed": [9.5], "visib": [0.25]})
+    return {"flights": flights, "weather": weather}
+
+
+DEPARTURES = {"flights": [1, 1], "cancelled": [0, 1], "delay": [7.0, None]}
+WEATHER = {"wind_speed": [9.5, 3.0], "visib": [0.25, 10.0]}
+ROWS = {
+    "hourly_flights": {"partition": "2013-02-08T05:00-05:00", "rows_in": {"flights": 1, "weather": 1}, "rows_out": 1},
+    "airport_days": {"partition": "2013-02-08|EWR", "rows_in": {"flights": 2}, "rows_out": 2},
+    "hourly_departures": {"partition": "2013-02-08T06:00-05:00", "rows_out": 3},
+    "daily_departures": {"partition": "2013-02-08", "rows_in": {"hourly_departures": 72}, "rows_out": 1},
+    "airport_departures": {"partition": "2013-02-08|EWR", "rows_in": {"hourly_departures": 24}, "rows_out": 1},
+    "three_day_departures": {"partition": "2013-02-09", "rows_in": {"daily_departures": 3}, "rows_out": 1},
+}
+FILES = {"daily_departures": 24, "airport_departures": 24, "three_day_departures": 3}
+PUBLISHED: dict[str, dict[str, list[float | str | None]]] = {
+    "hourly_flights/" + partition_of(HOUR): {"origin": ["EWR"]},
+    "airport_days/date=2013-02-08/airport=EWR": {"carrier": ["AA", "UA"], "flights": [1, 1]},
+    "hourly_departures/" + partition_of(HOUR + timedelta(hours=1)): {
+        "flights": [0, 0, 1],
+        "cancelled": [0, 0, 1],
+        "delay": [None, None, None],
+        "wind_speed": [None, None, None],
+        "visib": [None, None, None],
+    },
+    "daily_departures/date=2013-02-08": {"hours": [24], "flights": [2], "cancelled": [1], "delay": [7.0]},
+    "airport_departures/date=2013-02-08/airport=EWR": {
+        "hours": [24],
+        "flights": [2],
+        "cancelled": [1],
+        "delay": [7.0],
+        "wind_speed": [9.5],
+        "visib": [0.25],
+    },
+    "three_day_departures/date=2013-02-09": {"hours": [72], "flights": [2], "cancelled": [1], "delay": [7.0]},
+}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    for folder, rows in PUBLISHED.items():
+        (tmp_path / folder).mkdir(parents=True)
+        pd.DataFrame(rows).to_parquet(tmp_path / folder / "part-0.parquet")
+        (tmp_path / folder / "_marker").touch()
+        (tmp_path / folder / ".draft.parquet").touch()
+    return tmp_path
+
+
+def row(lake: Path, asset: str, **changed: object) -> report.Row:
+    known = {"rows_in": {}, **ROWS[asset]}
+    words = {"state": "success", "seconds": 1.0, "files_read": FILES.get(asset, 2), "files_there": 99}
+    published = totals(lake, asset, str({**known, **changed}["partition"]))
+    return report.Row(**{"asset": asset, "published": published, **known, **words, **changed})  # type: ignore[arg-type]
+
+
+def test_matching_counts(lake: Path) -> None:
+    rows = [row(lake, asset) for asset in ROWS]
+    found = list(comparison.counts(rows, source()))
+    assert comparison.differences(found) == comparison.failures(rows) == []
+    assert Counter(row.asset for row, _ in found) == {
+        "hourly_flights": 4,
+        "airport_days": 4,
+        "hourly_departures": 7,
+        "daily_departures": 8,
+        "airport_departures": 10,
+        "three_day_departures": 8,
+    }
+
+
+@pytest.mark.parametrize(
+    ("asset", "changed", "words"),
+    [
+        ("hourly_flights", {"rows_in": {"flights": 2, "weather": 1}}, "flights read: 2, pandas counts 1"),
+        ("hourly_flights", {"rows_in": {"flights": 1}}, "weather read: none, pandas counts 1"),
+        ("hourly_flights", {"rows_out": 0}, "rows out: 0, pandas counts 1"),
+        ("hourly_flights", {"state": "failed"}, "the run ended as failed"),
+        ("hourly_flights", {"partition": "2013-02-08T06:00-05:00"}, "rows published: none, pandas counts 1"),
+        ("airport_days", {"rows_in": {"flights": 3}}, "flights read: 3, pandas counts 2"),
+        ("airport_days", {"rows_out": 3}, "rows out: 3, pandas counts 2"),
+        ("hourly_departures", {"partition": "2013-02-08T05:00-05:00"}, "flights published: none, pandas counts 1"),
+        ("hourly_departures", {"published": {"delay": 1.5}}, "delay published: 1.5, pandas counts none"),
+        ("daily_departures", {"published": {"hours": 25}}, "hours published: 25, pandas counts 24"),
+        ("daily_departures", {"files_read": 23}, "files read: 23, pandas counts 24"),
+        ("daily_departures", {"rows_in": {"hourly_departures": 69}}, "rows read: 69, pandas counts 72"),
+        ("daily_departures", {"published": {"delay": 8.0}}, "delay published: 8, pandas counts 7"),
+        ("airport_departures", {"published": {"visib": 10.0}}, "visib published: 10, pandas counts 0.25"),
+        ("airport_departures", {"rows_in": {"hourly_departures": 73}}, "rows read: 73, pandas counts 24 to 72"),
+        ("three_day_departures", {"files_read": 4}, "files read: 4, pandas counts 3"),
+    ],
+)
+def test_every_difference_is_told(lake: Path, asset: str, changed: dict[str, object], words: str) -> None:
+    rows = [row(lake, asset, **changed)]
+    found = comparison.failures(rows) + comparison.differences(comparison.counts(rows, source()))
+    assert any(line.endswith(words) for line in found), found
+
+
+def test_runs_that_are_missing_or_too_many_are_told() -> None:
+    wanted = [plan.Wanted("daily_departures", ("2013-11-03", "2013-11-04"))]
+    found = [Run("daily_departures", key, key, "success") for key in ("2013-11-03", "2013-11-03", "2013-11-05")]
+    assert Firing.of(wanted, [*found[:1], attrs.evolve(found[0], key="2013-11-04")]).differences == []
+    assert Firing.of(wanted, found).differences == [
+        "daily_departures 2013-11-04: did not run",
+        "daily_departures 2013-11-03: ran, and should not have",
+        "daily_departures 2013-11-05: ran, and should not have",
+    ]
+
+
+def test_hidden_files_and_folders_are_not_published(lake: Path) -> None:
+    (lake / "daily_departures" / "_replaced").mkdir()
+    assert stored(lake, "daily_departures") == 1
+    assert totals(lake, "daily_departures", "2013-02-07") == {}
+
+
+def test_a_table_shows_the_hours_of_a_day_in_one_line(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hours = [row(lake, "hourly_departures", partition=f"2013-02-08T{hour:02}:00-05:00") for hour in range(24)]
+    report.show([*hours, row(lake, "daily_departures")], Console(width=200))
+    told = capsys.readouterr().out
+    assert told.count("hourly_departures") == 1
+    assert "2013-02-08, hour by hour" in told
+
+
+def test_a_table_is_wide_enough_for_its_words(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report.show([row(lake, "hourly_flights")], Console(width=40))
+    assert "2013-02-08T05:00-05:00" in capsys.readouterr().out
+
+
+def test_the_demo_is_made_by_make() -> None:
+    root = Path(__file__).parents[2]
+    told = subprocess.run(
+        ["make", "-s", "-C", str(root)], capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    for target in ("demo", "demo-stop", "test", "lint", "lock", "bench", "docs"):
+        assert f"make {target} " in told.stdout

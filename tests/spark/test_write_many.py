@@ -1,0 +1,86 @@
+"""What write_many refuses, and what it leaves then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from airflow_partitions import PartitionBySequence
+from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
+from airflow_partitions.spark.write_many import write_many
+from airflow_partitions.storage import Column, Parquet
+from airflow_partitions.storage.scan.stored_partition import inventory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Parquet:
+    return Parquet(str(tmp_path / "lake"), partition=AIRPORTS)
+
+
+def left(files: Parquet) -> list[str]:
+    root = Path(files.path)
+    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file() and p.name != "_publish.lock")
+
+
+def rows(spark: SparkSession, *airports: str | None) -> Any:
+    return spark.createDataFrame([(airport, 1) for airport in airports], "airport string, n int")
+
+
+@pytest.mark.parametrize("airport", ["LGA", None, ""])
+def test_rows_of_no_partition(spark: SparkSession, files: Parquet, airport: str | None) -> None:
+    with pytest.raises(ForeignRowsError, match=r"some rows belong to 'airport=.*expected rows of its partitions only"):
+        write_many(rows(spark, "EWR", airport), files)
+    assert left(files) == []
+
+
+def test_frames_that_can_not_be_written(spark: SparkSession, files: Parquet) -> None:
+    with pytest.raises(ResultError, match=r"has no column 'airport'; expected the partition columns"):
+        write_many(spark.range(1), files)
+    with pytest.raises(ResultError, match="only partition columns"):
+        write_many(rows(spark, "EWR").select("airport"), files)
+    with pytest.raises(ResultError, match="got NoneType; expected a Spark DataFrame"):
+        write_many(None, files)  # type: ignore[arg-type]
+    with pytest.raises(ResultError, match="streaming DataFrame"):
+        write_many(spark.readStream.format("rate").load(), files)
+    with pytest.raises(InvalidDefinitionError, match="expected both or none"):
+        write_many(rows(spark, "EWR"), files, buckets=3)
+    with pytest.raises(ResultError, match="there is no column 'x' to index"):
+        write_many(rows(spark, "EWR"), files, index=["x"])
+    assert left(files) == []
+
+
+def test_no_rows_make_no_partition(spark: SparkSession, files: Parquet) -> None:
+    assert write_many(rows(spark, "EWR").where("false"), files) == {}
+    assert left(files) == []
+
+
+def test_names_of_columns_are_those_of_the_layout(spark: SparkSession, files: Parquet) -> None:
+    frame = rows(spark, "EWR", "JFK", "EWR").withColumnRenamed("airport", "AirPort")
+    markers = write_many(frame, files, user={"by": "test"})
+    assert {key: marker.rows for key, marker in markers.items()} == {"EWR": 2, "JFK": 1}
+    assert all(marker.user == {"by": "test"} for marker in markers.values())
+    assert [p.directory for p in inventory(files)] == ["airport=EWR", "airport=JFK"]
+
+
+def test_declared_columns_are_checked(spark: SparkSession, tmp_path: Path) -> None:
+    files = Parquet(str(tmp_path / "lake"), partition=AIRPORTS, schema={"n": "bigint"})
+    with pytest.raises(SchemaError, match="'n' is int, not bigint"):
+        write_many(rows(spark, "EWR"), files)
+    assert left(files) == []
+
+
+def test_a_number_that_is_no_key(spark: SparkSession, tmp_path: Path) -> None:
+    months = PartitionBySequence([1, 2], name="month")
+    files = Parquet(str(tmp_path), partition=months, partition_on={"month": Column("{month}", "int")})
+    assert list(write_many(spark.createDataFrame([(1, 1)], "month int, n int"), files)) == ["1"]
+    with pytest.raises(ForeignRowsError, match="month=3"):
+        write_many(spark.createDataFrame([(3, 1)], "month int, n int"), files)

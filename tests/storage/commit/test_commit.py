@@ -1,0 +1,223 @@
+"""Commits of several partitions on a local disk that refuses, and what readers see while they are made."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_partitions import PartitionBySequence
+from airflow_partitions.errors import ConflictError, InvalidDefinitionError, StorageError
+from airflow_partitions.storage import Files
+from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filesystem import exchange
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.scan.stored_partition import inventory, snapshot, stored
+from airflow_partitions.storage.stores import journal
+from airflow_partitions.storage.stores.journal import COMMITS, Move
+
+LETTERS = PartitionBySequence(list("abcd"), name="letter")
+
+
+@pytest.fixture(params=["kernel", "two renames"])
+def files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Files:
+    if request.param == "two renames":
+        monkeypatch.setattr(exchange, "_libc_renameat2", lambda: None)
+    made = Files(str(tmp_path / "lake"), format="text", partition=LETTERS)
+    with Commit(made) as commit:
+        for letter in "abc":
+            put(commit, letter, "old")
+    return made
+
+
+def put(commit: Commit, letter: str, text: str, mode: str = "overwrite") -> None:
+    (commit.stage(letter) / text).write_text(text)
+    commit.put(letter, mode=mode, rows=1)
+
+
+def change_all(files: Files) -> None:
+    with Commit(files) as commit:
+        put(commit, "a", "new")
+        put(commit, "b", "new", "append")
+        commit.drop("c")
+        put(commit, "d", "new")
+
+
+def content(files: Files) -> dict[str, list[str]]:
+    return {p.values["letter"]: [name.rpartition("-")[2] for name in p.files] for p in snapshot(files).values()}
+
+
+OLD = {"a": ["old"], "b": ["old"], "c": ["old"]}
+NEW = {"a": ["new"], "b": ["new", "old"], "d": ["new"]}
+
+
+def test_all_of_it_is_made(files: Files) -> None:
+    change_all(files)
+    assert content(files) == NEW
+    b = stored(files, LETTERS.parse("b"))
+    assert b is not None
+    assert b.rows == 2
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3, 4])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES])
+def test_what_a_file_system_refuses_is_taken_back(
+    files: Files, monkeypatch: pytest.MonkeyPatch, failing: int, code: int
+) -> None:
+    calls, do = [0], Move.do
+
+    def refuse(move: Move, root: Path) -> None:
+        calls[0] += 1
+        if calls[0] == failing:
+            raise OSError(code, os.strerror(code), str(root / move.directory))
+        do(move, root)
+        assert content(files) == OLD  # nobody sees a part
+
+    monkeypatch.setattr(Move, "do", refuse)
+    with pytest.raises(StorageError, match=r"partition 'a', 'b', 'c', … of .* can't be published: .*letter="):
+        change_all(files)
+    assert content(files) == OLD
+    assert [p.directory for p in inventory(files)] == ["letter=a", "letter=b", "letter=c"]
+    assert {p.name for p in Path(files.path).iterdir() if p.name.startswith("letter=")} == set(snapshot(files))
+    monkeypatch.undo()
+    change_all(files)
+    assert content(files) == NEW
+
+
+def test_readers_of_one_partition_see_the_old_while_it_is_made(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    do = Move.do
+
+    def look(move: Move, root: Path) -> None:
+        do(move, root)
+        seen.append([files.exists(letter) for letter in "abcd"])
+        a = stored(files, LETTERS.parse("a"))
+        assert a is not None
+        seen.append((list(a.files), Path(str(a.folder)).is_dir()))
+
+    monkeypatch.setattr(Move, "do", look)
+    change_all(files)
+    assert seen == 4 * [[True, True, True, False], (["old"], True)]
+
+
+def test_a_reader_amid_the_moves_looks_again(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old content moves on right after a reader has found it."""
+    kept, do, late = Move.kept, Move.do, list[Callable[[], None]]()
+
+    def find(move: Move, root: Path) -> Path:
+        found = kept(move, root)
+        if late:
+            late.pop()()
+        return found
+
+    def hold(move: Move, root: Path) -> None:
+        if move.directory != "letter=a":
+            do(move, root)
+            return
+        late.append(lambda: do(move, root))
+        assert content(files) == OLD
+        assert not late
+
+    monkeypatch.setattr(Move, "kept", find)
+    monkeypatch.setattr(Move, "do", hold)
+    change_all(files)
+    assert content(files)["a"] == ["new"]
+
+
+def test_a_damaged_journal_is_named(files: Files) -> None:
+    (Path(files.path) / COMMITS / f"{7:020}{journal._PENDING}").write_text("{")
+    with pytest.raises(StorageError, match="is damaged"):
+        content(files)
+    with pytest.raises(StorageError, match="is damaged"):
+        change_all(files)
+
+
+def test_a_damaged_lock_is_named(files: Files) -> None:
+    (Path(files.path) / "_publish.lock").write_text("x")
+    with pytest.raises(StorageError, match="expected the number of a commit"):
+        Commit(files)
+
+
+def test_a_damaged_schema_is_named(files: Files) -> None:
+    (Path(files.path) / "_schema.json").write_text("{")
+    with pytest.raises(StorageError, match="say evolve=True"):
+        change_all(files)
+    assert content(files) == OLD
+
+
+def test_an_older_try_is_refused(files: Files) -> None:
+    with Commit(files, Attempt("dag", "run", 2)) as commit:
+        put(commit, "a", "second")
+    commit = Commit(files, Attempt("dag", "run", 1))
+    put(commit, "a", "first")
+    put(commit, "d", "first")
+    with pytest.raises(ConflictError, match="the older try 1"), commit:
+        pass
+    assert content(files) == {**OLD, "a": ["second"]}
+    assert not list((Path(files.path) / "_staging").iterdir())
+
+
+@pytest.fixture(params=[False, True], ids=["folders", "manifest"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    manifest = str(tmp_path / "log") if request.param else None
+    return Files(str(tmp_path / "lake"), format="text", partition=LETTERS, manifest=manifest)
+
+
+def append(files: Files, attempt: Attempt, text: str, mode: str = "append") -> None:
+    with Commit(files, attempt) as commit:
+        put(commit, "a", text, mode)
+
+
+def texts(files: Files) -> list[str]:
+    partition = stored(files, LETTERS.parse("a"))
+    assert partition is not None
+    return sorted(Path(name).name.rpartition("-")[2] for name in partition.files)
+
+
+def test_one_try_may_append_several_times(empty: Files) -> None:
+    append(empty, Attempt("dag", "run", 1), "created", "create")
+    append(empty, Attempt("dag", "run", 1), "one")
+    append(empty, Attempt("dag", "run", 1), "two")
+    assert texts(empty) == ["created", "one", "two"]
+
+
+def test_a_try_makes_again_what_the_earlier_ones_of_its_run_appended(empty: Files) -> None:
+    append(empty, Attempt("dag", "run", 1), "one")
+    append(empty, Attempt("dag", "other", 1), "other")
+    append(empty, Attempt("dag", "run", 2), "two")
+    append(empty, Attempt("dag", "run", 10), "ten")
+    assert texts(empty) == ["other", "ten"]
+
+
+def test_an_older_try_appends_nothing_whoever_came_between(empty: Files) -> None:
+    append(empty, Attempt("dag", "run", 2), "two")
+    append(empty, Attempt("dag", "other", 1), "other")
+    with pytest.raises(
+        ConflictError, match="'a' holds what try 2 of the same run has appended; the older try 1 of run"
+    ):
+        append(empty, Attempt("dag", "run", 1), "one")
+    assert texts(empty) == ["other", "two"]
+
+
+def test_files_from_elsewhere_need_a_manifest(files: Files) -> None:
+    commit = Commit(files)
+    with pytest.raises(InvalidDefinitionError, match="expected manifest="):
+        commit.add("d", "letter=a")
+
+
+def test_a_dry_run_removes_nothing(files: Files) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    change_all(files)
+    later = datetime.now(UTC) + timedelta(days=8)
+    told = clean(files, now=later, dry_run=True)
+    assert {path.parent.name for path in told} == {"_commits", "_replaced"}
+    assert all(Path(str(path)).exists() for path in told)
+    assert clean(files, now=later) == told
+    assert clean(files, now=later) == []
+    assert content(files) == NEW

@@ -1,0 +1,68 @@
+"""What upkeep knows of all Dags together, as they are serialized in a real metadata database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.upkeep import one_round
+from airflow_partitions.upkeep.serialized_dags import wired
+from tests.metadata import Metadata
+
+pytestmark = pytest.mark.airflow
+
+DAYS = PartitionByInterval("@daily")
+WAITING = """
+@asset(schedule=Asset.ref(name="{upstream}"), upstreams={{"{upstream}": DAYS}}, partition=DAYS)
+def {name}(): ...
+"""
+
+
+def test_dags_of_several_files_that_wait_for_each_other_are_told_once(metadata: Metadata, tmp_path: Path) -> None:
+    files = {"one": "three", "two": "one", "three": "two", "after": "three", "before": "nobody"}
+    metadata.parse(tmp_path, **{name: WAITING.format(name=name, upstream=of) for name, of in files.items()})
+    (told,) = wired().problems
+    assert "waits for itself" in told
+    for part in ("asset 'one' of one", "asset 'two' of two", "asset 'three' of three", "as an input instead"):
+        assert part in told
+    assert "after" not in told
+    assert one_round().problems == (told,)
+    metadata.parse(tmp_path, three=WAITING.format(name="three", upstream="nobody"))
+    assert wired().problems == ()
+
+
+def test_an_upstream_that_nobody_makes_is_told(metadata: Metadata, tmp_path: Path) -> None:
+    waiting = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
+    metadata.parse(tmp_path, lonely=waiting)
+    (told,) = wired().problems
+    assert told.startswith("Dag 'lonely': no Dag makes partitions of the asset 'nothing'; expected")
+    assert one_round().problems == (told,)
+
+
+def test_what_the_keys_of_an_asset_mean_is_the_producers_word_and_else_a_consumers(
+    metadata: Metadata, tmp_path: Path
+) -> None:
+    metadata.parse(
+        tmp_path,
+        made="""
+        @asset(schedule="@daily", partition=DAYS)
+        def made(): ...
+        """,
+        waiting="""
+        HOURS = PartitionByInterval("@hourly")
+
+        @asset(schedule=Asset.ref(name="made") & Asset("gas") & Asset("oil"), partition=DAYS,
+               upstreams={"made": HOURS, "gas": Foreign(HOURS), "oil": HOURS})
+        def waiting(): ...
+        """,
+    )
+    known, hours = wired(), PartitionByInterval("@hourly")
+    assert known.problems == ()
+    assert known.definition("made") == DAYS
+    assert known.definition("gas") == Foreign(hours)
+    assert known.definition("oil") == hours
+    with pytest.raises(InvalidDefinitionError, match="asset 'mad'; nearest: made"):
+        known.definition("mad")
