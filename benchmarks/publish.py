@@ -27,7 +27,7 @@ from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.staged_files import Written, data_files
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from benchmarks.read_one import session
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def ours(frame: DataFrame, storage: Parquet, number: int) -> dict[str, float]:
     opened = time.perf_counter()
     schema = write(frame, str(staging.data), storage, Partition(AIRPORTS, EWR))
     written, read = time.perf_counter(), bytes_read()
-    publish(storage, EWR, attempt, staging, Written(1, data_files(staging.data), schema))
+    publish(storage, EWR, attempt, staging, StagedFiles(1, readable_files(staging.data), schema))
     staging.remove()
     clean(storage)
     ended = time.perf_counter()
@@ -75,7 +75,7 @@ def ours(frame: DataFrame, storage: Parquet, number: int) -> dict[str, float]:
         "seconds": ended - began,
         "publishing": ended - written + opened - began,
         "read": bytes_read() - read,
-        "bytes": sum(data_files(Path(storage.path_of(EWR))).values()),
+        "bytes": sum(readable_files(Path(storage.path_of(EWR))).values()),
     }
 
 

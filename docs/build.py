@@ -91,7 +91,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     "Selecting and reading": {
         "airflow_partitions.storage:field": (),
         "airflow_partitions.storage:Filter": None,
-        "airflow_partitions.storage:Scan": (),
+        "airflow_partitions.storage:ReadRequest": (),
         "airflow_partitions.storage:Reader": (),
         "airflow_partitions.storage:register_reader": (),
     },

@@ -115,7 +115,7 @@ class Position(PartitionKey):
     y: float
 
 
-class Place(PartitionKey):
+class Location(PartitionKey):
     name: str
     since: date
     at: Position
@@ -138,7 +138,7 @@ datetimes = st.datetimes(
 positions = st.builds(Position, x=st.integers(), y=numbers.map(float))
 plain_values = st.one_of(texts, numbers, dates, datetimes)
 places = st.builds(
-    Place, name=texts, since=dates, at=positions, tags=st.lists(texts, max_size=3).map(tuple).filter(bool)
+    Location, name=texts, since=dates, at=positions, tags=st.lists(texts, max_size=3).map(tuple).filter(bool)
 )
 values = st.one_of(
     plain_values,

@@ -17,7 +17,7 @@ from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io.spark_reader import spark_path
-from airflow_partitions.storage.scan.plan import required
+from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.journal import inode
 
@@ -68,7 +68,7 @@ class Input:
                 f"input {self.name!r}: there is no {self.storage.path!r}; expected it to be made first"
             )
         try:
-            found = required(self.storage, list(self.selection))
+            found = stored_or_fail(self.storage, list(self.selection))
         except MissingInputError as error:
             raise MissingInputError(f"input {self.name!r}: {error}") from None
         return {partition.path: partition for partition in found.values()}

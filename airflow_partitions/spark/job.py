@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
 from airflow_partitions.spark.handover import Handover, receive
-from airflow_partitions.spark.proof import Proof, Scan, place, recording
+from airflow_partitions.spark.proof import ObservedScan, Proof, place, recording
 from airflow_partitions.spark.reading import read
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.writing import write
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.io.spark_reader import spark_path
-from airflow_partitions.storage.metadata.staged_files import Written, data_files
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -118,7 +118,7 @@ class Job:
         folder = self.handover.staging.data
         result = Result(
             attempt=self.handover.attempt.name,
-            written=Written(proof.rows_written(spark_path(str(folder))), data_files(folder), self._schema),
+            written=StagedFiles(proof.rows_written(spark_path(str(folder))), readable_files(folder), self._schema),
             reads=reads,
             others=others,
             unseen=unseen,
@@ -155,7 +155,9 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
         raise
 
 
-def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, Reads], tuple[str, ...]]:
+def attribute(
+    scans: list[ObservedScan], places: Mapping[str, Mapping[str, str]]
+) -> tuple[dict[str, Reads], tuple[str, ...]]:
     """Counts by input, and the places read that belong to none.
 
     A scan belongs to the input that was promised all of its places. Where several were, it belongs to the one whose
@@ -164,7 +166,7 @@ def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tup
     :param places: for each input the promised places, each with the folder of the partition it stands for.
     """
     promised = {name: {place(path): folder for path, folder in found.items()} for name, found in places.items()}
-    mine: dict[str, list[Scan]] = {name: [] for name in places}
+    mine: dict[str, list[ObservedScan]] = {name: [] for name in places}
     others: set[str] = set()
     for scan in scans:
         owners = [name for name, found in promised.items() if scan.locations <= found.keys()]
@@ -187,6 +189,6 @@ def attribute(scans: list[Scan], places: Mapping[str, Mapping[str, str]]) -> tup
     return reads, tuple(sorted(others))
 
 
-def _difference(scan: Scan, promised: Mapping[str, str]) -> int:
+def _difference(scan: ObservedScan, promised: Mapping[str, str]) -> int:
     """How many partitions were either promised or given to *scan*, and not both."""
     return len(set(promised.values()) ^ {promised.get(root, root) for root in scan.roots})

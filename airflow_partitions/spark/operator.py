@@ -30,7 +30,7 @@ from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.stores.commit_log import SUMMARY
+from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
@@ -138,7 +138,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         staging.remove()
         if freezing is not None:
             freezing.release(context, inputs)
-        if is_local(self.storage.path) or marker.commit % SUMMARY == 0:  # to list an object store takes time
+        if is_local(self.storage.path) or marker.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
             clean(self.storage)
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.spark.sql_metrics import Queries
+from airflow_partitions.spark.sql_metrics import SqlMetrics
 from airflow_partitions.spark.uncounted_reads import Jobs, sources
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _DRAIN_MILLISECONDS = 60_000
 
 
 @attrs.frozen
-class Scan:
+class ObservedScan:
     """One scan that ran.
 
     :ivar locations: folders it read from.
@@ -64,9 +64,9 @@ class Proof:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._scans: dict[int, Scan] = {}  # by the id of the metric that counts rows
+        self._scans: dict[int, ObservedScan] = {}  # by the id of the metric that counts rows
         self._idle: dict[int, Any] = {}  # plans that did not run, or begin to run again right when they are looked at
-        self._queries = Queries(spark)
+        self._queries = SqlMetrics(spark)
         self._rows_written: dict[str, int] = {}
         self._rdds: set[str] = set()
         self._jobs = Jobs(spark)
@@ -78,7 +78,7 @@ class Proof:
         self._jobs.begin()
         self._queries.begin()
 
-    def scans(self) -> list[Scan]:
+    def scans(self) -> list[ObservedScan]:
         """All scans that ran so far.
 
         :raises ResultError: if a plan could not be looked at: then nothing is proved.
@@ -155,7 +155,7 @@ class Proof:
 
     def _add_other_scan(self, scan: Any) -> None:
         rows = scan.metrics().apply("numOutputRows")
-        self._scans[rows.id()] = Scan(frozenset([scan.simpleString(200)]), 0, 0, 0, int(rows.value()))
+        self._scans[rows.id()] = ObservedScan(frozenset([scan.simpleString(200)]), 0, 0, 0, int(rows.value()))
 
 
 class _Listener:
@@ -219,7 +219,7 @@ def place(path: str) -> str:
     return path
 
 
-def _scan(plan: Any) -> Scan:
+def _scan(plan: Any) -> ObservedScan:
     """What the *plan* of a scan of files read when it last ran."""
     # Its metrics have the files too, but only of the first run.
     listing = plan.dynamicallySelectedPartitions()
@@ -228,7 +228,7 @@ def _scan(plan: Any) -> Scan:
     partitions = listing.partitionCount() if partitioned else len(roots)
     locations = roots if partitions == len(roots) and partitioned else _folders(listing)
     rows = _value(plan.metrics(), "numOutputRows")
-    return Scan(locations, len(locations), listing.totalNumberOfFiles(), listing.totalFileSize(), rows, roots)
+    return ObservedScan(locations, len(locations), listing.totalNumberOfFiles(), listing.totalFileSize(), rows, roots)
 
 
 def _folders(listing: Any) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.spark_reader import SparkReader
 
 if TYPE_CHECKING:
@@ -26,4 +26,4 @@ def read(spark: SparkSession, source: Input, stored: Mapping[str, StoredPartitio
     """
     found = source.stored() if stored is None else stored
     partitions = None if source.selection is None else tuple(found.values())
-    return SparkReader().read(Scan(files=source.storage, partitions=partitions, spark=spark))
+    return SparkReader().read(ReadRequest(files=source.storage, partitions=partitions, spark=spark))

@@ -12,7 +12,7 @@ from airflow_partitions import errors
 from airflow_partitions.errors import PartitionError, ResultError
 from airflow_partitions.storage.commit.staging import Staging
 from airflow_partitions.storage.filesystem.filesystem import write
-from airflow_partitions.storage.metadata.staged_files import Written
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 #: How many of the places and words that tell what was not counted go into the asset event.
 _SHOWN = 20
@@ -52,7 +52,7 @@ class Result:
     """
 
     attempt: str
-    written: Written
+    written: StagedFiles
     reads: Mapping[str, Reads]
     others: tuple[str, ...]
     application: str
@@ -77,7 +77,7 @@ class Result:
             result = cls(
                 **{
                     **form,
-                    "written": Written(**form["written"]),
+                    "written": StagedFiles(**form["written"]),
                     "others": tuple(form["others"]),
                     "unseen": tuple(form["unseen"]),
                 },

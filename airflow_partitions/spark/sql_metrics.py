@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _BETWEEN = "\x1e"
 
 
-class Queries:
+class SqlMetrics:
     """The queries of a session. The metrics of a plan are those of its last run; here are those of each."""
 
     def __init__(self, spark: SparkSession) -> None:

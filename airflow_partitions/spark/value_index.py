@@ -13,11 +13,11 @@ from airflow_partitions.storage.metadata.partition_metadata import Index
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
 def index_of(
-    spark: SparkSession, folder: Place, directories: Mapping[str, Any], columns: Sequence[str]
+    spark: SparkSession, folder: Location, directories: Mapping[str, Any], columns: Sequence[str]
 ) -> dict[str, Index]:
     """For each of *directories* below *folder* the files that have each value of *columns*; only these are read.
 

@@ -20,13 +20,13 @@ from airflow_partitions.storage.io.spark_writer import output_options
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.buckets import bucket_index
-from airflow_partitions.storage.metadata.partition_metadata import Index, Marker
+from airflow_partitions.storage.metadata.partition_metadata import Index, PartitionMetadata
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 #: Digits of the numbers in strftime formats, for columns of whole numbers.
 _DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%j": 3, "%y": 2}
@@ -74,7 +74,7 @@ def write_many(
     index: Sequence[str] = (),
     user: Mapping[str, Any] | None = None,
     evolve: bool = False,
-) -> dict[str, Marker]:
+) -> dict[str, PartitionMetadata]:
     """Write the rows of *frame* to the partitions that their own values name: all of them, or none.
 
     .. code-block:: python
@@ -158,12 +158,12 @@ def _shaped(frame: DataFrame, files: Files, shape: Shape) -> DataFrame:
     return frame.sortWithinPartitions(*keys, *(f.col(quoted(n)) for n in shape.sort_by)) if shape.sort_by else frame
 
 
-def _buckets(folder: Place, shape: Shape) -> Index:
+def _buckets(folder: Location, shape: Shape) -> Index:
     """Which files in *folder* belong to a bucket."""
     return bucket_index(_data(folder), shape.bucket_by, shape.buckets) if shape.bucket_by else {}
 
 
-def _rows_per_file(frame: DataFrame, files: Files, target: int, folder: Place) -> int:
+def _rows_per_file(frame: DataFrame, files: Files, target: int, folder: Location) -> int:
     from airflow_partitions.storage.filesystem.filesystem import remove
     from airflow_partitions.storage.scan.stored_partition import inventory
 
@@ -180,7 +180,7 @@ def _rows_per_file(frame: DataFrame, files: Files, target: int, folder: Place) -
     return max(1, target * rows // max(sum(found.values()), 1))
 
 
-def _keys(folder: Place, files: Files) -> dict[str, Key]:
+def _keys(folder: Location, files: Files) -> dict[str, Key]:
     """The key of every directory that was written."""
     levels = len(files.layout.columns)
     directories = {"/".join(name.split("/")[:levels]) for name in _data(folder) if name.count("/") == levels}
@@ -196,12 +196,12 @@ def _keys(folder: Place, files: Files) -> dict[str, Key]:
     return keys
 
 
-def _data(folder: Place) -> dict[str, int]:
+def _data(folder: Location) -> dict[str, int]:
     """Files below *folder* that readers read, with their sizes."""
     return {name: size for name, size in sizes(folder).items() if name.rpartition("/")[2][0] not in "_."}
 
 
-def _rows(folder: Place, directories: Mapping[str, Key]) -> dict[str, int]:
+def _rows(folder: Location, directories: Mapping[str, Key]) -> dict[str, int]:
     """Rows of each directory, by the footers of its files: the rows themselves are not read again."""
     names = [name for name in _data(folder) if name.rpartition("/")[0] in directories]
     with ThreadPoolExecutor(_THREADS) as threads:
@@ -212,7 +212,7 @@ def _rows(folder: Place, directories: Mapping[str, Key]) -> dict[str, int]:
     return rows
 
 
-def _footer_rows(file: Place) -> int:
+def _footer_rows(file: Location) -> int:
     from pyarrow import parquet
 
     with file.open("rb") as source:

@@ -9,7 +9,7 @@ from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filters.filter import Filter, field
 from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
 from airflow_partitions.storage.io import Reader, register_reader
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.maintenance.cleanup import clean
@@ -30,9 +30,9 @@ __all__ = [
     "Layout",
     "Orc",
     "Parquet",
+    "ReadRequest",
     "Reader",
     "Ready",
-    "Scan",
     "Text",
     "clean",
     "commit_tables",

@@ -15,13 +15,13 @@ from airflow_partitions.keys import Key
 from airflow_partitions.storage.filesystem.paths import check_path
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.layout import Layout
-from airflow_partitions.storage.stores.file_store import Names
+from airflow_partitions.storage.stores.file_store import FilePerKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from airflow_partitions.storage.metadata.attempt import Attempt
-    from airflow_partitions.storage.metadata.partition_metadata import Marker
+    from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
     from airflow_partitions.storage.scan.plan import Where
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
@@ -150,7 +150,7 @@ class Files:
                 " .of(definition)"
             )
         if self.suffix is not None:
-            return Names(self.partition, self.suffix)
+            return FilePerKey(self.partition, self.suffix)
         return Layout(self.partition, None if self.partition_on is None else dict(self.partition_on))
 
     def of(self, definition: PartitionDefinition) -> Self:
@@ -251,7 +251,7 @@ class Files:
         attempt: Attempt | None = None,
         user: Mapping[str, Any] | None = None,
         evolve: bool = False,
-    ) -> Mapping[str, Marker]:
+    ) -> Mapping[str, PartitionMetadata]:
         """Write partitions, the counterpart of :meth:`load`: all of *data* is published in one step, or nothing.
 
         .. code-block:: python

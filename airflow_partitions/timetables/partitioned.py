@@ -25,7 +25,7 @@ from airflow_partitions.timetables.last_scheduled import position
 from airflow_partitions.timetables.mapper import mappers_of
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.run_id import run_id_text
-from airflow_partitions.timetables.run_order import Agenda, Place
+from airflow_partitions.timetables.run_order import Agenda, Location
 from airflow_partitions.timetables.run_policy import AtLeast, Firing, Within
 from airflow_partitions.timetables.ticks import ticks_for
 from airflow_partitions.timetables.upstreams import Upstreams, check_schedulable
@@ -213,7 +213,7 @@ class Partitioned(Timetable):
         else:
             date = last_dagrun_info.partition_date
             run_after = instant(last_dagrun_info.run_after)
-            last = Place(run_after, last_dagrun_info.partition_key, None if date is None else instant(date))
+            last = Location(run_after, last_dagrun_info.partition_key, None if date is None else instant(date))
             found = self._agenda.following(last, now, catchup=restriction.catchup)
         if found is None or (restriction.latest is not None and found[1] > instant(restriction.latest)):
             return None

@@ -18,7 +18,7 @@ _MICROSECOND = 1
 _MAX_EMPTY_TICKS = 10_000
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a run stands: instants in microseconds since the epoch.
 
     :ivar run_after: the tick plus a microsecond for each run before it.
@@ -61,7 +61,7 @@ class Agenda:
         """
         return self._start(self._first_tick(now, earliest, catchup=catchup))
 
-    def following(self, last: Place, now: int, *, catchup: bool) -> tuple[Key, int] | None:
+    def following(self, last: Location, now: int, *, catchup: bool) -> tuple[Key, int] | None:
         """The run after *last* and its ``run_after``: an unfinished tick is finished first, then the newest counts."""
         current = self._ticks.floor(last.run_after)
         if current is not None:
@@ -121,7 +121,7 @@ class Agenda:
             return newest
         return self._next_due(now)
 
-    def _unfinished(self, tick: int, last: Place) -> Key | None:
+    def _unfinished(self, tick: int, last: Location) -> Key | None:
         """The key after the *last* run's in the batch of *tick*."""
         batch = self._batch(tick)
         if last.key is None:  # cleared by hand: its place in the batch is left in run_after

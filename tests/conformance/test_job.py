@@ -72,7 +72,7 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
     late = Attempt("dag", "run", 1)
     staging = open_staging(counts, late, counts.layout.directory_of(key))
     busiest(spark.createDataFrame([("LGA",)], "origin string")).write.parquet(str(staging.data).replace("s3:", "s3a:"))
-    from airflow_partitions.storage.metadata.staged_files import Written, data_files
+    from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
     with pytest.raises(ConflictError, match="the older try 1"):
-        publish(counts, key, late, staging, Written(1, data_files(staging.data), {}))
+        publish(counts, key, late, staging, StagedFiles(1, readable_files(staging.data), {}))

@@ -121,12 +121,12 @@ def test_k3_the_path_is_not_an_option() -> None:
     ],
 )
 def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, reader: Any) -> None:
-    from airflow_partitions.storage.io.read_request import Scan
+    from airflow_partitions.storage.io.read_request import ReadRequest
 
     options = {} if own is ... else {"credentials": own}
     files = Csv("memory://kedro", suffix=".csv", credentials=top, options=options)
     assert dict(files.credentials) == filesystem
-    assert Scan(files=files).credentials == reader
+    assert ReadRequest(files=files).credentials == reader
     assert "secret" not in str(files.to_json())
 
 

@@ -24,7 +24,7 @@ from airflow_partitions.keys.product_key import split_parts
 from airflow_partitions.keys.value import from_json as value_from_json
 from airflow_partitions.keys.value import text_of, to_json
 from tests.strategies import (
-    Place,
+    Location,
     Position,
     Window,
     places,
@@ -173,18 +173,18 @@ def test_a8_keys_are_ordered_by_their_fields(one: Position, other: Position) -> 
 
 
 @given(places)
-def test_a8_keys_are_copied_and_pickled(place: Place) -> None:
+def test_a8_keys_are_copied_and_pickled(place: Location) -> None:
     for back in (pickle.loads(pickle.dumps(place)), copy.copy(place), copy.deepcopy(place)):
         assert back == place
         assert hash(back) == hash(place)
-        assert type(back) is Place
+        assert type(back) is Location
 
 
 @given(places)
-def test_a8_a_key_without_its_class_is_the_same_key(place: Place) -> None:
+def test_a8_a_key_without_its_class_is_the_same_key(place: Location) -> None:
     back = value_from_json(json.loads(json.dumps(to_json(place))))
     assert isinstance(back, PartitionKey)
-    assert type(back) is not Place
+    assert type(back) is not Location
     assert back == place
     assert hash(back) == hash(place)
     assert text_of(back) == text_of(place)

@@ -6,7 +6,7 @@ import sys
 
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.result import Reads, Result
-from airflow_partitions.storage.metadata.staged_files import Written, data_files
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
 
 def main(words: list[str]) -> None:
@@ -26,7 +26,7 @@ def main(words: list[str]) -> None:
         pq.write_table(pa.table(rows), handover.staging.data / f"part-{file}-{handover.attempt.name}.parquet")
     Result(
         attempt=handover.attempt.name,
-        written=Written(2, data_files(handover.staging.data), {"try": "bigint", "read": "bigint"}),
+        written=StagedFiles(2, readable_files(handover.staging.data), {"try": "bigint", "read": "bigint"}),
         reads=reads,
         others=(),
         application="stub",

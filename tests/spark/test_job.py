@@ -17,7 +17,7 @@ from airflow_partitions.spark.result import Result, load_error
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Column, Parquet
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.metadata.staged_files import data_files
+from airflow_partitions.storage.metadata.staged_files import readable_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -295,7 +295,7 @@ def test_an_own_program(spark: SparkSession, lake: Any) -> None:
     result = Result.load(asked.staging, asked.attempt.name)
     assert result.written.rows == 48
     result.written.check(asked.staging.data)
-    assert data_files(asked.staging.data)
+    assert readable_files(asked.staging.data)
 
 
 def test_an_own_program_that_writes_nothing_or_twice(spark: SparkSession, lake: Any) -> None:

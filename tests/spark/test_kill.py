@@ -29,7 +29,7 @@ from airflow_partitions.storage.commit.staging import Staging, open_staging
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.staged_files import Written, data_files
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from airflow_partitions.storage.scan.stored_partition import snapshot
 
 pytestmark = pytest.mark.spark
@@ -218,7 +218,7 @@ def made(lake: Any, root: Path) -> Any:
     staging = open_staging(own.delays, attempt)
     staging.data.mkdir()
     pq.write_table(pa.table({"try": [OLD, OLD]}), staging.data / "part-0.parquet")
-    publish(own.delays, key, attempt, staging, Written(2, data_files(staging.data), {"try": "bigint"}))
+    publish(own.delays, key, attempt, staging, StagedFiles(2, readable_files(staging.data), {"try": "bigint"}))
     staging.remove()
     return own
 
@@ -231,14 +231,14 @@ def said(lake: Any, number: int) -> str:
 def check_nothing_comes_late(one: Try) -> None:
     """A late publication of what the killed try left is refused, and a clean-up clears it away."""
     delays = one.lake.delays
-    if (staging := one.staging) is not None and staging.data.exists() and (files := data_files(staging.data)):
+    if (staging := one.staging) is not None and staging.data.exists() and (files := readable_files(staging.data)):
         with pytest.raises(ConflictError, match=f"the older try {KILLED}"):
             publish(
                 delays,
                 delays.partition.parse("2013-01-02|EWR"),
                 Attempt("dag", "run", KILLED),
                 staging,
-                Written(2, files, {}),
+                StagedFiles(2, files, {}),
             )
     clean(delays, now=datetime.now(UTC) + timedelta(days=8))
     (partition,) = snapshot(delays).values()

@@ -26,7 +26,7 @@ from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.metadata.staged_files import Written
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 
@@ -70,7 +70,7 @@ class Cluster:
         (handover.staging.data / "part-0.parquet").write_text(self.text)
         Result(
             attempt=handover.attempt.name,
-            written=Written(3, {"part-0.parquet": len(self.text)}, {"x": "int"}),
+            written=StagedFiles(3, {"part-0.parquet": len(self.text)}, {"x": "int"}),
             reads={"flights": Reads(selected=24, partitions=24, files=24, bytes=9, rows=48, scans=1)},
             others=(),
             application="local-1",

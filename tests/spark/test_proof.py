@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.spark.proof import Scan, place, recording
+from airflow_partitions.spark.proof import ObservedScan, place, recording
 from airflow_partitions.spark.reading import read
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def counts(spark: SparkSession, action: Callable[[], Any]) -> list[tuple[int, in
         return sorted(shown(scan) for scan in proof.scans())
 
 
-def shown(scan: Scan) -> tuple[int, int, int, int]:
+def shown(scan: ObservedScan) -> tuple[int, int, int, int]:
     assert scan.bytes > 0
     return len(scan.locations), scan.partitions, scan.files, scan.rows
 
@@ -264,8 +264,8 @@ def test_scans_of_inputs_that_overlap_go_to_the_right_one() -> None:
     day, week = ["/lake/d1"], [f"/lake/d{number}" for number in range(1, 8)]
     places = {"week": dict(zip(week, week, strict=True)), "day": dict(zip(day, day, strict=True))}
 
-    def scan(read: list[str], given: list[str]) -> Scan:
-        return Scan(frozenset(read), len(read), len(read), 10, 2, frozenset(given))
+    def scan(read: list[str], given: list[str]) -> ObservedScan:
+        return ObservedScan(frozenset(read), len(read), len(read), 10, 2, frozenset(given))
 
     scans = [scan(week, week), scan(day, week), scan(day, day), scan(["/lake/d9"], ["/lake/d9"])]
     reads, others = attribute(scans, places)

@@ -12,21 +12,21 @@ import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.commit.publish import marker_of
+from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at, remove, sizes
-from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
-from airflow_partitions.storage.metadata.partition_metadata import Index, Marker
+from airflow_partitions.storage.metadata.partition_metadata import Index, PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.metadata.staged_files import Written, data_files
-from airflow_partitions.storage.stores.log_store import Manifest
-from airflow_partitions.storage.stores.open import writable
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
+from airflow_partitions.storage.stores.log_store import LogStore
+from airflow_partitions.storage.stores.open import open_writable
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
 class Commit:
@@ -64,11 +64,11 @@ class Commit:
     def __init__(self, files: Files, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
         self.files = files
         self.attempt = attempt or self.anyone()
-        self.markers: dict[str, Marker] = {}
+        self.markers: dict[str, PartitionMetadata] = {}
         self.rule = SchemaRule(None if files.schema is None else dict(files.schema), evolve)
-        self.register = writable(files)
-        with told(f"storage {files.path!r}", "written"):
-            self.base = self.register.number()
+        self.store = open_writable(files)
+        with translate_errors(f"storage {files.path!r}", "written"):
+            self.base = self.store.number()
         self._staging = None if files.external is True else open_staging(files, self.attempt)
         self._changes: dict[str, Change] = {}
 
@@ -83,7 +83,7 @@ class Commit:
         return list(self._changes.values())
 
     @property
-    def folder(self) -> Place:
+    def folder(self) -> Location:
         """The folder to write to; the files of each partition go to its directory below.
 
         :raises InvalidDefinitionError: if the dataset is external.
@@ -95,7 +95,7 @@ class Commit:
             )
         return self._staging.data
 
-    def stage(self, key: Key | Any) -> Place:
+    def stage(self, key: Key | Any) -> Location:
         """The folder to write the files of *key* to."""
         folder = self.folder / self.files.layout.directory_of(self.files.layout.key(key))
         if isinstance(folder, Path):
@@ -123,7 +123,7 @@ class Commit:
         """
         wrapped = self.files.layout.key(key)
         folder = self.stage(wrapped)
-        written = Written(rows, data_files(folder), schema or {}, index or {})
+        written = StagedFiles(rows, readable_files(folder), schema or {}, index or {})
         if not written.files:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {folder}; expected some, or truncate()")
         self._write(wrapped, mode, folder, written, user or {})
@@ -134,7 +134,7 @@ class Commit:
         :param path: their folder: absolute, or below the dataset's.
         :raises InvalidDefinitionError: if the dataset has no manifest to name them.
         """
-        if not isinstance(self.register, Manifest):
+        if not isinstance(self.store, LogStore):
             raise InvalidDefinitionError(
                 f"storage {self.files.path!r} is told by its folders; expected manifest=, to add files from elsewhere"
             )
@@ -144,12 +144,12 @@ class Commit:
         found = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
         if not found:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {absolute!r}; expected some")
-        self._write(wrapped, "create", folder, Written(None, found, {}), user or {}, foreign=True)
+        self._write(wrapped, "create", folder, StagedFiles(None, found, {}), user or {}, foreign=True)
 
     def truncate(self, key: Key | Any | None = None) -> None:
         """Leave the partition *key*, or all that are stored, without rows."""
         for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
-            self._write(wrapped, "overwrite", self.stage(wrapped), Written(0, {}, {}), {})
+            self._write(wrapped, "overwrite", self.stage(wrapped), StagedFiles(0, {}, {}), {})
 
     def drop(self, key: Key | Any | None = None) -> None:
         """Remove the partition *key*, or all that are stored.
@@ -162,9 +162,9 @@ class Commit:
 
     def publish(self) -> None:
         """Make the changes. The end of the block does."""
-        self.published(self.register.apply(self.changes, self.attempt, self.base, self.rule) if self.changes else [])
+        self.published(self.store.apply(self.changes, self.attempt, self.base, self.rule) if self.changes else [])
 
-    def published(self, markers: Iterable[Marker | None]) -> None:
+    def published(self, markers: Iterable[PartitionMetadata | None]) -> None:
         """Take note that the changes are made."""
         self.markers = {marker.key: marker for marker in markers if marker is not None}
         if self._staging is not None:
@@ -192,11 +192,18 @@ class Commit:
             raise
 
     def _stored(self) -> list[Key]:
-        return [self.files.layout.key_of(directory) for directory in self.register.listed()]
+        return [self.files.layout.key_of(directory) for directory in self.store.listed()]
 
     def _write(
-        self, key: Key, mode: str, folder: Place, written: Written, user: Mapping[str, Any], *, foreign: bool = False
+        self,
+        key: Key,
+        mode: str,
+        folder: Location,
+        written: StagedFiles,
+        user: Mapping[str, Any],
+        *,
+        foreign: bool = False,
     ) -> None:
         directory = self.files.layout.directory_of(key)
-        marker = attrs.evolve(marker_of(str(key), self.attempt, written), user=dict(user))
+        marker = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
         self._changes[directory] = Change(str(key), directory, mode, marker, folder, written.files, foreign)

@@ -9,12 +9,12 @@ from airflow_partitions.storage.commit.staging import Staging
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
-from airflow_partitions.storage.metadata.partition_metadata import Marker
-from airflow_partitions.storage.metadata.staged_files import Written
-from airflow_partitions.storage.stores.open import writable
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.stores.open import open_writable
 
 
-def publish(storage: Files, key: Key, attempt: Attempt, staging: Staging, written: Written) -> Marker:
+def publish(storage: Files, key: Key, attempt: Attempt, staging: Staging, written: StagedFiles) -> PartitionMetadata:
     """Make the staged files the content of the partition *key*.
 
     Readers see the old files or the new ones, never none and never a mix (see :func:`.exchange.replace` for file
@@ -31,18 +31,18 @@ def publish(storage: Files, key: Key, attempt: Attempt, staging: Staging, writte
         str(key),
         storage.layout.directory_of(key),
         "overwrite",
-        marker_of(str(key), attempt, written),
+        metadata_of(str(key), attempt, written),
         staging.data,
         written.files,
     )
-    (marker,) = writable(storage).apply([change], attempt, staging.base)
+    (marker,) = open_writable(storage).apply([change], attempt, staging.base)
     assert marker is not None  # noqa: S101 - nothing is dropped
     return marker
 
 
-def marker_of(key: str, attempt: Attempt, written: Written) -> Marker:
+def metadata_of(key: str, attempt: Attempt, written: StagedFiles) -> PartitionMetadata:
     """What a partition of these files will say about itself, but for the number of the commit."""
-    return Marker(
+    return PartitionMetadata(
         key,
         attempt,
         written.rows,

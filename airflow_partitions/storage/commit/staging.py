@@ -12,13 +12,13 @@ from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at, create, remove
 from airflow_partitions.storage.filesystem.paths import local
-from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.stores.log_store import DATA, Manifest
-from airflow_partitions.storage.stores.open import writable
+from airflow_partitions.storage.stores.log_store import DATA, LogStore
+from airflow_partitions.storage.stores.open import open_writable
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 STAGING = "_staging"
 _BEGUN = "begun"
@@ -33,22 +33,22 @@ class Staging:
     :ivar base: number of the last commit when the try began.
     """
 
-    folder: Place
-    files: Place | None = None
+    folder: Location
+    files: Location | None = None
     base: int | None = None
 
     @property
-    def data(self) -> Place:
+    def data(self) -> Location:
         """Folder of the files to publish. It does not exist until the job makes it."""
         return self.folder / "data" if self.files is None else self.files
 
     @property
-    def result(self) -> Place:
+    def result(self) -> Location:
         """The result file: written last, in one step."""
         return self.folder / "result.json"
 
     @property
-    def error(self) -> Place:
+    def error(self) -> Location:
         """Why the job gave up, if it could still say so."""
         return self.folder / "error.json"
 
@@ -66,15 +66,15 @@ def open_staging(storage: Files | str, attempt: Attempt, directory: str = "") ->
     :raises ConflictError: if the attempt has one already.
     """
     root = storage if isinstance(storage, str) else storage.path
-    with told(f"storage {root!r}", "written"):
+    with translate_errors(f"storage {root!r}", "written"):
         return _opened(storage, attempt, directory)
 
 
 def _opened(storage: Files | str, attempt: Attempt, directory: str) -> Staging:
     if isinstance(storage, str):
         return Staging(_made(check_writable(storage) / STAGING / attempt.name, attempt))
-    known = writable(storage)
-    if not isinstance(known, Manifest):
+    known = open_writable(storage)
+    if not isinstance(known, LogStore):
         made = _made(check_writable(storage.path) / STAGING / attempt.name, attempt)
         return Staging(made, base=known.number())
     root = at(storage.path, dict(storage.credentials))
@@ -91,7 +91,7 @@ def check_writable(root: str) -> Path:
     :raises StorageError: if it is not local, can't be made or can't be written.
     """
     folder = local(root)
-    with told(f"storage {root!r}", "written"):
+    with translate_errors(f"storage {root!r}", "written"):
         try:
             folder.mkdir(exist_ok=True)
         except FileNotFoundError:
@@ -104,7 +104,7 @@ def check_writable(root: str) -> Path:
     return folder
 
 
-def _made(folder: Place, attempt: Attempt) -> Place:
+def _made(folder: Location, attempt: Attempt) -> Location:
     try:
         if isinstance(folder, Path):
             folder.mkdir(parents=True)

@@ -9,11 +9,11 @@ from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.scan.stored_partition import StoredPartition, snapshot
-from airflow_partitions.storage.stores.open import writable
+from airflow_partitions.storage.stores.open import open_writable
 from airflow_partitions.storage.stores.store import Store
 
 
@@ -56,10 +56,10 @@ def commit_tables(
 
 def snapshot_tables(tables: Sequence[Files], keys: Iterable[Key] | None = None) -> list[Mapping[str, StoredPartition]]:
     """A :func:`.snapshot` of each of *tables*, all at one moment between two commits."""
-    known = [writable(files) for files in tables]
+    known = [open_writable(files) for files in tables]
     wanted = None if keys is None else list(keys)
     while True:
-        with told(about(tables[0].path, []), "listed"):
+        with translate_errors(about(tables[0].path, []), "listed"):
             before = [each.state() for each in known]
             found = [snapshot(files, wanted) for files in tables]
             if [each.state() for each in known] == before:
@@ -78,7 +78,7 @@ def _check_alike(tables: Sequence[Files]) -> None:
             )
     if len({files.path for files in tables}) < len(tables):
         raise InvalidDefinitionError("a table is named twice; expected each once")
-    if len({type(writable(files)) for files in tables}) > 1:
+    if len({type(open_writable(files)) for files in tables}) > 1:
         raise InvalidDefinitionError(
             f"tables {', '.join(repr(files.path) for files in tables)}: some are told by their folders, some by a"
             " manifest; expected one way for all, for example manifest= for each"
@@ -96,8 +96,8 @@ def _check_complete(commits: Sequence[Commit]) -> None:
                 )
 
 
-def _apply(commits: Sequence[Commit], attempt: Attempt) -> list[list[Marker | None]]:
+def _apply(commits: Sequence[Commit], attempt: Attempt) -> list[list[PartitionMetadata | None]]:
     if not any(commit.changes for commit in commits):
         return [[] for _ in commits]
-    kind: type[Store] = type(commits[0].register)
-    return kind.apply_all([(each.register, each.changes, each.base, each.rule) for each in commits], attempt)
+    kind: type[Store] = type(commits[0].store)
+    return kind.apply_all([(each.store, each.changes, each.base, each.rule) for each in commits], attempt)

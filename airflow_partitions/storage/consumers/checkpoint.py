@@ -28,16 +28,16 @@ def rank(key: Key) -> tuple[Any, ...]:
     return (*times, *(part.text for part in parts if not isinstance(part, Interval)))
 
 
-def key_of_mark(mark: str, definition: PartitionDefinition) -> Key:
-    """The key whose text is *mark*.
+def key_of_watermark(watermark: str, definition: PartitionDefinition) -> Key:
+    """The key whose text is *watermark*.
 
     :raises CheckpointError: if the *definition* has no such key.
     """
     try:
-        return definition.parse(mark)
+        return definition.parse(watermark)
     except InvalidKeyError as error:
         raise CheckpointError(
-            f"checkpoint {mark!r} is no key of {definition!r}; give the one to start after: {error}"
+            f"checkpoint {watermark!r} is no key of {definition!r}; give the one to start after: {error}"
         ) from error
 
 
@@ -46,15 +46,15 @@ class Checkpoint:
     """What one consumer of a dataset has behind it. Partitions are named by their folders below the dataset's root.
 
     :ivar dataset: path of the dataset.
-    :ivar mark: text of the last key that, with all before it, is consumed. Only kept with a comparison function.
-    :ivar consumed: partitions consumed beyond the mark.
-    :ivar returned: partitions beyond the mark that were lent and came back.
+    :ivar watermark: text of the last key that, with all before it, is consumed. Only kept with a comparison function.
+    :ivar consumed: partitions consumed beyond the watermark.
+    :ivar returned: partitions beyond the watermark that were lent and came back.
     :ivar leases: what is being worked on, by batch.
     :ivar confirmed: partitions of the last confirmed batches, by batch.
     """
 
     dataset: str
-    mark: str | None = None
+    watermark: str | None = None
     consumed: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
     leases: Mapping[str, Lease] = attrs.field(factory=dict)
@@ -116,10 +116,10 @@ class Checkpoint:
         """With the leases ended whose time is over."""
         return self.put_back(*(batch for batch, lease in self.leases.items() if lease.until <= now))
 
-    def confirm(self, batch: str, marked: Layout | None = None) -> Checkpoint:
+    def confirm(self, batch: str, watermarked: Layout | None = None) -> Checkpoint:
         """With the partitions of *batch* consumed.
 
-        :param marked: the dataset's layout, if the mark is to move on.
+        :param watermarked: the dataset's layout, if the watermark is to move on.
         :raises ConfirmedError: if they were before.
         :raises LeaseLostError: if they are lent no longer.
         """
@@ -131,25 +131,27 @@ class Checkpoint:
             consumed=self.consumed | set(done),
             confirmed=dict([*kept, (batch, done)]),
         )
-        return later if marked is None else later.move_mark(marked)
+        return later if watermarked is None else later.move_watermark(watermarked)
 
-    def move_mark(self, layout: Layout) -> Checkpoint:
-        """With the mark as far as can be: up to the first partition that is lent or came back."""
-        old = () if self.mark is None else rank(key_of_mark(self.mark, layout.definition))  # nothing is before ()
+    def move_watermark(self, layout: Layout) -> Checkpoint:
+        """With the watermark as far as can be: up to the first partition that is lent or came back."""
+        old = (
+            () if self.watermark is None else rank(key_of_watermark(self.watermark, layout.definition))
+        )  # nothing is before ()
         waiting = {rank(layout.key_of(partition)) for partition in self.returned | self.lent}
         end = min((place for place in waiting if place > old), default=None)
         ranks = {partition: rank(layout.key_of(partition)) for partition in self.consumed}
         behind = [partition for partition, place in ranks.items() if end is None or place < end]
         last = max(behind, key=ranks.__getitem__, default=None)
-        mark = self.mark if last is None or ranks[last] <= old else str(layout.key_of(last))
-        return attrs.evolve(self, mark=mark, consumed=self.consumed - set(behind))
+        watermark = self.watermark if last is None or ranks[last] <= old else str(layout.key_of(last))
+        return attrs.evolve(self, watermark=watermark, consumed=self.consumed - set(behind))
 
     def dump(self) -> str:
         """As text, read back by :meth:`load`."""
         form = {
             "version": _VERSION,
             "dataset": self.dataset,
-            "mark": self.mark,
+            "watermark": self.watermark,
             "consumed": sorted(self.consumed),
             "returned": sorted(self.returned),
             "leases": {batch: lease.to_json() for batch, lease in self.leases.items()},
@@ -168,7 +170,7 @@ class Checkpoint:
             _check_version(form["version"])
             return cls(
                 _text(form["dataset"]),
-                None if form["mark"] is None else _text(form["mark"]),
+                None if form["watermark"] is None else _text(form["watermark"]),
                 frozenset(_texts(form["consumed"])),
                 frozenset(_texts(form["returned"])),
                 {batch: Lease.from_json(lease) for batch, lease in form["leases"].items()},

@@ -15,9 +15,9 @@ from airflow_partitions.errors import CheckpointError, InvalidDefinitionError, M
 from airflow_partitions.storage.consumers.batch import Acceptor, Batch
 from airflow_partitions.storage.consumers.checkpoint import Checkpoint, rank
 from airflow_partitions.storage.consumers.lease import Lease
-from airflow_partitions.storage.consumers.past_checkpoint import Comparison
+from airflow_partitions.storage.consumers.past_checkpoint import PastCheckpoint
 from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.storage.consumers.versioned_document import Record
+from airflow_partitions.storage.consumers.versioned_document import VersionedDocument
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.scan.stored_partition import StoredPartition, inventory
@@ -42,8 +42,8 @@ class Consumer:
     :param name: what it is consumed for.
     :param state: folder of the checkpoint; by default ``_consumers`` below the dataset.
     :param checkpoint: how to tell what is past the checkpoint: the key to start after as text, or a mapping with
-        ``comparison_func`` and ``force_checkpoint`` (see :class:`.Comparison`). By default every partition is consumed
-        once.
+        ``comparison_func`` and ``force_checkpoint`` (see :class:`.PastCheckpoint`). By default every partition is
+        consumed once.
     :param ready: which partitions are complete, for data that others write; by default all that are stored.
     :param lease: how long a batch is lent, unless it is renewed. Clocks of the processes must agree better than that.
     :param holder: a name for who takes. What it held before goes back when it takes again: a task that is tried again
@@ -77,11 +77,13 @@ class Consumer:
         self.files = files
         self.name = name
         self.lease = lease
-        self._comparison = Comparison.of(checkpoint)
+        self._comparison = PastCheckpoint.of(checkpoint)
         self._ready = ready
         self._holder = holder
         self._clock = clock or _now
-        self._record = Record(f"{(state or f'{files.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(files.credentials))
+        self._record = VersionedDocument(
+            f"{(state or f'{files.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(files.credentials)
+        )
         self._own: set[str] = set()  # confirmed by this object: not given again, whatever is forced
 
     @property

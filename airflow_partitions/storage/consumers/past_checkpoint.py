@@ -12,12 +12,12 @@ import attrs
 
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.consumers.checkpoint import Checkpoint, key_of_mark, rank
+from airflow_partitions.storage.consumers.checkpoint import Checkpoint, key_of_watermark, rank
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
 @attrs.frozen
-class Comparison:
+class PastCheckpoint:
     """How to tell which partitions are past a checkpoint.
 
     :ivar comparison_func: import path of a function of two texts, a partition's key and the checkpoint, that says
@@ -37,7 +37,7 @@ class Comparison:
             )
 
     @classmethod
-    def of(cls, given: str | Mapping[str, str | None] | None) -> Comparison:
+    def of(cls, given: str | Mapping[str, str | None] | None) -> PastCheckpoint:
         """From the full form, a mapping of the settings, or the short one: the text to force."""
         if given is None or isinstance(given, str):
             return cls(force_checkpoint=given)
@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def marks(self) -> bool:
-        """Whether a mark is kept: with a function, what arrives behind the mark is not consumed."""
+        """Whether a watermark is kept: with a function, what arrives behind the watermark is not consumed."""
         return self.comparison_func is not None
 
     def past(
@@ -61,16 +61,16 @@ class Comparison:
         :raises CheckpointError: if the checkpoint is no key of the *definition*.
         """
         forced = self.force_checkpoint is not None
-        mark = self.force_checkpoint if forced else checkpoint.mark
+        watermark = self.force_checkpoint if forced else checkpoint.watermark
         consumed = frozenset[str]() if forced else checkpoint.consumed
         left = (partition for partition in partitions if partition.directory not in consumed)
-        if not mark:
+        if not watermark:
             yield from left
         elif self._function.__module__ == "_operator":
-            place = rank(key_of_mark(mark, definition))
+            place = rank(key_of_watermark(watermark, definition))
             yield from (partition for partition in left if self._function(rank(partition.key), place))
         else:
-            yield from (partition for partition in left if self._function(str(partition.key), mark))
+            yield from (partition for partition in left if self._function(str(partition.key), watermark))
 
     @cached_property
     def _function(self) -> Callable[[Any, Any], bool]:

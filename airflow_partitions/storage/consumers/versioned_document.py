@@ -13,10 +13,10 @@ import attrs
 
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import ages, at, create, names, read, remove
-from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 _VERSION = re.compile(r"(\d{20})\.json")
 #: Once there are more versions than this, those are removed that are older than the slowest change could be.
@@ -27,7 +27,7 @@ _LONGEST = timedelta(minutes=10)
 
 
 @attrs.frozen
-class Record:
+class VersionedDocument:
     """One document, kept as a folder of numbered versions of which the last one counts.
 
     A version is made exclusively: of two processes that change the same version, one is refused and changes the result
@@ -45,7 +45,7 @@ class Record:
 
         :raises StorageError: if it can't be read.
         """
-        with told(repr(self.path), "read"):
+        with translate_errors(repr(self.path), "read"):
             return self._last(at(self.path, self.credentials))[1]
 
     def change(self, function: Callable[[str | None], str | None]) -> None:
@@ -54,12 +54,12 @@ class Record:
         :param function: called again if another process was quicker.
         :raises StorageError: if it can't be written; it stays as it was.
         """
-        with told(repr(self.path), "written"):
+        with translate_errors(repr(self.path), "written"):
             folder = at(self.path, self.credentials)
             while not self._changed(folder, function):
                 time.sleep(random.uniform(0, 0.02))
 
-    def _changed(self, folder: Place, function: Callable[[str | None], str | None]) -> bool:
+    def _changed(self, folder: Location, function: Callable[[str | None], str | None]) -> bool:
         began = time.time()
         number, found = self._last(folder)
         made = function(found)
@@ -75,7 +75,7 @@ class Record:
         _tidy(folder, number)
         return True
 
-    def _last(self, folder: Place) -> tuple[int, str | None]:
+    def _last(self, folder: Location) -> tuple[int, str | None]:
         """Number and text of the last version."""
         while numbers := _numbers(folder):
             data = read(folder / _name(numbers[-1]))
@@ -88,11 +88,11 @@ def _name(number: int) -> str:
     return f"{number:020}.json"
 
 
-def _numbers(folder: Place) -> list[int]:
+def _numbers(folder: Location) -> list[int]:
     return [int(found[1]) for name in names(folder) if (found := _VERSION.fullmatch(name))]
 
 
-def _tidy(folder: Place, last: int) -> None:
+def _tidy(folder: Location, last: int) -> None:
     """Remove old versions before the *last*."""
     if len(_numbers(folder)) > _MANY:
         limit = datetime.now(UTC) - _OLD

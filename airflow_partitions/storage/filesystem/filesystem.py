@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from upath import UPath
 
     #: A file or folder: a local one, or one on any file system that fsspec knows.
-    Place = Path | UPath
+    Location = Path | UPath
 
 
 _DRAFT = ".tmp"
 
 
-def at(path: str, credentials: Mapping[str, Any] | None = None) -> Place:
+def at(path: str, credentials: Mapping[str, Any] | None = None) -> Location:
     """The place named by an absolute path or a URI.
 
     :param credentials: what the file system of a URI is made with; ``conn_id`` in it stands for what is behind that
@@ -51,7 +51,7 @@ def at(path: str, credentials: Mapping[str, Any] | None = None) -> Place:
     return place
 
 
-def read(file: Place) -> bytes | None:
+def read(file: Location) -> bytes | None:
     """What is in *file*, ``None`` if there is no such file."""
     try:
         return file.read_bytes()
@@ -59,7 +59,7 @@ def read(file: Place) -> bytes | None:
         return None
 
 
-def write(file: Place, data: bytes) -> None:
+def write(file: Location, data: bytes) -> None:
     """Make *data* the content of *file* in one step: a reader finds all of it, or what was there before."""
     if isinstance(file, Path):
         _draft(file, data).replace(file)
@@ -67,7 +67,7 @@ def write(file: Place, data: bytes) -> None:
         file.fs.pipe_file(file.path, data)
 
 
-def create(file: Place, data: bytes) -> None:
+def create(file: Location, data: bytes) -> None:
     """Make *file* with *data* in one step, if there is none. Of several that try at once, one does.
 
     :raises FileExistsError: if there is one; it is unchanged.
@@ -86,7 +86,7 @@ def create(file: Place, data: bytes) -> None:
         draft.unlink(missing_ok=True)
 
 
-def names(folder: Place) -> list[str]:
+def names(folder: Location) -> list[str]:
     """Names of what lies directly in *folder*, sorted; none if there is no such folder.
 
     :raises FileNotFoundError: if there is no such bucket.
@@ -102,7 +102,7 @@ def names(folder: Place) -> list[str]:
     return sorted(name for path in found if (name := path.rstrip("/")[len(folder.path.rstrip("/")) + 1 :]))
 
 
-def children(folder: Place) -> dict[str, int]:
+def children(folder: Location) -> dict[str, int]:
     """Name to size in bytes of the files that lie directly in *folder*.
 
     :raises FileNotFoundError: if there is no such folder.
@@ -114,22 +114,22 @@ def children(folder: Place) -> dict[str, int]:
     return {name: size for name, size in files.items() if name}
 
 
-def sizes(folder: Place) -> dict[str, int]:
+def sizes(folder: Location) -> dict[str, int]:
     """Path below *folder* to size in bytes, of all files at any depth, sorted."""
-    return {name: size for name, size, _ in sorted(_found(folder)) if not is_folder_mark(name)}
+    return {name: size for name, size, _ in sorted(_found(folder)) if not is_folder_marker(name)}
 
 
-def ages(folder: Place) -> dict[str, datetime]:
+def ages(folder: Location) -> dict[str, datetime]:
     """Path below *folder* to the time of the last change, of all files and marks of folders at any depth, sorted."""
     return {name: changed for name, _, changed in sorted(_found(folder))}
 
 
-def is_folder_mark(name: str) -> bool:
+def is_folder_marker(name: str) -> bool:
     """Whether *name* is that of an empty object by which some writers mark a folder on an object store."""
     return not name or name.endswith("/")
 
 
-def drafts(folder: Place) -> dict[str, datetime]:
+def drafts(folder: Location) -> dict[str, datetime]:
     """Name to time of what :func:`write` and :func:`create` left directly in *folder* because they were killed."""
     if not isinstance(folder, Path):
         return {}
@@ -137,7 +137,7 @@ def drafts(folder: Place) -> dict[str, datetime]:
     return {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in found}
 
 
-def remove(place: Place) -> None:
+def remove(place: Location) -> None:
     """Remove a file, or a folder with all in it, if it is there."""
     if isinstance(place, Path):
         if place.is_dir() and not place.is_symlink():
@@ -157,7 +157,7 @@ def _draft(file: Path, data: bytes) -> Path:
     return draft
 
 
-def _found(folder: Place) -> Iterator[tuple[str, int, datetime]]:
+def _found(folder: Location) -> Iterator[tuple[str, int, datetime]]:
     if isinstance(folder, Path):
         for parent, _, found in os.walk(folder):
             for name in found:

@@ -53,7 +53,9 @@ def about(root: str, partitions: Sequence[str]) -> str:
 
 
 @contextmanager
-def told(what: str | Callable[[], str], verb: str, *, damaged: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+def translate_errors(
+    what: str | Callable[[], str], verb: str, *, damaged: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
     """Raise errors of file systems, and of the libraries that reach them, as those of ours; the original is the cause.
 
     :param what: the dataset or partition it is about, or a function that tells it.

@@ -14,7 +14,7 @@ from airflow_partitions.definitions import PartitionByInterval, PartitionBySeque
 from airflow_partitions.errors import FilterError, InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of, flatten
-from airflow_partitions.storage.filters.time_columns import Times
+from airflow_partitions.storage.filters.time_columns import TimeColumns
 from airflow_partitions.storage.filters.values import typed
 from airflow_partitions.storage.layout.layout import Layout
 
@@ -28,7 +28,7 @@ Texts: TypeAlias = Mapping[str, str]
 
 
 @attrs.frozen
-class Test(Filter):
+class DirectoryTest(Filter):
     """A condition that only a look at the folder's name decides: no engine's filter can say it.
 
     :ivar condition: what was asked.
@@ -43,7 +43,7 @@ class Test(Filter):
     accepts: Callable[[Texts], bool]
 
     def __invert__(self) -> Filter:
-        return Test(~self.condition, self.columns, lambda texts: not self.accepts(texts))
+        return DirectoryTest(~self.condition, self.columns, lambda texts: not self.accepts(texts))
 
     def conditions(self) -> Iterator[Condition]:
         yield from self.condition.conditions()
@@ -55,7 +55,7 @@ class Test(Filter):
         return str(self.condition)
 
 
-class Fields:
+class BoundColumns:
     """The fields of a dataset: its dimensions, its partition columns, and the columns of its files.
 
     :param layout: its folders, ``None`` without partitions.
@@ -67,15 +67,15 @@ class Fields:
         self.schema = schema
         self.types = {name: column.type for name, column in layout.columns.items()} if layout else {}
 
-    def lower(self, where: Filter) -> Filter:
+    def bind(self, where: Filter) -> Filter:
         """*where* in terms of columns alone, be it of folders or of files.
 
         :raises FilterError: if there is no such field, or it can't be compared so.
         """
         if isinstance(where, Condition):
-            return self._lower(where.field, [where])
+            return self._bind(where.field, [where])
         if isinstance(where, Or):
-            return Or(flatten(Or, map(self.lower, where.parts)))
+            return Or(flatten(Or, map(self.bind, where.parts)))
         if not isinstance(where, And):
             return where
         ranges: dict[str, list[Condition]] = {}
@@ -84,17 +84,17 @@ class Fields:
             if isinstance(part, Condition) and part.op in ("<", "<=", ">", ">="):
                 ranges.setdefault(part.field, []).append(part)
             else:
-                others.append(self.lower(part))
-        return all_of([*(self._lower(name, both) for name, both in ranges.items()), *others])
+                others.append(self.bind(part))
+        return all_of([*(self._bind(name, both) for name, both in ranges.items()), *others])
 
-    def _lower(self, name: str, bounds: list[Condition]) -> Filter:
+    def _bind(self, name: str, bounds: list[Condition]) -> Filter:
         """Conditions on the field *name*; several only if they are bounds of a range."""
         dimensions = self.layout.definition.dimensions if self.layout else {}
         try:
             if self.layout is not None and name in dimensions:
                 dimension = dimensions[name]
                 if isinstance(dimension, PartitionByInterval):
-                    return _time(Times(self.layout, dimension), bounds)
+                    return _time(TimeColumns(self.layout, dimension), bounds)
                 return all_of(_segment(self.layout, dimension, bound) for bound in bounds)
             if name in self.types or (self.schema is not None and name in self.schema):
                 return all_of(map(self.typed, bounds))
@@ -119,11 +119,11 @@ class Fields:
         return self.types.get(column) or (self.schema or {}).get(column)
 
 
-def _time(times: Times, bounds: list[Condition]) -> Filter:
+def _time(times: TimeColumns, bounds: list[Condition]) -> Filter:
     if bounds[0].op in ("==", "!=", "in", "not in"):
         return times.among(bounds[0])
     found = times.within(bounds)
-    return found if isinstance(found, Filter) else Test(all_of(bounds), times.names, found)
+    return found if isinstance(found, Filter) else DirectoryTest(all_of(bounds), times.names, found)
 
 
 def _segment(layout: Layout, dimension: PartitionDefinition, condition: Condition) -> Filter:
@@ -136,7 +136,7 @@ def _segment(layout: Layout, dimension: PartitionDefinition, condition: Conditio
         values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
         texts = tuple(str(_key(dimension, value)) for value in values)
         return Condition(column, "in" if condition.op in ("==", "in") else "not in", texts)
-    return Test(condition, (column,), lambda texts: _compare(dimension.parse(texts[column]), condition))
+    return DirectoryTest(condition, (column,), lambda texts: _compare(dimension.parse(texts[column]), condition))
 
 
 def _tuples(layout: Layout, condition: Condition) -> Filter:

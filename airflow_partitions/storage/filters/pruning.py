@@ -1,7 +1,7 @@
 """What a filter says about folders and about rows, and how each engine is told.
 
 A filter is compiled once. Its conditions on dimensions become conditions on partition columns, so that a folder's name
-decides them; the rest goes to the engine. :attr:`Pruning.idle` names the parts that exclude no folder.
+decides them; the rest goes to the engine. :attr:`Pruning.non_pruning` names the parts that exclude no folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from airflow_partitions.errors import FilterError, LayoutError
-from airflow_partitions.storage.filters.binding import OPERATORS, Fields, Test, Texts
+from airflow_partitions.storage.filters.binding import OPERATORS, BoundColumns, DirectoryTest, Texts
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of
 from airflow_partitions.storage.filters.values import typed
 from airflow_partitions.storage.layout.column import TYPES
@@ -39,9 +39,9 @@ class Pruning:
 
     where: Filter
     lowered: Filter
-    idle: tuple[Filter, ...]
+    non_pruning: tuple[Filter, ...]
     rows: Filter | None
-    _fields: Fields = attrs.field(repr=False, eq=False)
+    _fields: BoundColumns = attrs.field(repr=False, eq=False)
     _accept: Accept = attrs.field(repr=False, eq=False)
 
     @property
@@ -116,14 +116,14 @@ def prune(where: Filter, layout: Layout | None, schema: Mapping[str, str] | None
     :param schema: column to type of its files, ``None`` if that is not known.
     :raises FilterError: if there is no such field, or it can't be compared so.
     """
-    fields = Fields(layout, schema)
-    lowered = fields.lower(where)
+    fields = BoundColumns(layout, schema)
+    lowered = fields.bind(where)
     parts = lowered.parts if isinstance(lowered, And) else (lowered,)
     rows = tuple(part for part in parts if not _decided(part, fields.types))
     return Pruning(
         where,
         lowered,
-        idle=tuple(part for part in parts if not _prunes(part, fields.types)),
+        non_pruning=tuple(part for part in parts if not _prunes(part, fields.types)),
         rows=all_of(rows) if rows else None,
         fields=fields,
         accept=_accept(lowered, fields.types),
@@ -154,7 +154,7 @@ def _typed(condition: Condition, kind: str | None) -> Any:
 
 def _accept(part: Filter, types: Mapping[str, str]) -> Accept:
     """*part* as a question about texts; ``None`` is the answer where they don't tell."""
-    if isinstance(part, Test):
+    if isinstance(part, DirectoryTest):
         return lambda texts: part.accepts(texts) if all(name in texts for name in part.columns) else None
     if isinstance(part, Condition):
         return _compared(part, types[part.field]) if part.field in types else lambda _: None

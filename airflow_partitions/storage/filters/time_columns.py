@@ -25,7 +25,7 @@ NOTHING = Or(())
 Decide: TypeAlias = Callable[[Mapping[str, str]], bool]
 
 
-class Times:
+class TimeColumns:
     """The columns of a *layout* that hold its time *dimension*.
 
     :ivar names: their names.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import MissingInputError, ReaderError
 from airflow_partitions.storage.filesystem.filesystem import sizes
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.schemas import TYPED, declared_schema, schema_of
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.metadata.arrow_types import arrow_type
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TRUE = (True, "true", "True")
 
 
-def dataset(scan: Scan) -> ds.Dataset:
+def dataset(scan: ReadRequest) -> ds.Dataset:
     """The files of *scan*; nothing of them is read but what tells their schema."""
     import pyarrow as pa
     import pyarrow.dataset as ds
@@ -47,7 +47,7 @@ def dataset(scan: Scan) -> ds.Dataset:
     )
 
 
-def _constants(scan: Scan, columns: pa.Schema) -> list[ds.Expression]:
+def _constants(scan: ReadRequest, columns: pa.Schema) -> list[ds.Expression]:
     """What the partition columns of each file are: said by us, not read from paths."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -60,7 +60,7 @@ def _constants(scan: Scan, columns: pa.Schema) -> list[ds.Expression]:
     return said
 
 
-def sources(scan: Scan) -> tuple[str, Any, list[str]]:
+def sources(scan: ReadRequest) -> tuple[str, Any, list[str]]:
     """The dataset's folder, the file system of Arrow that it is on, and the files to read."""
     from fsspec.core import strip_protocol
     from pyarrow.fs import FSSpecHandler, LocalFileSystem, PyFileSystem
@@ -76,7 +76,7 @@ def sources(scan: Scan) -> tuple[str, Any, list[str]]:
     return base, filesystem, [f"{base}/{name}" for name in names]
 
 
-def _format(scan: Scan) -> ds.FileFormat:
+def _format(scan: ReadRequest) -> ds.FileFormat:
     import pyarrow.dataset as ds
 
     if scan.files.format == "csv":
@@ -87,7 +87,7 @@ def _format(scan: Scan) -> ds.FileFormat:
     return formats[scan.files.format]()
 
 
-def _csv(scan: Scan) -> ds.CsvFileFormat:
+def _csv(scan: ReadRequest) -> ds.CsvFileFormat:
     """The format of CSV files, by the names that Spark has for their options."""
     import pyarrow.dataset as ds
     from pyarrow import csv

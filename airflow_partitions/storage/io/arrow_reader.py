@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.io.arrow_dataset import dataset
-from airflow_partitions.storage.io.read_request import Scan, check_columns
+from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.record_reader import read_records
 from airflow_partitions.storage.metadata.arrow_types import spark_name
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "orc", "csv", "json", "text", "avro")
 
 
-def read_table(scan: Scan) -> pa.Table:
+def read_table(scan: ReadRequest) -> pa.Table:
     """The rows of *scan* as a table of Arrow."""
     import pyarrow as pa
 
@@ -30,19 +30,19 @@ def read_table(scan: Scan) -> pa.Table:
     if scan.pruning is not None and scan.pruning.rows is not None:
         rows = scan.pruning.to_arrow(scan.pruning.rows, _types(source.schema, scan.pruning.rows, scan))
     form = f"read as {scan.files.format}"
-    with told(repr(scan.files.path), form, damaged=(ValueError, pa.ArrowTypeError)):
+    with translate_errors(repr(scan.files.path), form, damaged=(ValueError, pa.ArrowTypeError)):
         try:
             return source.to_table(columns=columns, filter=rows)
         except (OSError, pa.ArrowInvalid, pa.ArrowTypeError):
             for file in source.get_fragments():  # once more, one by one: the error is to name the file
-                with told(
+                with translate_errors(
                     partial(scan.named, getattr(file, "path", "")), form, damaged=(ValueError, pa.ArrowTypeError)
                 ):
                     file.to_table(schema=source.schema, columns=columns, filter=rows)
             raise
 
 
-def _types(schema: pa.Schema, rows: Filter, scan: Scan) -> dict[str, str | None]:
+def _types(schema: pa.Schema, rows: Filter, scan: ReadRequest) -> dict[str, str | None]:
     """Spark's names of the types of the columns that *rows* is about."""
     names = {condition.field for condition in rows.conditions()}
     check_columns(scan, names, schema.names)
@@ -55,7 +55,7 @@ class ArrowReader(Reader):
     frame = "arrow"
     formats = FORMATS
 
-    def read(self, scan: Scan) -> pa.Table:
+    def read(self, scan: ReadRequest) -> pa.Table:
         return read_table(scan)
 
 
@@ -65,7 +65,7 @@ class PandasReader(Reader):
     frame = "pandas"
     formats = FORMATS
 
-    def read(self, scan: Scan) -> pd.DataFrame:
+    def read(self, scan: ReadRequest) -> pd.DataFrame:
         frame: pd.DataFrame = read_table(scan).to_pandas()
         return frame
 
@@ -76,7 +76,7 @@ class PolarsReader(Reader):
     frame = "polars"
     formats = FORMATS
 
-    def read(self, scan: Scan) -> Any:
+    def read(self, scan: ReadRequest) -> Any:
         import polars as pl
 
         frame: pl.DataFrame | pl.Series = pl.from_arrow(read_table(scan))

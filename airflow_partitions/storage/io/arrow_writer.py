@@ -15,10 +15,10 @@ from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits, sp
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
-def write_table(frame: Any, files: Files, key: Key, folder: Place) -> tuple[int, dict[str, str]]:
+def write_table(frame: Any, files: Files, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
     """Write a *frame* of pandas, polars or Arrow to *folder* as the rows of *key*.
 
     :return: how many rows there are, and column to Spark type.

@@ -15,7 +15,7 @@ from airflow_partitions.storage.metadata.arrow_types import spark_type
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 _TRUE = (True, "true", "True")
 #: Options of CSV files that say what is done here anyway.
@@ -27,7 +27,7 @@ _AVRO = {
 }  # fmt: skip
 
 
-def write_file(table: pa.Table, folder: Place, files: Files) -> None:
+def write_file(table: pa.Table, folder: Location, files: Files) -> None:
     """Write *table* as one file in *folder*, by the format and options of *files*.
 
     :raises WriterError: if the format can't hold it, or an option is not known here.

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.filters.pruning import Pruning
 from airflow_partitions.storage.io import Reader, reader_for
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.scan.file_index import needed
 from airflow_partitions.storage.scan.plan import Where, choose, unpruned
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -73,8 +73,8 @@ def _read(
         chosen = tuple(_indexed(partition, pruning.rows) for partition in partitions)
     # A folder that is no partition is an error, not rows.
     keys = [str(partition.key) for partition in partitions or ()]
-    with told(about(files.path, keys), "read"):
-        return reader.read(Scan(files=files, partitions=chosen, columns=columns, pruning=pruning, spark=spark))
+    with translate_errors(about(files.path, keys), "read"):
+        return reader.read(ReadRequest(files=files, partitions=chosen, columns=columns, pruning=pruning, spark=spark))
 
 
 def _indexed(partition: StoredPartition, rows: Filter) -> StoredPartition:

@@ -17,11 +17,11 @@ from airflow_partitions.storage.scan.stored_partition import StoredPartition
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
 @attrs.frozen(kw_only=True)
-class Scan:
+class ReadRequest:
     """What to read.
 
     :ivar files: the dataset: its path, format, options, declared schema.
@@ -49,7 +49,7 @@ class Scan:
         return {name: value for name, value in self.files.options if name != "credentials"}
 
     @property
-    def root(self) -> Place:
+    def root(self) -> Location:
         """The dataset's folder, as the reader reaches it."""
         return at(self.files.path, self.credentials)
 
@@ -78,7 +78,7 @@ class Scan:
         return list(self.columns)
 
 
-def check_columns(scan: Scan, names: Collection[str], known: list[str]) -> None:
+def check_columns(scan: ReadRequest, names: Collection[str], known: list[str]) -> None:
     """Refuse *names* of columns that are not *known*.
 
     :raises FilterError: if there is one.

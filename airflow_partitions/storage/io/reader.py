@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 
 
 class Reader(ABC):
@@ -21,5 +21,5 @@ class Reader(ABC):
     formats: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def read(self, scan: Scan) -> Any:
+    def read(self, scan: ReadRequest) -> Any:
         """One frame with the rows of *scan*."""

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ReaderError, SchemaError
-from airflow_partitions.storage.filesystem.translate_errors import told
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.io.arrow_dataset import sources
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.schemas import declared_schema
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 
-def read_records(scan: Scan) -> ds.Dataset:
+def read_records(scan: ReadRequest) -> ds.Dataset:
     """The rows of *scan*, in memory."""
     import pyarrow as pa
     import pyarrow.dataset as ds
@@ -41,14 +41,16 @@ def read_records(scan: Scan) -> ds.Dataset:
     return ds.dataset(pa.concat_tables(whole) if whole else schema.empty_table())
 
 
-def _tables(scan: Scan) -> Iterator[tuple[dict[str, str], pa.Table]]:
+def _tables(scan: ReadRequest) -> Iterator[tuple[dict[str, str], pa.Table]]:
     base, _, paths = sources(scan)
     texts = [dict(p.values) for p in scan.partitions or () for _ in p.paths] or [{} for _ in paths]
     read = _lines if scan.files.format == "text" else _avro
     root = scan.root
     for path, values in zip(paths, texts, strict=True):
         file = root / path[len(base) + 1 :]
-        damaged = told(partial(scan.named, path), f"read as {scan.files.format}", damaged=(ValueError, EOFError))
+        damaged = translate_errors(
+            partial(scan.named, path), f"read as {scan.files.format}", damaged=(ValueError, EOFError)
+        )
         with damaged, file.open("rb") as source:
             table = read(source)
         yield values, table
@@ -80,7 +82,7 @@ def _avro(source: Any) -> pa.Table:
     return pa.table({name: [row[name] for row in rows] for name in names})
 
 
-def _column(scan: Scan, table: pa.Table, field: pa.Field) -> Any:
+def _column(scan: ReadRequest, table: pa.Table, field: pa.Field) -> Any:
     """The column *field* of *table*, widened; null where there is none."""
     import pyarrow as pa
 

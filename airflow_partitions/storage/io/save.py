@@ -9,11 +9,11 @@ from airflow_partitions.errors import InvalidKeyError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.io.arrow_writer import write_table
 from airflow_partitions.storage.io.spark_writer import write_spark
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 
 #: Told a frame, the dataset, the key and the folder: how many rows were written, and column to type.
 Write = Callable[[Any, Files, Key, Any], tuple[int, dict[str, str]]]
@@ -34,7 +34,7 @@ def save(
     attempt: Attempt | None = None,
     user: Mapping[str, Any] | None = None,
     evolve: bool = False,
-) -> dict[str, Marker]:
+) -> dict[str, PartitionMetadata]:
     """Write *data*, frames or functions that give them by key, as partitions of *files*: all of them, or none."""
     wanted: dict[Key, Any] = {}
     for given, frame in data.items():
@@ -46,7 +46,7 @@ def save(
     with Commit(files, attempt, evolve=evolve) as commit:
         for key, frame in wanted.items():
             found = frame() if callable(frame) else frame
-            with told(about(files.path, [str(key)]), "written"):
+            with translate_errors(about(files.path, [str(key)]), "written"):
                 rows, schema = _writer(found, key)(found, files, key, commit.stage(key))
             if files.schema is not None:  # before the next function is called
                 commit.rule.check(dict(files.schema), schema, str(key))

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import MissingInputError, SchemaError
-from airflow_partitions.storage.filesystem.translate_errors import told
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TYPED = ("parquet", "orc")
 _THREADS = 8
 
 
-def declared_schema(scan: Scan) -> pa.Schema | None:
+def declared_schema(scan: ReadRequest) -> pa.Schema | None:
     """The dataset's declared columns, without those of its folders; ``None`` if it declares none."""
     import pyarrow as pa
 
@@ -30,7 +30,7 @@ def declared_schema(scan: Scan) -> pa.Schema | None:
     return pa.schema([(name, arrow_type(kind)) for name, kind in scan.files.schema])
 
 
-def footers(scan: Scan, paths: Sequence[str], filesystem: Any) -> list[pa.Schema]:
+def footers(scan: ReadRequest, paths: Sequence[str], filesystem: Any) -> list[pa.Schema]:
     """Schema of each of the files.
 
     :raises StorageError: if one can't be read; :class:`.DamagedError` if it is none of the format.
@@ -38,7 +38,7 @@ def footers(scan: Scan, paths: Sequence[str], filesystem: Any) -> list[pa.Schema
     import pyarrow as pa
 
     def one(path: str) -> pa.Schema:
-        with told(partial(scan.named, path), f"read as {scan.files.format}", damaged=(pa.ArrowInvalid,)):
+        with translate_errors(partial(scan.named, path), f"read as {scan.files.format}", damaged=(pa.ArrowInvalid,)):
             if scan.files.format == "orc":
                 from pyarrow import orc
 
@@ -54,7 +54,7 @@ def footers(scan: Scan, paths: Sequence[str], filesystem: Any) -> list[pa.Schema
         return list(threads.map(one, paths))
 
 
-def schema_of(scan: Scan, paths: Sequence[str], filesystem: Any, *, exact_names: bool) -> pa.Schema:
+def schema_of(scan: ReadRequest, paths: Sequence[str], filesystem: Any, *, exact_names: bool) -> pa.Schema:
     """The schema to read by: the declared one, else that of the first file. Partition columns are not in it.
 
     :param exact_names: names that differ in case are different names; Spark takes them for the same.
@@ -87,7 +87,7 @@ def schema_of(scan: Scan, paths: Sequence[str], filesystem: Any, *, exact_names:
     return wanted
 
 
-def _told(scan: Scan) -> dict[str, pa.Schema]:
+def _told(scan: ReadRequest) -> dict[str, pa.Schema]:
     """Schema of the partitions that were published with one: every write was checked against it."""
     import pyarrow as pa
 
@@ -100,7 +100,7 @@ def _told(scan: Scan) -> dict[str, pa.Schema]:
     return found
 
 
-def _check(found: pa.Schema, wanted: pa.Schema, path: str, scan: Scan, *, exact_names: bool) -> None:
+def _check(found: pa.Schema, wanted: pa.Schema, path: str, scan: ReadRequest, *, exact_names: bool) -> None:
     types = {field.name.lower(): field for field in found}
     for field in wanted:
         here = types.get(field.name.lower())

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from airflow_partitions.errors import MissingInputError, ReaderError, StorageError
 from airflow_partitions.storage.io.arrow_dataset import sources
-from airflow_partitions.storage.io.read_request import Scan, check_columns
+from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.schemas import TYPED, schema_of
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -40,7 +40,7 @@ class SparkReader(Reader):
 
     frame = "spark"
 
-    def read(self, scan: Scan) -> DataFrame:
+    def read(self, scan: ReadRequest) -> DataFrame:
         spark = _session(scan)
         schema = _schema(scan, spark)
         frame = _frame(scan, spark, schema)
@@ -52,7 +52,7 @@ class SparkReader(Reader):
         return frame.select(*map(quoted, scan.chosen(frame.columns)))
 
 
-def _session(scan: Scan) -> SparkSession:
+def _session(scan: ReadRequest) -> SparkSession:
     from pyspark.sql import SparkSession
 
     found = scan.spark or SparkSession.getActiveSession()
@@ -66,7 +66,7 @@ def quoted(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
 
-def _paths(scan: Scan, partition: StoredPartition) -> list[str]:
+def _paths(scan: ReadRequest, partition: StoredPartition) -> list[str]:
     """The folder, where folders are exchanged as a whole, else the files."""
     if partition.folder is not None and scan.files.frozen is None and scan.files.layout.in_frames:
         return [partition.folder] if partition.files else []
@@ -94,7 +94,7 @@ def spark_path(path: str) -> str:
     return path.replace(protocol, _PROTOCOLS[protocol], 1) if protocol in _PROTOCOLS else path
 
 
-def _frame(scan: Scan, spark: SparkSession, schema: StructType) -> DataFrame:
+def _frame(scan: ReadRequest, spark: SparkSession, schema: StructType) -> DataFrame:
     root = spark_path(scan.files.path)
     if scan.partitions is None:
         return _load(scan, spark, schema, [root])
@@ -105,7 +105,9 @@ def _frame(scan: Scan, spark: SparkSession, schema: StructType) -> DataFrame:
     return reduce(lambda one, other: one.unionAll(other), frames) if frames else spark.createDataFrame([], schema)
 
 
-def _load(scan: Scan, spark: SparkSession, schema: StructType, paths: list[str], base: str | None = None) -> DataFrame:
+def _load(
+    scan: ReadRequest, spark: SparkSession, schema: StructType, paths: list[str], base: str | None = None
+) -> DataFrame:
     if patterns := [path for path in paths if _PATTERN.search(path)]:
         raise StorageError(
             f"{patterns[0]!r} is a pattern to Spark, which would read other files; expected a path without * ? [ {{ and"
@@ -122,7 +124,7 @@ def _load(scan: Scan, spark: SparkSession, schema: StructType, paths: list[str],
         return reader.load(paths)
 
 
-def _elsewhere(scan: Scan, spark: SparkSession, schema: StructType, partition: StoredPartition) -> DataFrame:
+def _elsewhere(scan: ReadRequest, spark: SparkSession, schema: StructType, partition: StoredPartition) -> DataFrame:
     """A partition whose files lie where their paths tell nothing."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructType
@@ -133,7 +135,7 @@ def _elsewhere(scan: Scan, spark: SparkSession, schema: StructType, partition: S
     return frame.withColumns(texts).select(*map(quoted, schema.names))
 
 
-def format_options(scan: Scan) -> dict[str, Any]:
+def format_options(scan: ReadRequest) -> dict[str, Any]:
     """What Spark is told about the files of *scan*: the credentials and the options of their format."""
     return {**_secrets(scan), **scan.options}
 
@@ -158,7 +160,7 @@ def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
         raise
 
 
-def _secrets(scan: Scan) -> dict[str, Any]:
+def _secrets(scan: ReadRequest) -> dict[str, Any]:
     """The credentials of s3fs as options of Spark's S3 file system, for this read alone."""
     if urlsplit(scan.files.path).scheme not in ("s3", "s3a"):
         return {}
@@ -184,7 +186,7 @@ def _listed_by_the_driver(spark: SparkSession, paths: int) -> Iterator[None]:
         spark.conf.set(_THRESHOLD, str(listed))
 
 
-def _schema(scan: Scan, spark: SparkSession) -> StructType:
+def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
     """The columns of the files, then those of the folders."""
     from pyspark.sql.types import StructType
 
@@ -209,7 +211,7 @@ def _schema(scan: Scan, spark: SparkSession) -> StructType:
     return StructType([*kept, *_struct(scan.partition_columns.items()).fields])
 
 
-def _inferred(scan: Scan, spark: SparkSession, paths: list[str]) -> StructType:
+def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> StructType:
     from pyspark.errors import AnalysisException
 
     if not paths:

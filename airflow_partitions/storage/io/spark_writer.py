@@ -8,16 +8,16 @@ from airflow_partitions.keys import Key
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.io.own_rows import own_rows
-from airflow_partitions.storage.io.read_request import Scan
+from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.spark_reader import format_options, known_format, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
-def write_spark(frame: DataFrame, files: Files, key: Key, folder: Place) -> tuple[int, dict[str, str]]:
+def write_spark(frame: DataFrame, files: Files, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
     """Write *frame* to *folder* as the rows of *key*; they are counted on the way.
 
     :return: how many rows there are, and column to Spark type.
@@ -27,7 +27,7 @@ def write_spark(frame: DataFrame, files: Files, key: Key, folder: Place) -> tupl
     from pyspark.sql import functions as f
 
     counts = Observation()
-    options = {**output_options(str(folder)), **format_options(Scan(files=files))}
+    options = {**output_options(str(folder)), **format_options(ReadRequest(files=files))}
     with own_rows(frame, files, key) as kept, known_format(files.format, frame.sparkSession):
         counted = kept.observe(counts, f.count(f.lit(1)).alias("rows"))
         counted.write.mode("append").format(files.format).options(**options).save(spark_path(str(folder)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.metadata.partition_metadata import Index
 
 #: Rows are gathered up to this size in memory before they are written as one group.
@@ -55,7 +55,7 @@ class Merge:
     kept: Sequence[str]
     credentials: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
 
-    def write(self, folder: Place) -> dict[str, str]:
+    def write(self, folder: Location) -> dict[str, str]:
         """Write the files to *folder*; old name to new name.
 
         :raises SchemaError: if files differ in a way that one file can't hold.
@@ -72,7 +72,7 @@ class Merge:
             names |= dict.fromkeys(group, new)
         return names
 
-    def _place(self, name: str) -> Place:
+    def _place(self, name: str) -> Location:
         return at(f"{self.base}/{name}", self.credentials)
 
 
@@ -87,7 +87,7 @@ def renamed(index: Index, names: Mapping[str, str]) -> dict[str, dict[str, tuple
     }
 
 
-def _keep(source: Place, target: Place) -> None:
+def _keep(source: Location, target: Location) -> None:
     """Have a file in another folder too, without its data going through this process."""
     if isinstance(source, Path) and isinstance(target, Path):
         os.link(source, target)
@@ -95,7 +95,7 @@ def _keep(source: Place, target: Place) -> None:
         source.fs.cp_file(source.path, target.path)  # type: ignore[union-attr]
 
 
-def _merge(sources: Sequence[Place], target: Place) -> None:
+def _merge(sources: Sequence[Location], target: Location) -> None:
     import pyarrow.parquet as parquet
 
     schema, timestamps = _joined(sources)
@@ -106,7 +106,7 @@ def _merge(sources: Sequence[Place], target: Place) -> None:
                 to.write_table(table, row_group_size=max(table.num_rows, 1))
 
 
-def _joined(sources: Sequence[Place]) -> tuple[pa.Schema, bool]:
+def _joined(sources: Sequence[Location]) -> tuple[pa.Schema, bool]:
     """The schema of all *sources*, and whether their timestamps are Spark's of 96 bits."""
     import pyarrow as pa
 
@@ -131,7 +131,7 @@ def _joined(sources: Sequence[Place]) -> tuple[pa.Schema, bool]:
     return joined.with_metadata(common), old
 
 
-def _row_groups(sources: Sequence[Place], schema: pa.Schema) -> Iterator[pa.Table]:
+def _row_groups(sources: Sequence[Location], schema: pa.Schema) -> Iterator[pa.Table]:
     """The rows of all *sources* in order, in tables of a good size for a row group."""
     import pyarrow as pa
 
@@ -158,14 +158,14 @@ def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 @contextmanager
-def _opened(source: Place) -> Iterator[ParquetFile]:
+def _opened(source: Location) -> Iterator[ParquetFile]:
     import pyarrow.parquet as parquet
 
     with source.open("rb") as data:
         yield parquet.ParquetFile(data, coerce_int96_timestamp_unit="us")
 
 
-def _codec(source: Place) -> str:
+def _codec(source: Location) -> str:
     """How a file is compressed."""
     with _opened(source) as file:
         found = file.metadata

@@ -16,7 +16,7 @@ from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.keys import Interval, Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
 from airflow_partitions.storage.metadata.buckets import by_bucket
 from airflow_partitions.storage.scan.plan import Where
@@ -98,7 +98,7 @@ def _rewrite(files: Files, key: Key, target: int) -> bool:
             found = _groups(partition, target)
             merged = {name for group in found for name in group}
             kept = [name for name in partition.files if name not in merged]
-            with told(about(files.path, [str(key)]), "compacted", damaged=(ValueError,)):
+            with translate_errors(about(files.path, [str(key)]), "compacted", damaged=(ValueError,)):
                 names = Merge(partition.content.base, found, kept, dict(files.credentials)).write(commit.stage(key))
             marker = partition.content.marker
             commit.put(

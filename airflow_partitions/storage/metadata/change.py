@@ -10,10 +10,10 @@ import attrs
 
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, StoredError
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 #: ``create`` fails if the partition is stored, ``append`` adds files to what is stored, ``overwrite`` replaces it; the
 #: last two make a partition that is not there.
@@ -37,8 +37,8 @@ class Change:
     key: str
     directory: str
     mode: str
-    marker: Marker | None = None
-    folder: Place | None = None
+    marker: PartitionMetadata | None = None
+    folder: Location | None = None
     files: Mapping[str, int] = attrs.field(factory=dict)
     foreign: bool = False
 
@@ -46,7 +46,7 @@ class Change:
         if self.mode not in MODES:
             raise InvalidDefinitionError(f"mode {self.mode!r} is not known; expected one of: {', '.join(MODES)}")
 
-    def check(self, stored: bool, held: Marker | None, attempt: Attempt, base: int | None) -> None:
+    def check(self, stored: bool, held: PartitionMetadata | None, attempt: Attempt, base: int | None) -> None:
         """Make sure that this change may be made to what is stored now.
 
         :param stored: whether the partition is there.
@@ -66,7 +66,7 @@ class Change:
                 f"partition {self.key!r} is stored already{by}; expected none, or mode='append' or 'overwrite'"
             )
 
-    def _check_writers(self, held: Marker, attempt: Attempt, base: int | None) -> None:
+    def _check_writers(self, held: PartitionMetadata, attempt: Attempt, base: int | None) -> None:
         if held.attempt.token == attempt.token and held.attempt.number > attempt.number:
             raise ConflictError(
                 f"partition {self.key!r} holds what {held.attempt} published at {held.published};"
@@ -81,12 +81,12 @@ class Change:
             )
 
 
-def _again(held: Marker | None, attempt: Attempt) -> bool:
+def _again(held: PartitionMetadata | None, attempt: Attempt) -> bool:
     """Whether *attempt* makes again what an earlier try of its run has published."""
     return held is not None and held.attempt.token == attempt.token and held.attempt.number < attempt.number
 
 
-def remade(names: Iterable[str], attempt: Attempt, key: str) -> set[str]:
+def superseded(names: Iterable[str], attempt: Attempt, key: str) -> set[str]:
     """Those of the files *names* in the partition *key* that *attempt* makes again: earlier tries of its run appended
     them.
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import attrs
 
-from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 
 
 @attrs.frozen
-class Content:
+class PartitionFiles:
     """What is in a partition.
 
     :ivar base: path of the folder that the names of the files start from.
@@ -20,8 +20,8 @@ class Content:
 
     base: str
     files: Mapping[str, int]
-    marker: Marker | None = None
+    marker: PartitionMetadata | None = None
 
-    def is_in(self, other: Content) -> bool:
+    def is_in(self, other: PartitionFiles) -> bool:
         """Whether all of this content is in the *other* one, which may have moved or got more files."""
         return self.marker == other.marker and self.files.items() <= other.files.items()

@@ -14,7 +14,7 @@ from airflow_partitions.storage.metadata.arrow_types import widest
 from airflow_partitions.storage.metadata.attempt import Attempt
 
 #: File in a partition's folder that holds it. Readers skip it.
-MARKER = "_partition.json"
+METADATA_FILE = "_partition.json"
 
 #: Column to value, as text, to the names of the files that have it.
 Index = Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -25,7 +25,7 @@ def _index(given: Mapping[str, Mapping[str, Any]]) -> Index:
 
 
 @attrs.frozen
-class Marker:
+class PartitionMetadata:
     """What a published partition says about itself.
 
     :ivar key: text of its key.
@@ -54,7 +54,9 @@ class Marker:
         """JSON form, read by :meth:`from_json`."""
         return {"version": 1, **attrs.asdict(self)}
 
-    def joined(self, held: Marker | None, kept: Iterable[str], files: Mapping[str, int]) -> Marker:
+    def joined(
+        self, held: PartitionMetadata | None, kept: Iterable[str], files: Mapping[str, int]
+    ) -> PartitionMetadata:
         """This marker of appended files, together with what was *held* before.
 
         :param kept: the files of the partition that stay.
@@ -87,7 +89,7 @@ class Marker:
         return attrs.evolve(self, rows=rows, files=len(files), bytes=size, schema=schema, index=index, user=user)
 
     @classmethod
-    def from_json(cls, form: Mapping[str, Any]) -> Marker:
+    def from_json(cls, form: Mapping[str, Any]) -> PartitionMetadata:
         """The marker whose :meth:`to_json` is *form*.
 
         :raises ValueError: if it is not one.
@@ -100,16 +102,16 @@ class Marker:
             raise ValueError(repr(error)) from error
 
 
-def read_marker(folder: Path) -> Marker | None:
+def read_metadata(folder: Path) -> PartitionMetadata | None:
     """What the partition in *folder* says about itself; ``None`` if it was not published by us.
 
     :raises StorageError: if what it says makes no sense.
     """
     try:
-        return Marker.from_json(json.loads((folder / MARKER).read_text()))
+        return PartitionMetadata.from_json(json.loads((folder / METADATA_FILE).read_text()))
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise StorageError(
-            f"{folder / MARKER} is not a partition's marker ({error}); remove it to publish anew"
+            f"{folder / METADATA_FILE} is not a partition's marker ({error}); remove it to publish anew"
         ) from error

@@ -12,11 +12,11 @@ from airflow_partitions.storage.filesystem.filesystem import children
 from airflow_partitions.storage.metadata.partition_metadata import Index
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
 @attrs.frozen
-class Written:
+class StagedFiles:
     """The files of one partition, as the job that wrote them saw them.
 
     :ivar rows: rows in all files; ``None`` if nobody counted.
@@ -36,15 +36,15 @@ class Written:
         return sum(self.files.values())
 
     def to_json(self) -> dict[str, Any]:
-        """JSON form: ``Written(**form)`` reads it."""
+        """JSON form: ``StagedFiles(**form)`` reads it."""
         return {"rows": self.rows, "files": dict(self.files), "schema": dict(self.schema), "index": dict(self.index)}
 
-    def check(self, folder: Place) -> None:
+    def check(self, folder: Location) -> None:
         """Make sure that *folder* holds exactly these files.
 
         :raises ResultError: if it does not.
         """
-        found = data_files(folder)
+        found = readable_files(folder)
         if not self.files:
             raise ResultError(f"the job wrote no file to {folder}; expected at least one, be it without rows")
         if found != dict(self.files):
@@ -55,7 +55,7 @@ class Written:
             )
 
 
-def data_files(folder: Place) -> dict[str, int]:
+def readable_files(folder: Location) -> dict[str, int]:
     """Name and size of the files in *folder* that readers read: those not hidden by ``_`` or ``.``."""
     try:
         return {name: size for name, size in children(folder).items() if name[0] not in "_."}

@@ -8,7 +8,7 @@ from airflow_partitions.errors import FilterError
 from airflow_partitions.storage.filters.binding import OPERATORS
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or
 from airflow_partitions.storage.filters.values import typed
-from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 #: Their text depends on a session's time zone, so that an index of them tells nothing.
@@ -21,7 +21,7 @@ def needed(partition: StoredPartition, rows: Filter) -> frozenset[str] | None:
     return None if marker is None or not marker.index else _needed(rows, marker)
 
 
-def _needed(part: Filter, marker: Marker) -> frozenset[str] | None:
+def _needed(part: Filter, marker: PartitionMetadata) -> frozenset[str] | None:
     if isinstance(part, Condition):
         return _having(part, marker)
     if not isinstance(part, And | Or):
@@ -33,7 +33,7 @@ def _needed(part: Filter, marker: Marker) -> frozenset[str] | None:
     return reduce(frozenset.intersection, known) if known else None
 
 
-def _having(condition: Condition, marker: Marker) -> frozenset[str] | None:
+def _having(condition: Condition, marker: PartitionMetadata) -> frozenset[str] | None:
     """Files with a value that *condition* allows."""
     kind = marker.schema.get(condition.field)
     if condition.field not in marker.index or kind is None or kind in _ZONED:

@@ -20,7 +20,7 @@ Where: TypeAlias = "Filter | Selection | Key | str | Iterable[Any] | None"
 
 
 @attrs.frozen
-class Chosen:
+class Plan:
     """What is to be read.
 
     :ivar partitions: those stored, in order.
@@ -48,7 +48,7 @@ def list_(files: Files, where: Where = None) -> Iterator[StoredPartition]:
     return _accepted(files, pruning)
 
 
-def choose(files: Files, where: Where, *, full_scan: bool = False, at_once: bool = False) -> Chosen:
+def choose(files: Files, where: Where, *, full_scan: bool = False, at_once: bool = False) -> Plan:
     """The partitions of *files* to be read for *where*.
 
     :param at_once: all of them as they are at one moment between two commits, not each as it is when it is looked at.
@@ -56,14 +56,14 @@ def choose(files: Files, where: Where, *, full_scan: bool = False, at_once: bool
     :raises FilterError: if a filter excludes no partition, without *full_scan*.
     """
     if where is None:
-        return Chosen(iter(snapshot(files).values()) if at_once else inventory(files))
+        return Plan(iter(snapshot(files).values()) if at_once else inventory(files))
     if isinstance(where, Filter):
         pruning = _prune(files, where)
         if not pruning.prunes and not full_scan:
             raise unpruned(files, where)
-        return Chosen(_accepted(files, pruning, at_once=at_once), pruning)
+        return Plan(_accepted(files, pruning, at_once=at_once), pruning)
     keys = list(_keys(files, where))
-    return Chosen(iter(required(files, keys).values()))
+    return Plan(iter(stored_or_fail(files, keys).values()))
 
 
 def unpruned(files: Files, where: Filter) -> FilterError:
@@ -74,7 +74,7 @@ def unpruned(files: Files, where: Filter) -> FilterError:
     )
 
 
-def required(files: Files, keys: Sequence[Key]) -> Mapping[Key, StoredPartition]:
+def stored_or_fail(files: Files, keys: Sequence[Key]) -> Mapping[Key, StoredPartition]:
     """The partitions *keys* of *files*, as they are at one moment between two commits.
 
     :raises MissingInputError: if one is not stored.

@@ -10,11 +10,11 @@ import attrs
 
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.layout.layout import Layout
-from airflow_partitions.storage.metadata.partition_files import Content
-from airflow_partitions.storage.stores.directory_store import Directories
-from airflow_partitions.storage.stores.open import register
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.stores.directory_store import DirectoryStore
+from airflow_partitions.storage.stores.open import open_store
 
 #: Told a partition column and its text: whether partitions with it are wanted.
 Accept = Callable[[str, str], bool]
@@ -31,8 +31,8 @@ class StoredPartition:
     directory: str
     root: str
     layout: Layout = attrs.field(repr=False, eq=False)
-    _find: Callable[[], Content | None] = attrs.field(repr=False, eq=False)
-    _known: Directories | None = attrs.field(default=None, repr=False, eq=False)
+    _find: Callable[[], PartitionFiles | None] = attrs.field(repr=False, eq=False)
+    _known: DirectoryStore | None = attrs.field(default=None, repr=False, eq=False)
 
     @cached_property
     def key(self) -> Key:
@@ -48,10 +48,10 @@ class StoredPartition:
         return self.layout.texts_of(self.directory)
 
     @cached_property
-    def content(self) -> Content:
+    def content(self) -> PartitionFiles:
         """Files and marker, as they are at the first look; no files if it has gone since it was listed."""
-        with told(about(self.root, [self.directory]), "listed"):
-            return self._find() or Content(self.path, {})
+        with translate_errors(about(self.root, [self.directory]), "listed"):
+            return self._find() or PartitionFiles(self.path, {})
 
     @property
     def path(self) -> str:
@@ -103,10 +103,10 @@ def inventory(files: Files, accept: Accept | None = None) -> Iterator[StoredPart
 
     :param accept: asked for every column on the way down; what it refuses is not listed, so it costs nothing.
     """
-    with told(repr(files.path), "listed"):
-        known = register(files)
-        directories = known.listed(accept) if isinstance(known, Directories) else None
-    if directories is None or not isinstance(known, Directories):
+    with translate_errors(repr(files.path), "listed"):
+        known = open_store(files)
+        directories = known.listed(accept) if isinstance(known, DirectoryStore) else None
+    if directories is None or not isinstance(known, DirectoryStore):
         yield from snapshot(files, accept=accept).values()
     else:
         for directory in directories:
@@ -122,9 +122,9 @@ def snapshot(
     :param accept: as for :func:`inventory`.
     """
     wanted = None if keys is None else [files.layout.directory_of(key) for key in keys]
-    with told(repr(files.path) if wanted is None else about(files.path, wanted), "listed"):
-        known = register(files)
-        found, folders = known.snapshot(wanted, accept), known if isinstance(known, Directories) else None
+    with translate_errors(repr(files.path) if wanted is None else about(files.path, wanted), "listed"):
+        known = open_store(files)
+        found, folders = known.snapshot(wanted, accept), known if isinstance(known, DirectoryStore) else None
     return {
         directory: StoredPartition(directory, files.path, files.layout, partial(_same, content), folders)
         for directory, content in found.items()
@@ -133,8 +133,8 @@ def snapshot(
 
 def stored(files: Files, key: Key) -> StoredPartition | None:
     """The partition *key* of *files*, ``None`` if there is none."""
-    directory, known = files.layout.directory_of(key), register(files)
-    if not isinstance(known, Directories):
+    directory, known = files.layout.directory_of(key), open_store(files)
+    if not isinstance(known, DirectoryStore):
         return snapshot(files, [key]).get(directory)
     return (
         StoredPartition(directory, files.path, files.layout, partial(known.content, directory), known)
@@ -143,5 +143,5 @@ def stored(files: Files, key: Key) -> StoredPartition | None:
     )
 
 
-def _same(content: Content) -> Content:
+def _same(content: PartitionFiles) -> PartitionFiles:
     return content

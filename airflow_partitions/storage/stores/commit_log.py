@@ -17,11 +17,11 @@ from airflow_partitions.storage.filesystem.paths import beyond
 from airflow_partitions.storage.metadata.attempt import Attempt
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 _ENTRY, _WHOLE = ".json", ".whole.json"
 #: A summary of the whole log is written after this many commits: a reader reads it and what came since.
-SUMMARY = 20
+CHECKPOINT_EVERY = 20
 #: How often the log is listed again when it changes while it is read.
 _REPEATS = 10
 _THREADS = 8
@@ -46,7 +46,7 @@ class Leader:
 
 
 @attrs.frozen
-class State:
+class LogSnapshot:
     """What a log says at one moment.
 
     :ivar number: of the last commit.
@@ -62,7 +62,7 @@ class State:
 
 
 @attrs.frozen
-class Entry:
+class LogEntry:
     """What is left to know of a commit.
 
     :ivar name: name of its object in the log.
@@ -74,11 +74,11 @@ class Entry:
     name: str
     at: datetime
     removed: tuple[str, ...]
-    summed_up: bool
+    checkpointed: bool
 
 
 @attrs.frozen
-class Log:
+class CommitLog:
     """A log of commits, below a folder.
 
     Of two writers that try for one number at once, one gets it.
@@ -87,14 +87,14 @@ class Log:
     :ivar root: path of the dataset.
     """
 
-    folder: Place
+    folder: Location
     root: str
 
     def number(self) -> int:
         """Number of the last commit."""
         return max((_number(name) for name in names(self.folder)), default=0)
 
-    def state(self) -> State:
+    def state(self) -> LogSnapshot:
         """All that the log says now.
 
         :raises StorageError: if it is damaged.
@@ -119,7 +119,7 @@ class Log:
             f" {str(self.folder)!r}"
         )
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         """The commits that the log still has, but for those that were not made."""
         found = names(self.folder)
         summed = max((_number(name) for name in found if name.endswith(_WHOLE)), default=0)
@@ -130,7 +130,7 @@ class Log:
             if leader is None or self._decision(leader):
                 needed = _number(name) > summed or "leads" in form
                 entries.append(
-                    Entry(name, datetime.fromisoformat(form["at"]), tuple(form["removed"]), summed_up=not needed)
+                    LogEntry(name, datetime.fromisoformat(form["at"]), tuple(form["removed"]), checkpointed=not needed)
                 )
         return entries
 
@@ -147,9 +147,9 @@ class Log:
             return read(file) == data
         return True
 
-    def sum_up(self, state: State) -> None:
+    def write_checkpoint(self, state: LogSnapshot) -> None:
         """Write down the whole *state*, now and then, so that readers need not read all that led to it."""
-        if state.number % SUMMARY == 0 and not state.undecided:
+        if state.number % CHECKPOINT_EVERY == 0 and not state.undecided:
             whole = {"version": 1, "partitions": state.partitions, "schema": state.schema}
             write(self.folder / f"{state.number:020}{_WHOLE}", _bytes(whole))
 
@@ -159,7 +159,7 @@ class Log:
         there = next((log for log in self._led_by(leader) if log.number()), self._log(leader.folder))
         there.add(leader.number, {**nothing, "schema": there.state().schema}, attempt)
 
-    def _joined(self, start: int, summary: Mapping[str, Any], entries: list[dict[str, Any]]) -> State:
+    def _joined(self, start: int, summary: Mapping[str, Any], entries: list[dict[str, Any]]) -> LogSnapshot:
         partitions: Partitions = summary.get("partitions", {})
         schema, undecided = summary.get("schema", {}), []
         for entry in entries:
@@ -170,7 +170,7 @@ class Log:
             if made:
                 merge(partitions, entry["changes"])
                 schema = entry["schema"]
-        return State(start + len(entries), partitions, schema, tuple(undecided))
+        return LogSnapshot(start + len(entries), partitions, schema, tuple(undecided))
 
     def _decision(self, leader: Leader) -> bool | None:
         """Whether the commit of *leader* is made; ``None`` if that is still open.
@@ -188,14 +188,14 @@ class Log:
             )
         return None
 
-    def _led_by(self, leader: Leader) -> Iterator[Log]:
+    def _led_by(self, leader: Leader) -> Iterator[CommitLog]:
         """Where the log of *leader* may be: where it was then, or as far from here as it was then."""
         yield self._log(leader.folder)
         if leader.beside:
             yield self._log(beyond(str(self.folder), leader.beside))
 
-    def _log(self, folder: str) -> Log:
-        return Log(at(folder, getattr(self.folder, "storage_options", None)), folder)
+    def _log(self, folder: str) -> CommitLog:
+        return CommitLog(at(folder, getattr(self.folder, "storage_options", None)), folder)
 
     def load(self, name: str) -> dict[str, Any]:
         """The object *name* of the log.

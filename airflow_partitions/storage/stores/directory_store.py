@@ -15,11 +15,11 @@ import attrs
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.change import Change, remade
-from airflow_partitions.storage.metadata.partition_files import Content
-from airflow_partitions.storage.metadata.partition_metadata import MARKER, Marker, read_marker
+from airflow_partitions.storage.metadata.change import Change, superseded
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE, PartitionMetadata, read_metadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.folders import LOCK, accepts, content_of, link, locked, walk
+from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, walk
 from airflow_partitions.storage.stores.journal import Journal, Move, inode
 from airflow_partitions.storage.stores.store import Request, Store
 
@@ -33,7 +33,7 @@ _DIGITS = 20
 
 
 @attrs.frozen
-class Directories(Store):
+class DirectoryStore(Store):
     """The partitions below a local folder.
 
     A commit of one partition is one exchange of folders. One of several is told in the :class:`.Journal` while it goes
@@ -76,11 +76,13 @@ class Directories(Store):
         move = self.journal.pending().get(directory)
         return (self.root / directory).is_dir() if move is None else move.before is not None
 
-    def content(self, directory: str) -> Content | None:
+    def content(self, directory: str) -> PartitionFiles | None:
         """What is stored in *directory*, ``None`` if nothing is."""
         return self.snapshot([directory]).get(directory)
 
-    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> dict[str, PartitionFiles]:
         """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
         while True:
             state, moves = self.journal.state(), self.journal.pending()
@@ -94,16 +96,18 @@ class Directories(Store):
             if self.journal.state() == state:
                 return {directory: content for directory, content in found.items() if content is not None}
 
-    def replaced(self, directory: str) -> list[Content]:
+    def replaced(self, directory: str) -> list[PartitionFiles]:
         """What was stored in *directory* before, as far as it is kept."""
         found = []
         for batch in names(self.root / REPLACED):
             with suppress(FileNotFoundError):  # not of this partition, or cleaned up right now
-                found.append(content_of(self.root / REPLACED / batch / directory))
+                found.append(files_in(self.root / REPLACED / batch / directory))
         return found
 
     @classmethod
-    def _applied(cls, requests: Sequence[Request[Directories]], attempt: Attempt) -> list[list[Marker | None]]:
+    def _applied(
+        cls, requests: Sequence[Request[DirectoryStore]], attempt: Attempt
+    ) -> list[list[PartitionMetadata | None]]:
         ordered = sorted(requests, key=lambda request: request[0].root)  # so that two writers never wait for each other
         with ExitStack() as locks:
             held = [locks.enter_context(locked(request[0].root)) for request in ordered]
@@ -122,7 +126,7 @@ class Directories(Store):
         self.journal.recover()
         stored = {change.directory: (self.root / change.directory).is_dir() for change in changes}
         for change in changes:
-            change.check(stored[change.directory], read_marker(self.root / change.directory), attempt, base)
+            change.check(stored[change.directory], read_metadata(self.root / change.directory), attempt, base)
         known = self._schema()
         schema = known if rule is None else rule.after(known, changes)
         number = self.number() + 1
@@ -148,7 +152,7 @@ class Directories(Store):
         wanted = {directory for directory in kept if accept is None or accepts(directory, accept)}
         return sorted((set(found) - set(moves)) | wanted)
 
-    def _content(self, directory: str, move: Move | None) -> Content | None:
+    def _content(self, directory: str, move: Move | None) -> PartitionFiles | None:
         """What is stored in *directory*, which a commit that is under way may *move*."""
         while True:
             folder = self.root / directory if move is None or move.before is None else move.kept(self.root)
@@ -156,7 +160,7 @@ class Directories(Store):
             if expected is None:
                 return None
             try:
-                found = content_of(folder)
+                found = files_in(folder)
             except FileNotFoundError:  # it goes right now
                 continue
             if inode(folder) == expected:
@@ -169,7 +173,7 @@ class Directories(Store):
         except ValueError as error:
             raise StorageError(f"{self.root / _SCHEMA} is damaged ({error}); remove it, and say evolve=True") from error
 
-    def _stage(self, change: Change, number: int, attempt: Attempt) -> Marker | None:
+    def _stage(self, change: Change, number: int, attempt: Attempt) -> PartitionMetadata | None:
         """Bring the new folder of *change* into its final form."""
         if change.marker is None:
             return None
@@ -178,10 +182,10 @@ class Directories(Store):
         marker = attrs.evolve(change.marker, commit=number)
         if change.mode == "append":
             marker = self._join(change, folder, marker, attempt)
-        write(folder / MARKER, json.dumps(marker.to_json(), separators=(",", ":")).encode())
+        write(folder / METADATA_FILE, json.dumps(marker.to_json(), separators=(",", ":")).encode())
         return marker
 
-    def _join(self, change: Change, folder: Path, marker: Marker, attempt: Attempt) -> Marker:
+    def _join(self, change: Change, folder: Path, marker: PartitionMetadata, attempt: Attempt) -> PartitionMetadata:
         """Link the files that are stored into *folder*, beside the new ones: no data is copied."""
         for name in change.files:  # a name of their own: they may be called like stored ones
             (folder / name).rename(folder / f"{attempt.name}-{name}")
@@ -193,12 +197,12 @@ class Directories(Store):
         target = self.root / change.directory
         if not target.is_dir():
             return marker
-        there = content_of(target).files
-        kept = there.keys() - remade(there, attempt, change.key)
+        there = files_in(target).files
+        kept = there.keys() - superseded(there, attempt, change.key)
         for name in kept:
             link(target / name, folder / name)
-        held = read_marker(target)
-        return marker.joined(held, kept, content_of(folder).files)
+        held = read_metadata(target)
+        return marker.joined(held, kept, files_in(folder).files)
 
     def _planned(self, change: Change, old: str | None) -> Move:
         staged = None if change.marker is None else Path(str(change.folder)).relative_to(self.root).as_posix()
@@ -209,10 +213,10 @@ class Directories(Store):
 class Prepared:
     """What is left to do of a commit: nothing of it can be seen yet."""
 
-    directories: Directories
+    directories: DirectoryStore
     number: int
     moves: list[Move]
-    markers: list[Marker | None]
+    markers: list[PartitionMetadata | None]
     schema: Mapping[str, str] | None
 
     def begin(self, leader: Path | None = None, followers: Sequence[Path] = ()) -> None:

@@ -11,14 +11,14 @@ from airflow_partitions.errors import InvalidKeyError, LayoutError
 from airflow_partitions.keys import Key, Segment
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.layout import Layout
-from airflow_partitions.storage.metadata.partition_files import Content
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.stores.folders import Accept
 
 
-class Names(Layout):
+class FilePerKey(Layout):
     """The key of a file is its path below the root, without the suffix.
 
     :param definition: keys that become known when files do.
@@ -62,7 +62,7 @@ class Names(Layout):
         return {self.definition.name: str(self.key_of(directory))}
 
 
-class Named:
+class FileStore:
     """The files below a place, each a partition. They are only read.
 
     :ivar place: where they are.
@@ -70,7 +70,7 @@ class Named:
     :ivar find: what the file system's ``find`` is told, such as ``{"maxdepth": 1}``.
     """
 
-    def __init__(self, place: Place, root: str, layout: Names, find: Mapping[str, Any]) -> None:
+    def __init__(self, place: Location, root: str, layout: FilePerKey, find: Mapping[str, Any]) -> None:
         self.place = place
         self.root = root
         self.layout = layout
@@ -80,16 +80,16 @@ class Named:
         """Paths of the files below the root, sorted."""
         return list(self.snapshot(accept=accept))
 
-    def content(self, directory: str) -> Content | None:
+    def content(self, directory: str) -> PartitionFiles | None:
         """The one file *directory*, ``None`` if there is none."""
         return self.snapshot([directory]).get(directory)
 
-    def snapshot(self, directories: list[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+    def snapshot(self, directories: list[str] | None = None, accept: Accept | None = None) -> dict[str, PartitionFiles]:
         """The files *directories*, or all that *accept* wants."""
         wanted = None if directories is None else set(directories)
         name = self.layout.definition.name
         return {
-            path: Content(self.root, {path: size})
+            path: PartitionFiles(self.root, {path: size})
             for path, size in self._found()
             if (wanted is None or path in wanted) and (accept is None or accept(name, self.layout.texts_of(path)[name]))
         }

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airflow_partitions.storage.layout.escape import escape, unescape
-from airflow_partitions.storage.metadata.partition_files import Content
-from airflow_partitions.storage.metadata.partition_metadata import read_marker
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.metadata.partition_metadata import read_metadata
 
 if TYPE_CHECKING:
     #: Told a partition column and its text: whether partitions with it are wanted.
@@ -48,14 +48,14 @@ def accepts(directory: str, accept: Accept) -> bool:
     return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
 
-def content_of(folder: Path) -> Content:
+def files_in(folder: Path) -> PartitionFiles:
     """What is in the *folder* of a partition.
 
     :raises FileNotFoundError: if there is none.
     """
     with os.scandir(folder) as entries:
         files = sorted((e.name, e.stat().st_size) for e in entries if e.name[0] not in "_." and e.is_file())
-    return Content(str(folder), dict(files), read_marker(folder))
+    return PartitionFiles(str(folder), dict(files), read_metadata(folder))
 
 
 def link(source: Path, target: Path) -> None:

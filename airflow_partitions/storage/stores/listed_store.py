@@ -9,16 +9,16 @@ import attrs
 
 from airflow_partitions.storage.filesystem.filesystem import sizes
 from airflow_partitions.storage.layout.escape import escape
-from airflow_partitions.storage.metadata.partition_files import Content
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.folders import accepts
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.stores.folders import Accept
 
 
 @attrs.frozen
-class Found:
+class ListedStore:
     """The partitions below a place, as they are found. They are only read.
 
     :ivar place: where they are.
@@ -26,7 +26,7 @@ class Found:
     :ivar columns: names of the partition columns, in the order of the levels.
     """
 
-    place: Place
+    place: Location
     root: str
     columns: tuple[str, ...]
 
@@ -34,11 +34,13 @@ class Found:
         """Directories of the partitions, sorted."""
         return list(self.snapshot(accept=accept))
 
-    def content(self, directory: str) -> Content | None:
+    def content(self, directory: str) -> PartitionFiles | None:
         """What is found in *directory*, ``None`` if nothing is."""
         return self.snapshot([directory]).get(directory)
 
-    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> dict[str, PartitionFiles]:
         """What is found in *directories*, or in all that *accept* wants."""
         files: dict[str, dict[str, int]] = {}
         for directory in [""] if directories is None else directories:
@@ -47,7 +49,7 @@ class Found:
                 found, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
                 if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(found, accept):
                     files.setdefault(found, {})[f"{found}/{name}"] = size
-        return {directory: Content(self.root, below) for directory, below in sorted(files.items())}
+        return {directory: PartitionFiles(self.root, below) for directory, below in sorted(files.items())}
 
     def _accepts(self, directory: str, accept: Accept | None) -> bool:
         if [level.partition("=")[0] for level in directory.split("/")] != [escape(column) for column in self.columns]:

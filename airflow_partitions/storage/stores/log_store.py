@@ -11,17 +11,17 @@ import attrs
 from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.filesystem.paths import way
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.change import Change, remade
-from airflow_partitions.storage.metadata.partition_files import Content
-from airflow_partitions.storage.metadata.partition_metadata import Marker
-from airflow_partitions.storage.stores.commit_log import Leader, Log, State, merge
+from airflow_partitions.storage.metadata.change import Change, superseded
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.stores.commit_log import CommitLog, Leader, LogSnapshot, merge
 from airflow_partitions.storage.stores.folders import accepts
 from airflow_partitions.storage.stores.store import Request, Store
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.stores.folders import Accept
-    from airflow_partitions.storage.stores.listed_store import Found
+    from airflow_partitions.storage.stores.listed_store import ListedStore
 
 #: Folder of the log, below the root of a dataset.
 MANIFEST = "_manifest"
@@ -32,7 +32,7 @@ _TRIES = 100
 
 
 @attrs.frozen
-class Manifest(Store):
+class LogStore(Store):
     """The partitions of a dataset, by a log of its commits.
 
     Every commit is one object, named by its number and made only if there is none of this name: of two writers one gets
@@ -46,15 +46,15 @@ class Manifest(Store):
         them over.
     """
 
-    folder: Place
+    folder: Location
     root: str
-    found: Found | None = None
+    found: ListedStore | None = None
     external: bool | str = False
 
     @property
-    def log(self) -> Log:
+    def log(self) -> CommitLog:
         """The log of its commits."""
-        return Log(self.folder, self.root)
+        return CommitLog(self.folder, self.root)
 
     def state(self) -> int:
         return self.number()
@@ -66,11 +66,13 @@ class Manifest(Store):
         """Directories of the stored partitions, sorted."""
         return list(self.snapshot(accept=accept))
 
-    def content(self, directory: str) -> Content | None:
+    def content(self, directory: str) -> PartitionFiles | None:
         """What is stored in *directory*, ``None`` if nothing is."""
         return self.snapshot([directory]).get(directory)
 
-    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> dict[str, PartitionFiles]:
         """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
         log = self.log.state()
         if not log.number and self.found is not None:
@@ -83,7 +85,7 @@ class Manifest(Store):
         }
 
     @classmethod
-    def _applied(cls, requests: Sequence[Request[Manifest]], attempt: Attempt) -> list[list[Marker | None]]:
+    def _applied(cls, requests: Sequence[Request[LogStore]], attempt: Attempt) -> list[list[PartitionMetadata | None]]:
         # The entries of several datasets name one of their logs, which leads: they count once it has its entry. A
         # writer that finds some that are still open takes the leader's number for nothing, so that they never count.
         for _ in range(_TRIES):
@@ -92,7 +94,7 @@ class Manifest(Store):
             if _add(requests, states, entries, attempt):
                 for request, state, entry in zip(requests, states, entries, strict=True):
                     merge(state.partitions, entry["changes"])
-                    request[0].log.sum_up(State(state.number + 1, state.partitions, entry["schema"]))
+                    request[0].log.write_checkpoint(LogSnapshot(state.number + 1, state.partitions, entry["schema"]))
                 return [
                     [_marker(entry["changes"][change.directory]) for change in request[1]]
                     for request, entry in zip(requests, entries, strict=True)
@@ -104,7 +106,7 @@ class Manifest(Store):
     def tidy(self) -> None:
         """Nothing is ever half done here."""
 
-    def settled(self, attempt: Attempt) -> State:
+    def settled(self, attempt: Attempt) -> LogSnapshot:
         """The state to build a commit on: what was there before the first is taken over, nothing is left open."""
         while True:
             state = self.log.state()
@@ -116,7 +118,7 @@ class Manifest(Store):
             else:
                 return state
 
-    def entry(self, request: Request[Manifest], state: State, attempt: Attempt) -> dict[str, Any]:
+    def entry(self, request: Request[LogStore], state: LogSnapshot, attempt: Attempt) -> dict[str, Any]:
         """What the log will say of the *request*, after *state*."""
         _, changes, base, rule = request
         told, removed = self._entry(changes, state, attempt, base)
@@ -124,7 +126,7 @@ class Manifest(Store):
         return {"changes": told, "removed": removed, "schema": schema}
 
     def _entry(
-        self, changes: Sequence[Change], log: State, attempt: Attempt, base: int | None
+        self, changes: Sequence[Change], log: LogSnapshot, attempt: Attempt, base: int | None
     ) -> tuple[dict[str, Any], list[str]]:
         """What the commit will say: the new content of each partition, and the files that are no longer wanted."""
         entry: dict[str, Any] = {}
@@ -138,7 +140,7 @@ class Manifest(Store):
             if content is not None:
                 if change.mode == "append" and change.marker is not None:
                     self._check_own(change, content)
-                    again = remade(content.files, attempt, change.key)
+                    again = superseded(content.files, attempt, change.key)
                     kept = {name: size for name, size in content.files.items() if name not in again}
                 if content.base == self.root:
                     removed += [name for name in content.files if name not in kept and self._ours(name)]
@@ -146,13 +148,13 @@ class Manifest(Store):
         return entry, removed
 
     def _changed(
-        self, change: Change, number: int, held: Marker | None, kept: Mapping[str, int]
+        self, change: Change, number: int, held: PartitionMetadata | None, kept: Mapping[str, int]
     ) -> dict[str, Any] | None:
         if change.marker is None:
             return None
         marker = attrs.evolve(change.marker, commit=number)
         if change.foreign:
-            return self._record(Content(str(change.folder), change.files, marker))
+            return self._record(PartitionFiles(str(change.folder), change.files, marker))
         prefix = str(change.folder).removeprefix(self.root).strip("/")
         own = {f"{prefix}/{name}": size for name, size in change.files.items()}
         index = {
@@ -163,7 +165,7 @@ class Manifest(Store):
         marker = attrs.evolve(marker, index=index)
         if change.mode == "append":
             marker = marker.joined(held, list(kept), files)
-        return self._record(Content(self.root, files, marker))
+        return self._record(PartitionFiles(self.root, files, marker))
 
     def _there(self) -> dict[str, Any]:
         """Partitions that were there before the first commit.
@@ -182,26 +184,28 @@ class Manifest(Store):
         """Whether the file *name* below the root may be removed."""
         return name.startswith(f"{DATA}/") or self.external in (False, "possess-existing")
 
-    def _check_own(self, change: Change, content: Content) -> None:
+    def _check_own(self, change: Change, content: PartitionFiles) -> None:
         if content.base != self.root:
             raise StorageError(
                 f"partition {change.key!r} lies in {content.base!r}, outside {self.root!r}; expected mode='overwrite',"
                 " nothing is added to files of others"
             )
 
-    def _record(self, content: Content) -> dict[str, Any]:
+    def _record(self, content: PartitionFiles) -> dict[str, Any]:
         # The root is not written down, so that a dataset can be moved.
         base = None if content.base == self.root else content.base
         marker = None if content.marker is None else content.marker.to_json()
         return {"files": dict(content.files), "base": base, "marker": marker}
 
-    def _content(self, record: Mapping[str, Any]) -> Content:
+    def _content(self, record: Mapping[str, Any]) -> PartitionFiles:
         marker = record["marker"]
-        return Content(record.get("base") or self.root, record["files"], marker and Marker.from_json(marker))
+        return PartitionFiles(
+            record.get("base") or self.root, record["files"], marker and PartitionMetadata.from_json(marker)
+        )
 
 
 def _add(
-    requests: Sequence[Request[Manifest]], states: list[State], entries: list[dict[str, Any]], attempt: Attempt
+    requests: Sequence[Request[LogStore]], states: list[LogSnapshot], entries: list[dict[str, Any]], attempt: Attempt
 ) -> bool:
     """Add the entry of each request to its log, or none that counts."""
     logs = [request[0].log for request in requests]
@@ -215,5 +219,5 @@ def _add(
     return logs[0].add(leader.number, {**entries[0], "leads": leader.name}, attempt)
 
 
-def _marker(record: Mapping[str, Any] | None) -> Marker | None:
-    return None if record is None else Marker.from_json(record["marker"])
+def _marker(record: Mapping[str, Any] | None) -> PartitionMetadata | None:
+    return None if record is None else PartitionMetadata.from_json(record["marker"])

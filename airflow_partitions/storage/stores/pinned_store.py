@@ -13,28 +13,28 @@ import attrs
 
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import ages, at, create, read, remove
-from airflow_partitions.storage.filesystem.translate_errors import told
-from airflow_partitions.storage.metadata.partition_files import Content
-from airflow_partitions.storage.metadata.partition_metadata import Marker
-from airflow_partitions.storage.stores.directory_store import Directories
-from airflow_partitions.storage.stores.log_store import Manifest
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.stores.directory_store import DirectoryStore
+from airflow_partitions.storage.stores.log_store import LogStore
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.files import Files
-    from airflow_partitions.storage.filesystem.filesystem import Place
+    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.layout.layout import Layout
-    from airflow_partitions.storage.stores.file_store import Named
+    from airflow_partitions.storage.stores.file_store import FileStore
     from airflow_partitions.storage.stores.folders import Accept
-    from airflow_partitions.storage.stores.listed_store import Found
+    from airflow_partitions.storage.stores.listed_store import ListedStore
 
 #: Folder of the listings, below the root of a dataset.
-LISTINGS = "_listings"
+PINS = "_listings"
 #: Nobody releases the listing of a run that never comes to its end.
 _KEPT = timedelta(days=7)
 
 
 @attrs.frozen
-class Listing:
+class PinnedStore:
     """The partitions of a dataset as a listing says.
 
     :ivar path: path of the listing.
@@ -44,18 +44,20 @@ class Listing:
 
     path: str
     layout: Layout
-    live: Directories | Manifest | Found | Named
+    live: DirectoryStore | LogStore | ListedStore | FileStore
     credentials: dict[str, Any] = attrs.field(factory=dict, repr=False)
 
     def listed(self, accept: Accept | None = None) -> list[str]:
         """Directories of the partitions, sorted."""
         return list(self.snapshot(accept=accept))
 
-    def content(self, directory: str) -> Content | None:
+    def content(self, directory: str) -> PartitionFiles | None:
         """What is in *directory*, ``None`` if nothing is."""
         return self.snapshot([directory]).get(directory)
 
-    def snapshot(self, directories: Sequence[str] | None = None, accept: Accept | None = None) -> dict[str, Content]:
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> dict[str, PartitionFiles]:
         """What is in *directories*, or in all that *accept* wants.
 
         :raises StorageError: if the listing was released, or is damaged; if the files of a partition are no longer what
@@ -70,7 +72,7 @@ class Listing:
             raise StorageError(f"listing {self.path!r} is damaged ({error!r}); release it to list anew") from error
         wanted = partitions if directories is None else [each for each in directories if each in partitions]
         listed = {each: partitions[each] for each in wanted if accept is None or self._accepts(each, accept)}
-        if directories is None and not isinstance(self.live, Directories):  # to look at all of it takes time
+        if directories is None and not isinstance(self.live, DirectoryStore):  # to look at all of it takes time
             return listed
         there = self._there(listed)
         if gone := listed.keys() - there.keys():
@@ -80,15 +82,15 @@ class Listing:
             )
         return there
 
-    def _there(self, listed: Mapping[str, Content]) -> dict[str, Content]:
+    def _there(self, listed: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
         """What was *listed*, with the places where it is now, as far as it is still kept."""
-        if isinstance(self.live, Manifest):  # its files stay where they are until they are cleaned up
+        if isinstance(self.live, LogStore):  # its files stay where they are until they are cleaned up
             return dict(listed)
         now = self.live.snapshot(list(listed))
-        found: dict[str, Content] = {}
+        found: dict[str, PartitionFiles] = {}
         for directory, content in listed.items():
             places = [now[directory]] if directory in now else []
-            if isinstance(self.live, Directories) and not any(map(content.is_in, places)):
+            if isinstance(self.live, DirectoryStore) and not any(map(content.is_in, places)):
                 places = self.live.replaced(directory)
             if (place := next(filter(content.is_in, places), None)) is not None:
                 found[directory] = attrs.evolve(content, base=place.base)
@@ -102,9 +104,9 @@ def freeze(files: Files, run: str, folder: str | None) -> str:
     """Path of the listing of *files* for *run*: that of the first one who asks."""
     from airflow_partitions.storage.scan.stored_partition import snapshot
 
-    path = folder or f"{files.path}/{LISTINGS}"
+    path = folder or f"{files.path}/{PINS}"
     digest = hashlib.sha256(f"{files.path}\0{run}".encode()).hexdigest()
-    with told(f"the listing of {files.path!r}", f"kept in {path!r}"):
+    with translate_errors(f"the listing of {files.path!r}", f"kept in {path!r}"):
         place = at(path, dict(files.credentials))
         file = place / f"{digest[:24]}.json"
         if read(file) is None:
@@ -121,20 +123,20 @@ def freeze(files: Files, run: str, folder: str | None) -> str:
 def release(files: Files) -> None:
     """Remove the listing of the frozen *files*."""
     if files.frozen is not None:
-        with told(f"the listing of {files.path!r}", "released"):
+        with translate_errors(f"the listing of {files.path!r}", "released"):
             remove(at(files.frozen, dict(files.credentials)))
 
 
-def expired(folder: Place, limit: datetime) -> list[Place]:
+def expired(folder: Location, limit: datetime) -> list[Location]:
     """The listings in *folder* that are older than *limit*."""
     return [folder / name for name, made in ages(folder).items() if made < limit]
 
 
-def _form(content: Content) -> dict[str, Any]:
+def _form(content: PartitionFiles) -> dict[str, Any]:
     marker = None if content.marker is None else content.marker.to_json()
     return {"base": content.base, "files": dict(content.files), "marker": marker}
 
 
-def _content(form: dict[str, Any]) -> Content:
-    marker = None if form["marker"] is None else Marker.from_json(form["marker"])
-    return Content(form["base"], form["files"], marker)
+def _content(form: dict[str, Any]) -> PartitionFiles:
+    marker = None if form["marker"] is None else PartitionMetadata.from_json(form["marker"])
+    return PartitionFiles(form["base"], form["files"], marker)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self, TypeVar
 
-from airflow_partitions.storage.filesystem.translate_errors import about, told
+from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
-from airflow_partitions.storage.metadata.partition_metadata import Marker
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
 
 _Store = TypeVar("_Store")
@@ -40,7 +40,7 @@ class Store(ABC):
         attempt: Attempt,
         base: int | None = None,
         rule: SchemaRule | None = None,
-    ) -> list[Marker | None]:
+    ) -> list[PartitionMetadata | None]:
         """Make all of *changes*, or none.
 
         :param base: number of the last commit when the writer began.
@@ -52,12 +52,12 @@ class Store(ABC):
         return self.apply_all([(self, changes, base, rule)], attempt)[0]
 
     @classmethod
-    def apply_all(cls, requests: Sequence[Request[Self]], attempt: Attempt) -> list[list[Marker | None]]:
+    def apply_all(cls, requests: Sequence[Request[Self]], attempt: Attempt) -> list[list[PartitionMetadata | None]]:
         """Make all changes of all datasets, or none; see :meth:`apply`."""
         first, changes, _, _ = requests[0]
-        with told(about(str(first.root), [change.key for change in changes]), "published"):
+        with translate_errors(about(str(first.root), [change.key for change in changes]), "published"):
             return cls._applied(requests, attempt)
 
     @classmethod
     @abstractmethod
-    def _applied(cls, requests: Sequence[Request[Self]], attempt: Attempt) -> list[list[Marker | None]]: ...
+    def _applied(cls, requests: Sequence[Request[Self]], attempt: Attempt) -> list[list[PartitionMetadata | None]]: ...

@@ -23,7 +23,7 @@ from airflow_partitions.storage.commit.tables import commit_tables
 from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.staged_files import Written
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 LETTERS = PartitionBySequence(["a", "b", "c", "d", "e"], name="letter")
 NAMES = ("x", "y", "z")
@@ -42,7 +42,7 @@ def single(files: Files, generation: int) -> None:
     attempt, key = Attempt("dag", "run", generation), LETTERS.parse("a")
     staging = open_staging(files, attempt, files.layout.directory_of(key))
     fill(staging.data, generation)
-    written = Written(len(NAMES), {f"{generation}-{name}": len(f"{generation}") for name in NAMES}, {})
+    written = StagedFiles(len(NAMES), {f"{generation}-{name}": len(f"{generation}") for name in NAMES}, {})
     publish(files, key, attempt, staging, written)
     staging.remove()
 

@@ -18,8 +18,8 @@ from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import STAGING, Staging, check_writable, open_staging
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.partition_metadata import MARKER, Marker, read_marker
-from airflow_partitions.storage.metadata.staged_files import Written
+from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE, PartitionMetadata, read_metadata
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.directory_store import REPLACED
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
@@ -36,15 +36,15 @@ def attempt(number: int, run: str = RUN) -> Attempt:
     return Attempt("dag", run, number)
 
 
-def stage(storage: Parquet, who: Attempt, *names: str) -> tuple[Staging, Written]:
+def stage(storage: Parquet, who: Attempt, *names: str) -> tuple[Staging, StagedFiles]:
     staging = open_staging(storage.path, who)
     staging.data.mkdir()
     for name in names:
         (staging.data / name).write_text(name)
-    return staging, Written(len(names), {name: len(name) for name in names}, {})
+    return staging, StagedFiles(len(names), {name: len(name) for name in names}, {})
 
 
-def put(storage: Parquet, who: Attempt, *names: str) -> Marker:
+def put(storage: Parquet, who: Attempt, *names: str) -> PartitionMetadata:
     return publish(storage, EWR, who, *stage(storage, who, *names))
 
 
@@ -55,7 +55,7 @@ def files(storage: Parquet) -> list[str]:
 def test_first_publication(storage: Parquet) -> None:
     marker = put(storage, attempt(1), "a", "b")
     assert files(storage) == ["a", "b"]
-    assert read_marker(Path(storage.path_of(EWR))) == marker
+    assert read_metadata(Path(storage.path_of(EWR))) == marker
     assert (marker.key, marker.rows, marker.files, marker.bytes) == ("EWR", 2, 2, 2)
     assert not storage.exists(JFK)
 
@@ -68,7 +68,7 @@ def test_a_rerun_replaces_exactly_its_own_partition(storage: Parquet) -> None:
     assert files(storage) == ["c"]
     assert (Path(storage.path_of(JFK)) / "j").exists()
     replaced = [p.name for p in (Path(storage.path) / REPLACED).rglob("*") if p.is_file()]
-    assert sorted(replaced) == [MARKER, "a", "b"]
+    assert sorted(replaced) == [METADATA_FILE, "a", "b"]
 
 
 def test_an_older_try_never_publishes_over_a_newer_one(storage: Parquet) -> None:
@@ -98,7 +98,7 @@ def test_files_that_are_not_those_written_are_refused(storage: Parquet, change: 
         case "other size":
             (staging.data / "a").write_text("aa")
         case "nothing written":
-            written = Written(0, {}, {})
+            written = StagedFiles(0, {}, {})
         case "no folder":
             staging.data.rename(staging.folder / "elsewhere")
     with pytest.raises(ResultError):
@@ -108,14 +108,14 @@ def test_files_that_are_not_those_written_are_refused(storage: Parquet, change: 
 
 def test_a_broken_marker_is_named(storage: Parquet) -> None:
     put(storage, attempt(1), "a")
-    (Path(storage.path_of(EWR)) / MARKER).write_text("{}")
+    (Path(storage.path_of(EWR)) / METADATA_FILE).write_text("{}")
     with pytest.raises(StorageError, match="is not a partition's marker"):
         put(storage, attempt(2), "b")
     assert files(storage) == ["a"]
 
 
 def test_partitions_of_others_have_no_marker(tmp_path: Path) -> None:
-    assert read_marker(tmp_path) is None
+    assert read_metadata(tmp_path) is None
 
 
 def test_concurrent_publishers_of_one_partition(storage: Parquet) -> None:
@@ -235,6 +235,6 @@ def test_cleaning_leaves_other_files_alone(storage: Parquet) -> None:
 
 def test_marker_is_json_for_everyone(storage: Parquet) -> None:
     put(storage, attempt(3), "a")
-    form = json.loads((Path(storage.path_of(EWR)) / MARKER).read_text())
+    form = json.loads((Path(storage.path_of(EWR)) / METADATA_FILE).read_text())
     assert form["attempt"]["number"] == 3
     assert form["version"] == 1

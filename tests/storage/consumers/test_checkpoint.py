@@ -36,11 +36,11 @@ class World:
         self.confirmed: list[str] = []
 
     def free(self) -> list[str]:
-        mark = self.checkpoint.mark
+        watermark = self.checkpoint.watermark
         past = [
             directory
             for directory in DIRECTORIES[: self.there]
-            if mark is None or rank(LAYOUT.key_of(directory)) > rank(DAYS.parse(mark))
+            if watermark is None or rank(LAYOUT.key_of(directory)) > rank(DAYS.parse(watermark))
         ]
         return [d for d in past if d not in self.checkpoint.consumed | self.checkpoint.lent]
 
@@ -82,6 +82,6 @@ def test_every_partition_is_confirmed_exactly_once_whatever_happens(marked: bool
     assert sorted(world.confirmed) == DIRECTORIES[: world.there]
     if marked:
         last = LAYOUT.key_of(DIRECTORIES[world.there - 1])
-        assert (world.checkpoint.mark, world.checkpoint.consumed) == (str(last), frozenset())
+        assert (world.checkpoint.watermark, world.checkpoint.consumed) == (str(last), frozenset())
     else:
         assert sorted(world.checkpoint.consumed) == DIRECTORIES[: world.there]

@@ -38,7 +38,7 @@ class TestRefused:
                 use(Consumer(files))
         assert state(files).read_text() == text
 
-    @pytest.mark.parametrize("part", ["dataset", "mark", "consumed", "returned", "leases", "confirmed", "version"])
+    @pytest.mark.parametrize("part", ["dataset", "watermark", "consumed", "returned", "leases", "confirmed", "version"])
     @pytest.mark.parametrize("value", [5, [5], {"a": 5}, False])
     def test_a_damaged_part(self, files: Parquet, part: str, value: object) -> None:
         Consumer(files).take().confirm()

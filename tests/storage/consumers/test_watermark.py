@@ -23,7 +23,7 @@ class TestMark:
     def test_it_moves_when_confirmed(self, files: Parquet) -> None:
         self.consumer(files).take(limit=3).confirm()
         checkpoint = Consumer(files).checkpoint
-        assert (checkpoint.mark, checkpoint.consumed) == ("2013-01-03", frozenset())
+        assert (checkpoint.watermark, checkpoint.consumed) == ("2013-01-03", frozenset())
         assert self.consumer(files).take().keys == days(4, 5)
 
     def test_what_arrives_behind_it_is_left(self, files: Parquet) -> None:
@@ -36,16 +36,20 @@ class TestMark:
     def test_it_waits_for_earlier_batches(self, files: Parquet) -> None:
         early, late = self.consumer(files).take(limit=2), self.consumer(files).take(limit=2)
         late.confirm()
-        assert Consumer(files).checkpoint.mark is None
+        assert Consumer(files).checkpoint.watermark is None
         early.put_back()
         last = self.consumer(files).take(limit=1)
         assert last.keys == days(1)
         last.confirm()
         checkpoint = Consumer(files).checkpoint
-        assert (checkpoint.mark, checkpoint.consumed) == ("2013-01-01", {"date=2013-01-03", "date=2013-01-04"})
+        assert (checkpoint.watermark, checkpoint.consumed) == ("2013-01-01", {"date=2013-01-03", "date=2013-01-04"})
         self.consumer(files).take(limit=1).confirm()
         checkpoint = Consumer(files).checkpoint
-        assert (checkpoint.mark, checkpoint.consumed, checkpoint.returned) == ("2013-01-04", frozenset(), frozenset())
+        assert (checkpoint.watermark, checkpoint.consumed, checkpoint.returned) == (
+            "2013-01-04",
+            frozenset(),
+            frozenset(),
+        )
 
     def test_it_does_not_wait_for_what_was_removed(self, files: Parquet) -> None:
         self.consumer(files).take(limit=1).put_back()
@@ -53,7 +57,7 @@ class TestMark:
         (folder / "part-0.parquet").unlink()
         folder.rmdir()
         self.consumer(files).take().confirm()
-        assert Consumer(files).checkpoint.mark == "2013-01-05"
+        assert Consumer(files).checkpoint.watermark == "2013-01-05"
 
     def test_a_window_is_given_again_and_again(self, files: Parquet) -> None:
         windowed = {"comparison_func": f"{__name__}:same_ten_days"}
@@ -72,7 +76,7 @@ class TestMark:
         forced.put_back()
         add(files, 6)
         self.consumer(files).take().confirm()
-        assert Consumer(files).checkpoint.mark == "2013-01-06"
+        assert Consumer(files).checkpoint.watermark == "2013-01-06"
 
 
 def same_ten_days(key: str, checkpoint: str) -> bool:

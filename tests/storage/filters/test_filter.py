@@ -60,13 +60,13 @@ def test_python_text_and_json_say_the_same() -> None:
 
 
 def test_values_become_what_json_has() -> None:
-    class Place(PartitionKey):
+    class Location(PartitionKey):
         x: int
 
     at = field("at")
     assert (at == datetime(2013, 1, 1, tzinfo=UTC)) == (at == "2013-01-01T00:00:00+00:00")
     assert (at == (1, "a")) == (at == "1,a")
-    assert (at == Place(x=1)) == (at == "x=1")
+    assert (at == Location(x=1)) == (at == "x=1")
 
 
 @pytest.mark.parametrize(

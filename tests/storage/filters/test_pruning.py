@@ -133,7 +133,7 @@ def test_c3_folders_and_arrow_are_chosen_as_the_filter_reads(case: tuple[str, Fi
     made = prune(where, of, {})
     wanted = [holds(where, of, key) for key in some]
     assert made.prunes
-    assert not made.idle
+    assert not made.non_pruning
     assert made.rows is None
     texts = [of.values_of(key) for key in some]
     assert [made.accepts(each) for each in texts] == wanted
@@ -170,7 +170,7 @@ def test_parts_that_prune_nothing_are_named() -> None:
     of, schema = LAYOUTS["short"], {"delay": "double", "late": "boolean"}
     made = prune(Filter.parse("airport == 'EWR' and delay > 3 and (late == True or time < '2013-01-05')"), of, schema)
     assert made.prunes
-    assert list(map(str, made.idle)) == ["delay > 3", "late == True or dt < '20130105'"]
+    assert list(map(str, made.non_pruning)) == ["delay > 3", "late == True or dt < '20130105'"]
     assert str(made.rows) == "delay > 3 and (late == True or dt < '20130105')"
     assert not prune(Filter.parse("airport == 'EWR' or delay > 3"), of, schema).prunes
     assert not prune(field("delay") > 3, of, schema).prunes

@@ -35,7 +35,7 @@ from airflow_partitions.storage import (
     Orc,
     Parquet,
     Reader,
-    Scan,
+    ReadRequest,
     Text,
     field,
     register_reader,
@@ -315,14 +315,14 @@ class Sizes(Reader):
     frame = "sizes"
     protocols = ("file",)
 
-    def read(self, scan: Scan) -> int:
+    def read(self, scan: ReadRequest) -> int:
         return sum(partition.bytes for partition in scan.partitions or ())
 
 
 class ParquetSizes(Sizes):
     formats = ("parquet",)
 
-    def read(self, scan: Scan) -> int:
+    def read(self, scan: ReadRequest) -> int:
         return -1
 
 
