@@ -16,6 +16,7 @@ from airflow_partitions import (
     Interval,
     LatestPartition,
     Lookback,
+    PartitionByInterval,
     PartitionByProduct,
     PartitionBySequence,
     SameKey,
@@ -108,6 +109,8 @@ def needs(dependency: Dependency, down: Key, up: Key, ups: list[Key], now: datet
     if "time" in theirs:
         intervals = sorted({part for key in ups if isinstance(part := _parts(sides.upstream, key)["time"], Interval)})
         about_time = rule_for(rule, {"time", "hour"}, Lookback | Window | AllPartitions | LatestPartition)  # type: ignore[arg-type]
+        if isinstance(about_time, Lookback) and "time" in mine:
+            intervals += _after_the_end(sides.upstream, intervals[-1].end, mine["time"].end)
         if not _in_time(about_time, mine.get("time"), theirs["time"], intervals, now):
             return False
     if "region" in mine and "region" in theirs:
@@ -131,6 +134,15 @@ def _parts(definition: PartitionDefinition, key: Key) -> dict[str, Any]:
     return {"time" if isinstance(part, Interval) else name: part for name, part in parts.items()}
 
 
+def _after_the_end(definition: PartitionDefinition, start: datetime, end: datetime) -> list[Interval]:
+    """The intervals from *start* to *end* that the calendar would have if the definition did not end."""
+    time = definition.time
+    if time is None or time.end is None:
+        return []
+    endless = PartitionByInterval(time.schedule, timezone=time.timezone, start=time.start, name=time.name)
+    return list(endless.keys(start, end)) if start < end else []
+
+
 def _in_time(rule: Rule | None, down: Interval | None, up: Interval, ups: list[Interval], now: datetime) -> bool:
     closed = [other for other in ups if other.end <= now]
     match rule:
@@ -147,7 +159,7 @@ def _in_time(rule: Rule | None, down: Interval | None, up: Interval, ups: list[I
             )
         case Lookback(n):
             overlapping = [i for i, other in enumerate(ups) if other.overlaps(down)]
-            # What holds the start of the downstream interval may lie before the first or after the last that exists.
+            # What holds the start of the downstream interval may lie before the first that exists.
             return bool(overlapping) and overlapping[0] - n <= ups.index(up) <= overlapping[-1]
     return up.overlaps(down)
 
