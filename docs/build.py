@@ -97,7 +97,6 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     },
     "Changing": {
         "airflow_partitions.storage:Commit": None,
-        "airflow_partitions.storage:commit_tables": (),
         "airflow_partitions.storage:Attempt": (),
         "airflow_partitions.storage:compact": (),
         "airflow_partitions.storage:drop_older": (),

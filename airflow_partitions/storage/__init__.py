@@ -1,7 +1,6 @@
 """Where partitions are stored: layouts, reading places, staging and publishing. No Airflow, no Spark."""
 
 from airflow_partitions.storage.commit.commit import Commit
-from airflow_partitions.storage.commit.tables import commit_tables
 from airflow_partitions.storage.consumers.batch import Batch, up_to_bytes
 from airflow_partitions.storage.consumers.consumer import Consumer
 from airflow_partitions.storage.consumers.ready import Ready
@@ -35,7 +34,6 @@ __all__ = [
     "Ready",
     "Text",
     "clean",
-    "commit_tables",
     "compact",
     "drop_older",
     "field",

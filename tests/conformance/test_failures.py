@@ -22,7 +22,7 @@ from airflow_partitions.errors import (
     StorageError,
     UnreachableError,
 )
-from airflow_partitions.storage import Commit, Consumer, Files, Parquet, clean, commit_tables, compact
+from airflow_partitions.storage import Commit, Consumer, Files, Parquet, clean, compact
 from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.scan.stored_partition import inventory
@@ -45,7 +45,6 @@ ACTIONS: dict[str, Callable[[Files], Any]] = {
     "freeze": lambda files: files.freeze("run"),
     "commit": Commit,
     "save": lambda files: files.save({"a": NUMBERS}, mode="overwrite"),
-    "tables": lambda files: commit_tables([files]).__enter__(),
     "staging": lambda files: open_staging(files, Commit.anyone(), "letter=a"),
     "compact": lambda files: compact(files, settled=timedelta(0)),
     "clean": clean,

@@ -17,12 +17,10 @@ from airflow_partitions.errors import (
     ConflictError,
     ForeignRowsError,
     InvalidKeyError,
-    ResultError,
     StoredError,
 )
 from airflow_partitions.keys import Key
-from airflow_partitions.storage import Commit, Files, Parquet, commit_tables
-from airflow_partitions.storage.commit.tables import snapshot_tables
+from airflow_partitions.storage import Commit, Files, Parquet
 from airflow_partitions.storage.metadata.attempt import Attempt
 from tests.storage.lakes import LAKES
 from tests.storage.model import SCHEMA, Change, Changes, Columns, Held, Holdings, Part, Table, failing, frame, put
@@ -122,30 +120,6 @@ class Writing(RuleBasedStateMachine):
                 raise ZeroDivisionError
         if not errors:
             table.change(changes, columns, counted=counted)
-
-    @rule(data=st.data(), incomplete=SELDOM)
-    def commit_both(self, data: st.DataObject, incomplete: bool) -> None:
-        """The same partitions of both tables, together."""
-        columns, evolve = self.draw_columns(data)
-        keys = self.draw_keys(data)
-        drops = {key for key in keys if data.draw(st.booleans())}
-        each = [{k: Change("drop") if k in drops else data.draw(WRITES) for k in keys} for _ in self.tables]
-        errors = [
-            error
-            for table, changes in zip(self.tables, each, strict=True)
-            for error in table.errors(changes, columns, evolve=evolve)
-        ]
-        if incomplete:
-            del each[0][keys[0]]
-            errors = [ResultError]
-        with failing(errors), commit_tables([table.files for table in self.tables], evolve=evolve) as commits:
-            for commit, changes in zip(commits, each, strict=True):
-                put(commit, changes, columns)
-        if not errors:
-            for table, changes in zip(self.tables, each, strict=True):
-                table.change(changes, columns)
-        for table, found in zip(self.tables, snapshot_tables([table.files for table in self.tables]), strict=True):
-            assert set(found) == {table.files.layout.directory_of(key) for key in table.held}
 
     @rule(which=WHICH, op=st.sampled_from(["drop", "truncate"]))
     def empty(self, which: int, op: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -162,10 +162,7 @@ class Commit:
 
     def publish(self) -> None:
         """Make the changes. The end of the block does."""
-        self.published(self.store.apply(self.changes, self.attempt, self.base, self.rule) if self.changes else [])
-
-    def published(self, markers: Iterable[PartitionMetadata | None]) -> None:
-        """Take note that the changes are made."""
+        markers = self.store.apply(self.changes, self.attempt, self.base, self.rule) if self.changes else []
         self.markers = {marker.key: marker for marker in markers if marker is not None}
         if self._staging is not None:
             self._staging.remove()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,25 +22,6 @@ def is_local(path: str) -> bool:
     """Whether *path* is on a local file system."""
     parts = urlsplit(path)
     return parts.scheme in ("", "file") and parts.netloc in ("", "localhost")
-
-
-def way(start: str, end: str) -> str:
-    """The relative path from one folder to another; empty if they are not on one file system."""
-    (system, start), (other, end) = _cut(start), _cut(end)
-    return posixpath.relpath(end, start) if system == other else ""
-
-
-def beyond(start: str, way: str) -> str:
-    """The folder that a relative path leads to from *start*."""
-    system, path = _cut(start)
-    found = posixpath.normpath(posixpath.join(path, way))
-    return found if not system else f"{system}{found if start.startswith(f'{system}/') else found[1:]}"
-
-
-def _cut(path: str) -> tuple[str, str]:
-    """The file system, and the path on it from its root."""
-    scheme, mark, rest = path.rpartition("://")
-    return scheme + mark, f"/{rest.lstrip('/')}"
 
 
 def local(path: str) -> Path:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.filesystem.filesystem import at, create, names, read, write
-from airflow_partitions.storage.filesystem.paths import beyond
+from airflow_partitions.storage.filesystem.filesystem import create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 
 if TYPE_CHECKING:
@@ -30,35 +28,17 @@ Partitions = dict[str, dict[str, Any]]
 
 
 @attrs.frozen
-class Leader:
-    """The entry in another log that decides whether a commit of several datasets is made.
-
-    :ivar folder: path of that log.
-    :ivar number: of the entry.
-    :ivar name: what the entry says if the commit is made.
-    :ivar beside: relative path to that log, for when both were moved.
-    """
-
-    folder: str
-    number: int
-    name: str
-    beside: str = ""
-
-
-@attrs.frozen
 class LogSnapshot:
     """What a log says at one moment.
 
     :ivar number: of the last commit.
     :ivar partitions: directory to what is stored there.
     :ivar schema: column to type, as far as the commits told.
-    :ivar undecided: leaders that have said nothing yet.
     """
 
     number: int
     partitions: Partitions
     schema: Mapping[str, str]
-    undecided: tuple[Leader, ...] = ()
 
 
 @attrs.frozen
@@ -68,7 +48,7 @@ class LogEntry:
     :ivar name: name of its object in the log.
     :ivar at: when it was made.
     :ivar removed: names of the files it replaced or dropped.
-    :ivar summed_up: whether nobody needs it any more to know what is stored.
+    :ivar checkpointed: whether a checkpoint covers it, so that it may be removed.
     """
 
     name: str
@@ -120,18 +100,13 @@ class CommitLog:
         )
 
     def entries(self) -> list[LogEntry]:
-        """The commits that the log still has, but for those that were not made."""
+        """The commits that the log still has."""
         found = names(self.folder)
         summed = max((_number(name) for name in found if name.endswith(_WHOLE)), default=0)
         entries = []
         for name in filter(_is_entry, found):
-            form = self.load(name)
-            leader = _leader(form)
-            if leader is None or self._decision(leader):
-                needed = _number(name) > summed or "leads" in form
-                entries.append(
-                    LogEntry(name, datetime.fromisoformat(form["at"]), tuple(form["removed"]), checkpointed=not needed)
-                )
+            form, covered = self.load(name), _number(name) <= summed
+            entries.append(LogEntry(name, datetime.fromisoformat(form["at"]), tuple(form["removed"]), covered))
         return entries
 
     def add(self, number: int, entry: Mapping[str, Any], attempt: Attempt) -> bool:
@@ -149,53 +124,17 @@ class CommitLog:
 
     def write_checkpoint(self, state: LogSnapshot) -> None:
         """Write down the whole *state*, now and then, so that readers need not read all that led to it."""
-        if state.number % CHECKPOINT_EVERY == 0 and not state.undecided:
+        if state.number % CHECKPOINT_EVERY == 0:
             whole = {"version": 1, "partitions": state.partitions, "schema": state.schema}
             write(self.folder / f"{state.number:020}{_WHOLE}", _bytes(whole))
 
-    def settle(self, leader: Leader, attempt: Attempt) -> None:
-        """Decide that the commit of *leader* is not made, unless it is: its writer was killed, or is late."""
-        nothing = {"changes": {}, "removed": [], "leads": ""}
-        there = next((log for log in self._led_by(leader) if log.number()), self._log(leader.folder))
-        there.add(leader.number, {**nothing, "schema": there.state().schema}, attempt)
-
     def _joined(self, start: int, summary: Mapping[str, Any], entries: list[dict[str, Any]]) -> LogSnapshot:
         partitions: Partitions = summary.get("partitions", {})
-        schema, undecided = summary.get("schema", {}), []
+        schema = summary.get("schema", {})
         for entry in entries:
-            leader = _leader(entry)
-            made = leader is None or self._decision(leader)
-            if made is None and leader is not None:
-                undecided.append(leader)
-            if made:
-                merge(partitions, entry["changes"])
-                schema = entry["schema"]
-        return LogSnapshot(start + len(entries), partitions, schema, tuple(undecided))
-
-    def _decision(self, leader: Leader) -> bool | None:
-        """Whether the commit of *leader* is made; ``None`` if that is still open.
-
-        :raises StorageError: if its log is gone.
-        """
-        name = f"{leader.number:020}{_ENTRY}"
-        for there in self._led_by(leader):
-            with suppress(FileNotFoundError):
-                return bool(there.load(name).get("leads") == leader.name)
-        if leader.number > 1 and not any(there.number() for there in self._led_by(leader)):
-            raise StorageError(
-                f"a commit of {self.root!r} with others is told by the manifest {leader.folder!r}, which is gone;"
-                " restore it, or move the datasets of one commit together"
-            )
-        return None
-
-    def _led_by(self, leader: Leader) -> Iterator[CommitLog]:
-        """Where the log of *leader* may be: where it was then, or as far from here as it was then."""
-        yield self._log(leader.folder)
-        if leader.beside:
-            yield self._log(beyond(str(self.folder), leader.beside))
-
-    def _log(self, folder: str) -> CommitLog:
-        return CommitLog(at(folder, getattr(self.folder, "storage_options", None)), folder)
+            merge(partitions, entry["changes"])
+            schema = entry["schema"]
+        return LogSnapshot(start + len(entries), partitions, schema)
 
     def load(self, name: str) -> dict[str, Any]:
         """The object *name* of the log.
@@ -225,10 +164,6 @@ def merge(partitions: Partitions, changes: Mapping[str, Any]) -> None:
             partitions.pop(directory, None)
         else:
             partitions[directory] = record
-
-
-def _leader(entry: Mapping[str, Any]) -> Leader | None:
-    return Leader(**entry["leader"]) if entry.get("leader") else None
 
 
 def _is_entry(name: str) -> bool:

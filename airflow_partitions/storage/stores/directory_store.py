@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, walk
 from airflow_partitions.storage.stores.journal import Journal, Move, inode
-from airflow_partitions.storage.stores.store import Request, Store
+from airflow_partitions.storage.stores.store import Store
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.stores.folders import Accept
@@ -51,9 +51,6 @@ class DirectoryStore(Store):
     def journal(self) -> Journal:
         """Commits that are under way."""
         return Journal(self.root)
-
-    def state(self) -> object:
-        return self.number(), self.journal.state()
 
     def number(self) -> int:
         try:
@@ -104,39 +101,40 @@ class DirectoryStore(Store):
                 found.append(files_in(self.root / REPLACED / batch / directory))
         return found
 
-    @classmethod
     def _applied(
-        cls, requests: Sequence[Request[DirectoryStore]], attempt: Attempt
-    ) -> list[list[PartitionMetadata | None]]:
-        ordered = sorted(requests, key=lambda request: request[0].root)  # so that two writers never wait for each other
-        with ExitStack() as locks:
-            held = [locks.enter_context(locked(request[0].root)) for request in ordered]
-            prepared = [
-                known.prepare(lock, changes, attempt, base, rule)
-                for lock, (known, changes, base, rule) in zip(held, ordered, strict=True)
-            ]
-            _make(prepared)
-            markers = {id(one.directories): one.markers for one in prepared}
-            return [markers[id(request[0])] for request in requests]
+        self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
+    ) -> list[PartitionMetadata | None]:
+        with locked(self.root) as lock:
+            self.journal.recover()
+            stored = {change.directory: (self.root / change.directory).is_dir() for change in changes}
+            for change in changes:
+                change.check(stored[change.directory], read_metadata(self.root / change.directory), attempt, base)
+            before = self._schema()
+            schema = before if rule is None else rule.after(before, changes)
+            number = self.number() + 1
+            os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
+            old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
+            markers = [self._stage(change, number, attempt) for change in changes]
+            self._move([self._planned(change, old if stored[change.directory] else None) for change in changes], number)
+            if schema != before:
+                write(self.root / _SCHEMA, json.dumps(schema).encode())
+            return markers
 
-    def prepare(
-        self, lock: int, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
-    ) -> Prepared:
-        """Check *changes*, and bring their folders into their final form. The caller holds the *lock*."""
-        self.journal.recover()
-        stored = {change.directory: (self.root / change.directory).is_dir() for change in changes}
-        for change in changes:
-            change.check(stored[change.directory], read_metadata(self.root / change.directory), attempt, base)
-        known = self._schema()
-        schema = known if rule is None else rule.after(known, changes)
-        number = self.number() + 1
-        os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
-        old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
-        markers = [self._stage(change, number, attempt) for change in changes]
-        moves = [self._planned(change, old if stored[change.directory] else None) for change in changes]
+    def _move(self, moves: Sequence[Move], number: int) -> None:
+        """Make all of *moves*, or none."""
         for move in moves:
             move.prepare(self.root)
-        return Prepared(self, number, moves, markers, schema if schema != known else None)
+        if len(moves) == 1:
+            moves[0].do(self.root)
+            return
+        self.journal.begin(number, moves)
+        try:
+            for move in moves:
+                move.do(self.root)
+        except OSError:
+            self.journal.recover()
+            raise
+        self.journal.end(number)
 
     def tidy(self) -> None:
         """Take back what a killed process left half done."""
@@ -207,59 +205,3 @@ class DirectoryStore(Store):
     def _planned(self, change: Change, old: str | None) -> Move:
         staged = None if change.marker is None else Path(str(change.folder)).relative_to(self.root).as_posix()
         return Move.planned(self.root, change.directory, staged, old and f"{old}/{change.directory}")
-
-
-@attrs.frozen
-class Prepared:
-    """What is left to do of a commit: nothing of it can be seen yet."""
-
-    directories: DirectoryStore
-    number: int
-    moves: list[Move]
-    markers: list[PartitionMetadata | None]
-    schema: Mapping[str, str] | None
-
-    def begin(self, leader: Path | None = None, followers: Sequence[Path] = ()) -> None:
-        """Let readers look for the old content until :meth:`end`."""
-        self.directories.journal.begin(self.number, self.moves, leader, followers)
-
-    @property
-    def file(self) -> Path:
-        """Its file in the journal."""
-        return self.directories.journal.file(self.number)
-
-    def do(self) -> None:
-        """Move the folders."""
-        for move in self.moves:
-            move.do(self.directories.root)
-
-    def end(self) -> None:
-        """Let the new content be seen."""
-        self.directories.journal.end(self.number)
-
-    def save_schema(self) -> None:
-        """Keep the schema that the dataset has now."""
-        if self.schema is not None:
-            write(self.directories.root / _SCHEMA, json.dumps(self.schema).encode())
-
-
-def _make(prepared: list[Prepared]) -> None:
-    if sum(len(one.moves) for one in prepared) == 1:
-        for one in prepared:
-            one.do()
-    else:
-        leader, *others = prepared
-        for one in others:
-            one.begin(leader.file)
-        leader.begin(followers=[one.file for one in others])
-        try:
-            for one in prepared:
-                one.do()
-        except OSError:
-            for one in (*others, leader):
-                one.directories.journal.recover()
-            raise
-        for one in prepared:  # the first of them is the moment of the commit
-            one.end()
-    for one in prepared:
-        one.save_schema()

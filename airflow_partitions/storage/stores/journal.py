@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -97,8 +96,6 @@ class Journal:
     While such a commit moves folders, its file tells which: our readers see the old content until the file is renamed,
     which is the moment of the commit. What a killed process leaves is taken back by the next writer.
 
-    A commit of several datasets has a file in each. One of them leads: the commit is made when that one is renamed.
-
     :ivar root: folder of the dataset.
     """
 
@@ -115,25 +112,16 @@ class Journal:
 
     def state(self) -> list[str]:
         """What differs whenever a commit began or ended since."""
-        found = names(self.folder)
-        return found + [f"{name} is made" for name in found if name.endswith(_PENDING) and self._is_made(name)]
+        return names(self.folder)
 
     def pending(self) -> dict[str, Move]:
         """The moves that are under way, by directory."""
         return {move.directory: move for name in names(self.folder) for move in self._moves(name)}
 
-    def begin(self, number: int, moves: list[Move], leader: Path | None = None, followers: Sequence[Path] = ()) -> None:
-        """Tell readers to look for the old content of *moves* until :meth:`end`.
-
-        :param leader: the file that leads, if it is another one.
-        :param followers: the files that this one leads.
-        """
+    def begin(self, number: int, moves: Sequence[Move]) -> None:
+        """Tell readers to look for the old content of *moves* until :meth:`end`."""
         self.folder.mkdir(exist_ok=True)
-        form = {
-            "moves": [attrs.asdict(move) for move in moves],
-            "leader": None if leader is None else str(leader),
-            "followers": list(map(str, followers)),
-        }
+        form = {"moves": [attrs.asdict(move) for move in moves]}
         write(self.file(number), json.dumps(form, separators=(",", ":")).encode())
 
     def end(self, number: int) -> None:
@@ -144,49 +132,27 @@ class Journal:
         """Take back what a killed process left half done. The caller holds the storage's lock."""
         for name in names(self.folder):
             if name.endswith(_PENDING):
-                moves = self._moves(name)
-                for begun in reversed(moves):
+                for begun in reversed(self._moves(name)):
                     begun.undo(self.root)
                 file = self.folder / name
-                file.rename(_ended(file, _UNDONE if moves else _DONE))
+                file.rename(_ended(file, _UNDONE))
 
     def removable(self, name: str) -> bool:
-        """Whether *name* is that of a commit that has ended, for all datasets that took part."""
-        if name.endswith(_UNDONE):
-            return True
-        return name.endswith(_DONE) and not any(Path(path).exists() for path in self._load(name)["followers"])
+        """Whether *name* is that of a commit that has ended."""
+        return name.endswith((_DONE, _UNDONE))
 
     def _moves(self, name: str) -> list[Move]:
         """The moves of a file that are neither made for good nor taken back."""
         if not name.endswith(_PENDING):
             return []
         try:
-            form = self._load(name)
+            return [Move(**fields) for fields in json.loads((self.folder / name).read_text())["moves"]]
         except FileNotFoundError:  # it has just ended
             return []
-        if _made(form):
-            return []
-        return [Move(**fields) for fields in form["moves"]]
-
-    def _is_made(self, name: str) -> bool:
-        try:
-            return _made(self._load(name))
-        except FileNotFoundError:
-            return True
-
-    def _load(self, name: str) -> dict[str, Any]:
-        try:
-            form: dict[str, Any] = json.loads((self.folder / name).read_text())
-            return {field: form[field] for field in ("moves", "leader", "followers")}
         except (ValueError, TypeError, KeyError) as error:
             raise StorageError(
                 f"{self.folder / name} is damaged ({error!r}); see which partitions it was to change"
             ) from error
-
-
-def _made(form: dict[str, Any]) -> bool:
-    """Whether the commit that *form* is the file of is made, because the one that leads it is."""
-    return form["leader"] is not None and _ended(Path(form["leader"]), _DONE).exists()
 
 
 def _ended(file: Path, how: str) -> Path:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
-from airflow_partitions.storage.filesystem.paths import way
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-from airflow_partitions.storage.stores.commit_log import CommitLog, Leader, LogSnapshot, merge
+from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.stores.commit_log import CommitLog, LogSnapshot, merge
 from airflow_partitions.storage.stores.folders import accepts
-from airflow_partitions.storage.stores.store import Request, Store
+from airflow_partitions.storage.stores.store import Store
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -56,9 +55,6 @@ class LogStore(Store):
         """The log of its commits."""
         return CommitLog(self.folder, self.root)
 
-    def state(self) -> int:
-        return self.number()
-
     def number(self) -> int:
         return self.log.number()
 
@@ -84,46 +80,30 @@ class LogStore(Store):
             if directory in log.partitions and (accept is None or accepts(directory, accept))
         }
 
-    @classmethod
-    def _applied(cls, requests: Sequence[Request[LogStore]], attempt: Attempt) -> list[list[PartitionMetadata | None]]:
-        # The entries of several datasets name one of their logs, which leads: they count once it has its entry. A
-        # writer that finds some that are still open takes the leader's number for nothing, so that they never count.
+    def _applied(
+        self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
+    ) -> list[PartitionMetadata | None]:
         for _ in range(_TRIES):
-            states = [request[0].settled(attempt) for request in requests]
-            entries = [each[0].entry(each, state, attempt) for each, state in zip(requests, states, strict=True)]
-            if _add(requests, states, entries, attempt):
-                for request, state, entry in zip(requests, states, entries, strict=True):
-                    merge(state.partitions, entry["changes"])
-                    request[0].log.write_checkpoint(LogSnapshot(state.number + 1, state.partitions, entry["schema"]))
-                return [
-                    [_marker(entry["changes"][change.directory]) for change in request[1]]
-                    for request, entry in zip(requests, entries, strict=True)
-                ]
-        raise ConflictError(
-            f"{requests[0][0].root!r}: {_TRIES} other commits came first; nothing was changed: try again"
-        )
+            state = self._begun(attempt)
+            records, removed = self._entry(changes, state, attempt, base)
+            schema = state.schema if rule is None else rule.after(state.schema, changes)
+            entry = {"changes": records, "removed": removed, "schema": schema}
+            if self.log.add(state.number + 1, entry, attempt):
+                merge(state.partitions, records)
+                self.log.write_checkpoint(LogSnapshot(state.number + 1, state.partitions, schema))
+                return [_marker(records[change.directory]) for change in changes]
+        raise ConflictError(f"{self.root!r}: {_TRIES} other commits came first; nothing was changed: try again")
 
     def tidy(self) -> None:
         """Nothing is ever half done here."""
 
-    def settled(self, attempt: Attempt) -> LogSnapshot:
-        """The state to build a commit on: what was there before the first is taken over, nothing is left open."""
+    def _begun(self, attempt: Attempt) -> LogSnapshot:
+        """The state to build a commit on, once what was there before the first one is taken over."""
         while True:
             state = self.log.state()
-            if not state.number and (there := self._there()):
-                self.log.add(1, {"changes": there, "removed": [], "schema": {}}, attempt)
-            elif state.undecided:
-                for leader in state.undecided:
-                    self.log.settle(leader, attempt)
-            else:
+            if state.number or not (there := self._there()):
                 return state
-
-    def entry(self, request: Request[LogStore], state: LogSnapshot, attempt: Attempt) -> dict[str, Any]:
-        """What the log will say of the *request*, after *state*."""
-        _, changes, base, rule = request
-        told, removed = self._entry(changes, state, attempt, base)
-        schema = state.schema if rule is None else rule.after(state.schema, changes)
-        return {"changes": told, "removed": removed, "schema": schema}
+            self.log.add(1, {"changes": there, "removed": [], "schema": {}}, attempt)
 
     def _entry(
         self, changes: Sequence[Change], log: LogSnapshot, attempt: Attempt, base: int | None
@@ -202,21 +182,6 @@ class LogStore(Store):
         return PartitionFiles(
             record.get("base") or self.root, record["files"], marker and PartitionMetadata.from_json(marker)
         )
-
-
-def _add(
-    requests: Sequence[Request[LogStore]], states: list[LogSnapshot], entries: list[dict[str, Any]], attempt: Attempt
-) -> bool:
-    """Add the entry of each request to its log, or none that counts."""
-    logs = [request[0].log for request in requests]
-    if len(logs) == 1:
-        return logs[0].add(states[0].number + 1, entries[0], attempt)
-    leader = Leader(str(logs[0].folder), states[0].number + 1, secrets.token_hex(8))
-    for log, state, entry in list(zip(logs, states, entries, strict=True))[1:]:
-        led = attrs.evolve(leader, beside=way(str(log.folder), leader.folder))
-        if not log.add(state.number + 1, {**entry, "leader": attrs.asdict(led)}, attempt):
-            return False
-    return logs[0].add(leader.number, {**entries[0], "leads": leader.name}, attempt)
 
 
 def _marker(record: Mapping[str, Any] | None) -> PartitionMetadata | None:

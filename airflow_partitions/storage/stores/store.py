@@ -5,17 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self, TypeVar
 
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-
-_Store = TypeVar("_Store")
-#: A dataset, its changes, the number of the last commit that their writer knew of, and what may be written.
-Request = tuple[_Store, Sequence[Change], int | None, SchemaRule | None]
 
 
 class Store(ABC):
@@ -29,10 +24,6 @@ class Store(ABC):
     @abstractmethod
     def number(self) -> int:
         """Number of the last commit."""
-
-    @abstractmethod
-    def state(self) -> object:
-        """What differs whenever a commit was made since."""
 
     def apply(
         self,
@@ -49,15 +40,10 @@ class Store(ABC):
         :raises ConflictError: if another writer was there first.
         :raises StorageError: if the file system refuses; what was there is there again.
         """
-        return self.apply_all([(self, changes, base, rule)], attempt)[0]
+        with translate_errors(about(str(self.root), [change.key for change in changes]), "published"):
+            return self._applied(changes, attempt, base, rule)
 
-    @classmethod
-    def apply_all(cls, requests: Sequence[Request[Self]], attempt: Attempt) -> list[list[PartitionMetadata | None]]:
-        """Make all changes of all datasets, or none; see :meth:`apply`."""
-        first, changes, _, _ = requests[0]
-        with translate_errors(about(str(first.root), [change.key for change in changes]), "published"):
-            return cls._applied(requests, attempt)
-
-    @classmethod
     @abstractmethod
-    def _applied(cls, requests: Sequence[Request[Self]], attempt: Attempt) -> list[list[PartitionMetadata | None]]: ...
+    def _applied(
+        self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
+    ) -> list[PartitionMetadata | None]: ...

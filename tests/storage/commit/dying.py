@@ -19,7 +19,6 @@ from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import open_staging
-from airflow_partitions.storage.commit.tables import commit_tables
 from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -76,25 +75,10 @@ def fill(folder: Any, generation: int) -> None:
         (folder / f"{generation}-{name}").write_text(str(generation))
 
 
-def items(files: Files) -> Files:
-    """The other table beside *files*."""
-    return dataset(f"{files.path}-items")
-
-
-def tables(files: Files, generation: int) -> None:
-    """Two tables, two partitions each."""
-    with commit_tables([files, items(files)], Attempt("dag", "run", generation)) as commits:
-        for commit in commits:
-            for letter in ("a", "b"):
-                fill(commit.stage(letter), generation)
-                commit.put(letter, mode="overwrite")
-
-
 SCENARIOS: dict[str, Callable[[Files, int], None]] = {
     "single": single,
     "several": several,
     "tidy": tidy,
-    "tables": tables,
 }
 
 
