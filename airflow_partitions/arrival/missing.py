@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.scan.stored_partition import snapshot
+from airflow_partitions.storage.scan.snapshot import snapshot
 
 
 def missing(files: Files, selection: Selection, ready: Ready) -> list[str]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
-from airflow_partitions.storage.scan.stored_partition import StoredPartition, snapshot
+from airflow_partitions.storage.scan.snapshot import snapshot
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -165,7 +165,7 @@ def _buckets(folder: Location, shape: Shape) -> Index:
 
 def _rows_per_file(frame: DataFrame, files: Files, target: int, folder: Location) -> int:
     from airflow_partitions.storage.filesystem.filesystem import remove
-    from airflow_partitions.storage.scan.stored_partition import inventory
+    from airflow_partitions.storage.scan.snapshot import inventory
 
     stored = next((p for p in inventory(files) if p.rows), None)
     if stored is not None and stored.rows:

@@ -26,7 +26,7 @@ from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, names, remove, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.scan.stored_partition import inventory, snapshot
+from airflow_partitions.storage.scan.snapshot import inventory, snapshot
 
 #: Only there is a manifest by default; on a local disk a folder that is there is a partition.
 ON_S3 = pytest.mark.parametrize("root", ["s3"], indirect=True)

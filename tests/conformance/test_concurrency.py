@@ -11,7 +11,7 @@ import pytest
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
-from airflow_partitions.storage.scan.stored_partition import inventory
+from airflow_partitions.storage.scan.snapshot import inventory
 
 WRITER = Path(__file__).parent.with_name("storage") / "commit" / "writer.py"
 LETTERS = list("abcdefgh")

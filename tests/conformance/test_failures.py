@@ -25,7 +25,7 @@ from airflow_partitions.errors import (
 from airflow_partitions.storage import Commit, Consumer, Files, Parquet, clean, compact
 from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.filesystem.filesystem import at, remove
-from airflow_partitions.storage.scan.stored_partition import inventory
+from airflow_partitions.storage.scan.snapshot import inventory
 
 LETTERS = PartitionBySequence(["a", "b"], name="letter")
 NUMBERS = pa.table({"n": pa.array([1, 2, 3], pa.int64())})

@@ -15,7 +15,7 @@ from airflow_partitions.spark.write_many import write_many
 from airflow_partitions.storage import Column, Files, compact, field
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
-from airflow_partitions.storage.scan.stored_partition import inventory, snapshot
+from airflow_partitions.storage.scan.snapshot import inventory, snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -30,7 +30,7 @@ from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
-from airflow_partitions.storage.scan.stored_partition import snapshot
+from airflow_partitions.storage.scan.snapshot import snapshot
 
 pytestmark = pytest.mark.spark
 

@@ -11,7 +11,7 @@ from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
 from airflow_partitions.spark.write_many import write_many
 from airflow_partitions.storage import Column, Parquet
-from airflow_partitions.storage.scan.stored_partition import inventory
+from airflow_partitions.storage.scan.snapshot import inventory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

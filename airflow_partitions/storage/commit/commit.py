@@ -14,7 +14,7 @@ from airflow_partitions.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.commit.staging import open_staging
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at, remove, sizes
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -61,7 +61,7 @@ class Commit:
     :raises ConflictError: if another writer was there first.
     """
 
-    def __init__(self, files: Files, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
+    def __init__(self, files: Dataset, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
         self.files = files
         self.attempt = attempt or self.anyone()
         self.markers: dict[str, PartitionMetadata] = {}

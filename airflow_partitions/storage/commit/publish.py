@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.staging import Staging
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
@@ -14,7 +14,7 @@ from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.open import open_writable
 
 
-def publish(storage: Files, key: Key, attempt: Attempt, staging: Staging, written: StagedFiles) -> PartitionMetadata:
+def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, written: StagedFiles) -> PartitionMetadata:
     """Make the staged files the content of the partition *key*.
 
     Readers see the old files or the new ones, never none and never a mix (see :func:`.exchange.replace` for file

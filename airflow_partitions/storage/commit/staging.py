@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at, create, remove
 from airflow_partitions.storage.filesystem.paths import local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -57,7 +57,7 @@ class Staging:
         remove(self.folder)
 
 
-def open_staging(storage: Files | str, attempt: Attempt, directory: str = "") -> Staging:
+def open_staging(storage: Dataset | str, attempt: Attempt, directory: str = "") -> Staging:
     """Make the staging place of *attempt*, so that unusable storage fails before a job starts.
 
     :param storage: what is to be written; the path of a local folder will do.
@@ -70,7 +70,7 @@ def open_staging(storage: Files | str, attempt: Attempt, directory: str = "") ->
         return _opened(storage, attempt, directory)
 
 
-def _opened(storage: Files | str, attempt: Attempt, directory: str) -> Staging:
+def _opened(storage: Dataset | str, attempt: Attempt, directory: str) -> Staging:
     if isinstance(storage, str):
         return Staging(_made(check_writable(storage) / STAGING / attempt.name, attempt))
     known = open_writable(storage)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 from airflow_partitions.errors import ConfirmedError
 from airflow_partitions.storage.consumers.lease import Heartbeat
+from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.io.read import load
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
-
-if TYPE_CHECKING:
-    from airflow_partitions.storage.consumers.consumer import Consumer
 
 #: Told the partitions taken so far and one more at the end: whether that one is taken too. After the first no, no other
 #: is asked about. It may be asked again, when another consumer was quicker.
@@ -25,6 +25,22 @@ def up_to_bytes(limit: int) -> Acceptor:
         return len(partitions) == 1 or sum(partition.bytes for partition in partitions) <= limit
 
     return accept
+
+
+class Lender(Protocol):
+    """What a batch needs of the consumer that took it."""
+
+    dataset: Dataset
+    lease: timedelta
+
+    def confirm(self, batch: str) -> None:
+        """Record that *batch* is consumed."""
+
+    def put_back(self, batch: str) -> None:
+        """Give *batch* back."""
+
+    def renew(self, batch: str) -> None:
+        """Make the lease of *batch* last from now on."""
 
 
 class Batch(Sequence[StoredPartition]):
@@ -42,7 +58,7 @@ class Batch(Sequence[StoredPartition]):
     An empty batch is false; there is nothing to confirm about it, but it may be.
     """
 
-    def __init__(self, consumer: Consumer, id: str, partitions: Sequence[StoredPartition]) -> None:  # noqa: A002
+    def __init__(self, consumer: Lender, id: str, partitions: Sequence[StoredPartition]) -> None:  # noqa: A002
         self.id = id
         self._consumer = consumer
         self._partitions = tuple(partitions)
@@ -62,7 +78,7 @@ class Batch(Sequence[StoredPartition]):
         """
         if self._ended == "confirmed":
             raise ConfirmedError(
-                f"batch {self.id!r} of {self._consumer.files.path!r} was confirmed before; expected one confirmation"
+                f"batch {self.id!r} of {self._consumer.dataset.path!r} was confirmed before; expected one confirmation"
             )
         if self._partitions:
             self._consumer.confirm(self.id)
@@ -88,11 +104,11 @@ class Batch(Sequence[StoredPartition]):
             self._consumer.renew(self.id)
 
     def load(self, **options: Any) -> Mapping[str, Any]:
-        """Key text to data, all of it loaded; *options* are those of the dataset's ``load``."""
+        """Key text to data, all of it loaded; *options* are those of :meth:`.Files.load`."""
         if not self._partitions:
             return {}
-        found = self._consumer.files.load([partition.key for partition in self._partitions], **options)
-        return {key: load() for key, load in found.items()}
+        loads = load(self._consumer.dataset, [partition.key for partition in self._partitions], **options)
+        return {key: load_one() for key, load_one in loads.items()}
 
     def __enter__(self) -> Self:
         if self._partitions:

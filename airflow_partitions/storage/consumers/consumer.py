@@ -18,9 +18,10 @@ from airflow_partitions.storage.consumers.lease import Lease
 from airflow_partitions.storage.consumers.past_checkpoint import PastCheckpoint
 from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.consumers.versioned_document import VersionedDocument
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.paths import is_local, local
-from airflow_partitions.storage.scan.stored_partition import StoredPartition, inventory
+from airflow_partitions.storage.scan.snapshot import inventory
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 CONSUMERS = "_consumers"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -38,7 +39,7 @@ class Consumer:
     What was taken is lent to its taker and offered to no other, until it is confirmed, put back, or the lease is over.
     Processes that use the same dataset, name and state work together; another name consumes everything for itself.
 
-    :param files: the dataset.
+    :param dataset: what is consumed.
     :param name: what it is consumed for.
     :param state: folder of the checkpoint; by default ``_consumers`` below the dataset.
     :param checkpoint: how to tell what is past the checkpoint: the key to start after as text, or a mapping with
@@ -54,7 +55,7 @@ class Consumer:
 
     def __init__(
         self,
-        files: Files,
+        dataset: Dataset,
         name: str = "default",
         *,
         state: str | None = None,
@@ -70,11 +71,11 @@ class Consumer:
             )
         if lease <= timedelta(0):
             raise InvalidDefinitionError(f"lease {lease} is over before it begins; expected a positive duration")
-        if state is None and files.external is True:
+        if state is None and dataset.external is True:
             raise InvalidDefinitionError(
-                f"storage {files.path!r} is external, nothing is written there; give state= a folder of your own"
+                f"storage {dataset.path!r} is external, nothing is written there; give state= a folder of your own"
             )
-        self.files = files
+        self.dataset = dataset
         self.name = name
         self.lease = lease
         self._comparison = PastCheckpoint.of(checkpoint)
@@ -82,7 +83,7 @@ class Consumer:
         self._holder = holder
         self._clock = clock or _now
         self._record = VersionedDocument(
-            f"{(state or f'{files.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(files.credentials)
+            f"{(state or f'{dataset.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(dataset.credentials)
         )
         self._own: set[str] = set()  # confirmed by this object: not given again, whatever is forced
 
@@ -96,7 +97,7 @@ class Consumer:
 
     def pending(self) -> list[StoredPartition]:
         """The partitions that could be taken now, in the order of their keys."""
-        return self._free(list(inventory(self.files)), self._current(self.checkpoint))
+        return self._free(list(inventory(self.dataset)), self._current(self.checkpoint))
 
     def take(self, limit: int | None = None, accept: Acceptor | None = None) -> Batch:
         """Borrow partitions that are to be consumed, in the order of their keys; perhaps none.
@@ -108,7 +109,7 @@ class Consumer:
         if limit is not None and limit < 1:
             raise InvalidDefinitionError(f"limit={limit} takes nothing; expected at least 1, or None")
         id, taken = secrets.token_hex(8), list[StoredPartition]()  # noqa: A001
-        listed = list(inventory(self.files))
+        listed = list(inventory(self.dataset))
 
         def lend(found: Checkpoint) -> Checkpoint:
             current = self._current(found)
@@ -131,14 +132,14 @@ class Consumer:
         :raises MissingInputError: if one of its partitions was removed.
         """
         wanted = self.checkpoint.partitions_of(id)
-        found = {partition.directory: partition for partition in inventory(self.files)}
+        found = {partition.directory: partition for partition in inventory(self.dataset)}
         if missing := [directory for directory in wanted if directory not in found]:
-            raise MissingInputError(f"{missing[:3]} of batch {id!r} are no longer in {self.files.path!r}")
+            raise MissingInputError(f"{missing[:3]} of batch {id!r} are no longer in {self.dataset.path!r}")
         return Batch(self, id, [found[directory] for directory in wanted])
 
     def confirm(self, batch: str) -> None:
         """Record that *batch* is consumed; see :meth:`.Batch.confirm`."""
-        layout = self.files.layout if self._comparison.marks else None
+        layout = self.dataset.layout if self._comparison.marks else None
         done = list[str]()
 
         def confirmed(found: Checkpoint) -> Checkpoint:
@@ -167,11 +168,11 @@ class Consumer:
         """Those of the *listed* partitions that are to be consumed and nobody works on, in the order of their keys."""
         taken = checkpoint.lent | self._own
         there = (partition for partition in listed if partition.directory not in taken)
-        past = self._comparison.past(checkpoint, self.files.layout.definition, there)
+        past = self._comparison.past(checkpoint, self.dataset.layout.definition, there)
         return sorted(filter(self._is_ready, past), key=lambda partition: rank(partition.key))
 
     def _is_ready(self, partition: StoredPartition) -> bool:
-        return self._ready is None or self._ready.holds(partition, dict(self.files.credentials), self._clock())
+        return self._ready is None or self._ready.holds(partition, dict(self.dataset.credentials), self._clock())
 
     def _current(self, found: Checkpoint) -> Checkpoint:
         """What is *found*, without leases that are over and those of an earlier try of the same holder."""
@@ -188,7 +189,7 @@ class Consumer:
         self._record.change(changed)
 
     def _read(self, text: str | None) -> Checkpoint:
-        dataset = str(local(self.files.path)) if is_local(self.files.path) else self.files.path
+        dataset = str(local(self.dataset.path)) if is_local(self.dataset.path) else self.dataset.path
         if text is None:
             return Checkpoint(dataset)
         found = Checkpoint.load(text, self._record.path)

@@ -23,6 +23,7 @@ import attrs
 from airflow_partitions.errors import FilterError
 from airflow_partitions.keys.partition_key import is_partition_key
 from airflow_partitions.keys.value import text_of
+from airflow_partitions.storage.filters.text import form_of
 
 #: Comparison and the one that holds exactly where it does not.
 INVERSE: Mapping[str, str] = {
@@ -53,9 +54,11 @@ class Filter(ABC):
 
         :raises FilterError: if it is no filter; the place is named.
         """
-        from airflow_partitions.storage.filters.text import parse
-
-        return parse(text)
+        form = form_of(text)
+        try:
+            return _from_json(form, 0)
+        except FilterError as error:
+            raise FilterError(f"filter {text[:200]!r}: {error}") from None
 
     @staticmethod
     def from_json(form: Any) -> Filter:

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.storage.filters.filter import And, Condition, Field, Filter, Or, flatten, scalar
 
+Form = dict[str, Any]
 _LONGEST = 32 * 1024
 _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -17,12 +17,15 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
 _TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def parse(text: str) -> Filter:
-    """The filter written as *text*. Nothing in it is run: only names, constants and comparisons are read."""
+def form_of(text: str) -> Form:
+    """JSON form of the filter written as *text*. Nothing in it is run: only names, constants and comparisons are read.
+
+    :raises FilterError: if it is no filter; the place is named.
+    """
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise FilterError(f"{str(text)[:60]!r}… is no filter; expected text of at most {_LONGEST} characters")
     try:
-        return _filter(ast.parse(text.strip(), mode="eval").body)
+        return _form(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, FilterError):
             raise FilterError(f"filter {text[:200]!r}: {error}") from None
@@ -31,22 +34,22 @@ def parse(text: str) -> Filter:
         ) from None
 
 
-def _filter(node: ast.expr) -> Filter:
+def _form(node: ast.expr) -> Form:
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
-            return And(flatten(And, map(_filter, values)))
+            return {"and": list(map(_form, values))}
         case ast.BoolOp(op=ast.Or(), values=values):
-            return Or(flatten(Or, map(_filter, values)))
+            return {"or": list(map(_form, values))}
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return ~_filter(operand)
+            return {"not": _form(operand)}
         case ast.Compare(left=left, ops=ops, comparators=rights):
             sides = [left, *rights]
-            made = [_condition(sides[i], _OPERATORS.get(type(op), ""), sides[i + 1]) for i, op in enumerate(ops)]
-            return made[0] if len(made) == 1 else And(tuple(made))
+            conditions = [_condition(sides[i], _OPERATORS.get(type(op), ""), sides[i + 1]) for i, op in enumerate(ops)]
+            return conditions[0] if len(conditions) == 1 else {"and": conditions}
     raise FilterError(f"{ast.unparse(node)!r} is no comparison; expected one such as \"airport == 'EWR'\"")
 
 
-def _condition(left: ast.expr, op: str, right: ast.expr) -> Condition:
+def _condition(left: ast.expr, op: str, right: ast.expr) -> Form:
     name, value = _name(left), right
     if name is None and op in _TURNED:
         name, value, op = _name(right), left, _TURNED[op]
@@ -58,7 +61,7 @@ def _condition(left: ast.expr, op: str, right: ast.expr) -> Condition:
     found = _value(value)
     if (op in ("in", "not in")) != isinstance(found, list):
         raise FilterError(f"{name} {op} {ast.unparse(value)}: expected several values for 'in', one for all others")
-    return Condition(name, op, tuple(map(scalar, found)) if isinstance(found, list) else scalar(found))
+    return {"field": name, "op": op, "value": found}
 
 
 def _name(node: ast.expr) -> str | None:
@@ -66,7 +69,7 @@ def _name(node: ast.expr) -> str | None:
         case ast.Name(id=name):
             return name
         case ast.Call(func=ast.Name(id="field"), args=[ast.Constant(value=str(name))], keywords=[]):
-            return Field(name).name
+            return name
     return None
 
 

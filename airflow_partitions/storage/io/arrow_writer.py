@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.file_writers import write_file
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits, spark_type
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 
-def write_table(frame: Any, files: Files, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
+def write_table(frame: Any, files: Dataset, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
     """Write a *frame* of pandas, polars or Arrow to *folder* as the rows of *key*.
 
     :return: how many rows there are, and column to Spark type.
@@ -35,7 +35,7 @@ def write_table(frame: Any, files: Files, key: Key, folder: Location) -> tuple[i
     return cast.num_rows, schema
 
 
-def _table(frame: Any, files: Files) -> pa.Table:
+def _table(frame: Any, files: Dataset) -> pa.Table:
     import pyarrow as pa
 
     package = type(frame).__module__.partition(".")[0]
@@ -60,7 +60,7 @@ def _whole(table: pa.Table, declared: dict[str, str]) -> pa.Table:
     return table
 
 
-def _own(table: pa.Table, files: Files, key: Key) -> pa.Table:
+def _own(table: pa.Table, files: Dataset, key: Key) -> pa.Table:
     """*table* without its partition columns, all of whose values are those of *key*."""
     columns = {name.lower(): name for name in files.layout.columns}
     texts = files.layout.values_of(key)
@@ -90,7 +90,7 @@ def _strange(column: Any, kind: str, text: str) -> list[Any]:
     return list(column.filter(pc.invert(pc.fill_null(same, fill_value=False))).to_pylist())
 
 
-def _schema(table: pa.Table, files: Files, key: Key) -> dict[str, str]:
+def _schema(table: pa.Table, files: Dataset, key: Key) -> dict[str, str]:
     """Column to Spark type: the declared one where a column can be widened to it, or holds only nulls."""
     import pyarrow as pa
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import WriterError
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.arrow_types import spark_type
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _AVRO = {
 }  # fmt: skip
 
 
-def write_file(table: pa.Table, folder: Location, files: Files) -> None:
+def write_file(table: pa.Table, folder: Location, files: Dataset) -> None:
     """Write *table* as one file in *folder*, by the format and options of *files*.
 
     :raises WriterError: if the format can't hold it, or an option is not known here.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from airflow_partitions.errors import ForeignRowsError, ResultError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.spark_reader import quoted
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _ELSEWHERE = "a row of another partition: "
 
 
 @contextmanager
-def own_rows(frame: DataFrame, files: Files, key: Key) -> Iterator[DataFrame]:
+def own_rows(frame: DataFrame, files: Dataset, key: Key) -> Iterator[DataFrame]:
     """*frame* without its partition columns, to be written inside the block; a row of another partition ends the write.
 
     The check is part of the write: it costs neither a second pass over the rows nor a second run of what makes them.
@@ -45,7 +45,7 @@ def own_rows(frame: DataFrame, files: Files, key: Key) -> Iterator[DataFrame]:
         raise
 
 
-def _checked(frame: DataFrame, held: Mapping[str, str], files: Files, key: Key) -> DataFrame:
+def _checked(frame: DataFrame, held: Mapping[str, str], files: Dataset, key: Key) -> DataFrame:
     from pyspark.sql import functions as f
 
     texts = files.layout.values_of(key)

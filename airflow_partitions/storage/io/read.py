@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.filters.pruning import Pruning
@@ -18,9 +18,9 @@ from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
 def load(
-    files: Files,
-    where: Where,
-    as_: str | type,
+    files: Dataset,
+    where: Where = None,
+    as_: str | type = "spark",
     *,
     spark: Any = None,
     columns: Iterable[str] | None = None,
@@ -38,7 +38,7 @@ def load(
 
 
 def read(
-    files: Files,
+    files: Dataset,
     where: Where,
     as_: str | type,
     *,
@@ -62,7 +62,7 @@ def read(
 
 def _read(
     reader: Reader,
-    files: Files,
+    files: Dataset,
     partitions: tuple[StoredPartition, ...] | None,
     columns: tuple[str, ...] | None,
     pruning: Pruning | None,

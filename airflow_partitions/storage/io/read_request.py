@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.translate_errors import about
 from airflow_partitions.storage.filters.pruning import Pruning
@@ -31,7 +31,7 @@ class ReadRequest:
     :ivar spark: the session, if one was given.
     """
 
-    files: Files
+    files: Dataset
     partitions: tuple[StoredPartition, ...] | None = None
     columns: tuple[str, ...] | None = None
     pruning: Pruning | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from airflow_partitions.errors import ReaderError
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.arrow_reader import ArrowReader, PandasReader, PolarsReader
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import SparkReader
@@ -32,7 +32,7 @@ def register_reader(reader: Reader, *, override: bool = False) -> None:
     _readers.update(dict.fromkeys(wanted, reader))
 
 
-def reader_for(frame: str | type, files: Files) -> Reader:
+def reader_for(frame: str | type, files: Dataset) -> Reader:
     """The reader of *files* as *frame*.
 
     :raises ReaderError: if there is none.

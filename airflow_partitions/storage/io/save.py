@@ -8,7 +8,7 @@ from typing import Any
 from airflow_partitions.errors import InvalidKeyError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.io.arrow_writer import write_table
 from airflow_partitions.storage.io.spark_writer import write_spark
@@ -16,7 +16,7 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 
 #: Told a frame, the dataset, the key and the folder: how many rows were written, and column to type.
-Write = Callable[[Any, Files, Key, Any], tuple[int, dict[str, str]]]
+Write = Callable[[Any, Dataset, Key, Any], tuple[int, dict[str, str]]]
 #: Who writes the frames of a package.
 _WRITERS: Mapping[str, Write] = {
     "pandas": write_table,
@@ -27,7 +27,7 @@ _WRITERS: Mapping[str, Write] = {
 
 
 def save(
-    files: Files,
+    files: Dataset,
     data: Mapping[Any, Any],
     *,
     mode: str = "create",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.io.own_rows import own_rows
 from airflow_partitions.storage.io.read_request import ReadRequest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 
-def write_spark(frame: DataFrame, files: Files, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
+def write_spark(frame: DataFrame, files: Dataset, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
     """Write *frame* to *folder* as the rows of *key*; they are counted on the way.
 
     :return: how many rows there are, and column to Spark type.

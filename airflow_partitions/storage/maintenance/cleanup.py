@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.storage.commit.staging import STAGING
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import ages, at, drafts, is_folder_marker, names, remove
 from airflow_partitions.storage.filesystem.paths import local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def clean(
-    storage: Files | str,
+    storage: Dataset | str,
     *,
     keep_replaced: timedelta = timedelta(hours=24),
     keep_staged: timedelta = timedelta(days=7),
@@ -97,7 +97,7 @@ def _replaced_at(name: str) -> datetime:
 
 
 def _old_data(known: LogStore, root: Location, limits: _Limits) -> list[Location]:
-    """Files that no partition has any more, then the entries of the log that told so."""
+    """Dataset that no partition has any more, then the entries of the log that told so."""
     log, entries = known.log.state(), known.log.entries()
     used = {name for record in log.partitions.values() if not record["base"] for name in record["files"]}
     replaced = {name: entry.at for entry in entries for name in entry.removed if name not in used}

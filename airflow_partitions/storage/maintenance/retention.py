@@ -15,12 +15,13 @@ import attrs
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.keys import Interval, Key
 from airflow_partitions.storage.commit.commit import Commit
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
 from airflow_partitions.storage.metadata.buckets import by_bucket
-from airflow_partitions.storage.scan.plan import Where
-from airflow_partitions.storage.scan.stored_partition import StoredPartition, stored
+from airflow_partitions.storage.scan.plan import Where, list_
+from airflow_partitions.storage.scan.snapshot import stored
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 _log = logging.getLogger(__name__)
 _OURS = (False, "possess-existing")
@@ -45,7 +46,7 @@ class Compacted:
 
 
 def compact(
-    files: Files,
+    dataset: Dataset,
     where: Where = None,
     *,
     target: int = 128 * 2**20,
@@ -64,42 +65,44 @@ def compact(
         from others afterwards, so a later try of that run would append them again.
     :raises InvalidDefinitionError: if the dataset belongs to someone else, or is not of Parquet files.
     """
-    _check_ours(files)
-    if files.format != "parquet":
-        raise InvalidDefinitionError(f"storage {files.path!r} holds {files.format}; expected Parquet files to compact")
+    _check_ours(dataset)
+    if dataset.format != "parquet":
+        raise InvalidDefinitionError(
+            f"storage {dataset.path!r} holds {dataset.format}; expected Parquet files to compact"
+        )
     before = (now or datetime.now(UTC)) - settled
     made = []
-    for partition in files.list(where):
+    for partition in list_(dataset, where):
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
         if found := _groups(partition, target):
             into = len(partition.files) - sum(map(len, found)) + len(found)
             size = sum(partition.files[name] for group in found for name in group)
-            done = not dry_run and _rewrite(files, partition.key, target)
+            done = not dry_run and _rewrite(dataset, partition.key, target)
             made.append(Compacted(str(partition.key), len(partition.files), into, size, done))
     return made
 
 
 def _groups(partition: StoredPartition, target: int) -> list[tuple[str, ...]]:
-    """Files that become one each; never those of different buckets."""
+    """Dataset that become one each; never those of different buckets."""
     marker = partition.content.marker
     parts = by_bucket(partition.files, {} if marker is None else marker.index)
     return [group for part in parts for group in groups(part, target)]
 
 
-def _rewrite(files: Files, key: Key, target: int) -> bool:
+def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
     """Write the small files of the partition *key* anew; whether no other writer was quicker."""
     try:
-        with Commit(files, evolve=True) as commit:  # from here on another writer is noticed
-            partition = stored(files, key)
+        with Commit(dataset, evolve=True) as commit:  # from here on another writer is noticed
+            partition = stored(dataset, key)
             if partition is None:
                 return False
             found = _groups(partition, target)
             merged = {name for group in found for name in group}
             kept = [name for name in partition.files if name not in merged]
-            with translate_errors(about(files.path, [str(key)]), "compacted", damaged=(ValueError,)):
-                names = Merge(partition.content.base, found, kept, dict(files.credentials)).write(commit.stage(key))
+            with translate_errors(about(dataset.path, [str(key)]), "compacted", damaged=(ValueError,)):
+                names = Merge(partition.content.base, found, kept, dict(dataset.credentials)).write(commit.stage(key))
             marker = partition.content.marker
             commit.put(
                 key,
@@ -109,22 +112,22 @@ def _rewrite(files: Files, key: Key, target: int) -> bool:
                 index=None if marker is None else renamed(marker.index, names),
                 user=None if marker is None else marker.user,
             )
-            _check_unchanged(files, partition)
+            _check_unchanged(dataset, partition)
     except ConflictError as error:
         _log.warning("left for the next time: %s", error)
         return False
     return True
 
 
-def _check_unchanged(files: Files, partition: StoredPartition) -> None:
+def _check_unchanged(dataset: Dataset, partition: StoredPartition) -> None:
     """Notice a writer that leaves no marker."""
-    now = stored(files, partition.key)
+    now = stored(dataset, partition.key)
     if now is None or now.files != partition.files:
         raise ConflictError(f"the files of {partition.path!r} were changed while they were compacted")
 
 
 def drop_older(
-    files: Files,
+    dataset: Dataset,
     than: timedelta,
     *,
     keep: int = 1,
@@ -138,32 +141,33 @@ def drop_older(
     :return: texts of the dropped keys, oldest first.
     :raises InvalidDefinitionError: if the dataset belongs to someone else, or its partitions have no time.
     """
-    _check_ours(files)
-    definition = files.layout.definition
+    _check_ours(dataset)
+    definition = dataset.layout.definition
     if definition.time is None:
         raise InvalidDefinitionError(f"{definition!r} has no time dimension; nothing of it is older than the rest")
     if keep < 0 or than < timedelta(0):
         raise InvalidDefinitionError(f"keep={keep}, than={than}; expected nothing below zero")
     limit = (now or datetime.now(UTC)).astimezone(UTC) - than  # times of one zone are compared by their wall clock
-    timed = sorted(_timed(files), key=lambda pair: pair[0])
+    timed = sorted(_timed(dataset), key=lambda pair: pair[0])
     newest = sorted({interval for interval, _ in timed}, reverse=True)[:keep]
     old = [key for interval, key in timed if interval.end <= limit and interval not in newest]
     if old and not dry_run:
-        with Commit(files) as commit:
+        with Commit(dataset) as commit:
             for key in old:
                 commit.drop(key)
     return [str(key) for key in old]
 
 
-def _timed(files: Files) -> Iterator[tuple[Interval, Key]]:
-    for partition in files.list():
-        interval = files.layout.definition.interval_of(partition.key)
+def _timed(dataset: Dataset) -> Iterator[tuple[Interval, Key]]:
+    for partition in list_(dataset):
+        interval = dataset.layout.definition.interval_of(partition.key)
         if interval is not None:
             yield interval, partition.key
 
 
-def _check_ours(files: Files) -> None:
-    if files.external not in _OURS:
+def _check_ours(dataset: Dataset) -> None:
+    if dataset.external not in _OURS:
         raise InvalidDefinitionError(
-            f"storage {files.path!r} has external={files.external!r}: it belongs to someone else, who looks after it"
+            f"storage {dataset.path!r} has external={dataset.external!r}: it belongs to someone else, who looks"
+            " after it"
         )

@@ -24,7 +24,7 @@ from airflow_partitions.storage.stores.journal import Journal, Move, inode
 from airflow_partitions.storage.stores.store import Store
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.stores.folders import Accept
+    from airflow_partitions.storage.stores.store import Accept
 
 REPLACED = "_replaced"
 STAMP = "%Y%m%dT%H%M%SZ"

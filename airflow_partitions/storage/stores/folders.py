@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,7 @@ from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import read_metadata
 
 if TYPE_CHECKING:
-    #: Told a partition column and its text: whether partitions with it are wanted.
-    Accept = Callable[[str, str], bool]
+    from airflow_partitions.storage.stores.store import Accept
 
 #: Held by who publishes; it holds the number of the last commit.
 LOCK = "_publish.lock"

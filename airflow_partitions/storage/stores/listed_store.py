@@ -14,7 +14,7 @@ from airflow_partitions.storage.stores.folders import accepts
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
-    from airflow_partitions.storage.stores.folders import Accept
+    from airflow_partitions.storage.stores.store import Accept
 
 
 @attrs.frozen

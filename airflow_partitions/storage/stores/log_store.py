@@ -19,8 +19,8 @@ from airflow_partitions.storage.stores.store import Store
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
-    from airflow_partitions.storage.stores.folders import Accept
     from airflow_partitions.storage.stores.listed_store import ListedStore
+    from airflow_partitions.storage.stores.store import Accept
 
 #: Folder of the log, below the root of a dataset.
 MANIFEST = "_manifest"

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.filesystem.filesystem import ages, at, create, read, remove
-from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.filesystem.filesystem import ages, at, read
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.stores.directory_store import DirectoryStore
 from airflow_partitions.storage.stores.log_store import LogStore
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.files import Files
     from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.layout.layout import Layout
     from airflow_partitions.storage.stores.file_store import FileStore
-    from airflow_partitions.storage.stores.folders import Accept
     from airflow_partitions.storage.stores.listed_store import ListedStore
+    from airflow_partitions.storage.stores.store import Accept
 
 #: Folder of the listings, below the root of a dataset.
 PINS = "_listings"
-#: Nobody releases the listing of a run that never comes to its end.
-_KEPT = timedelta(days=7)
 
 
 @attrs.frozen
@@ -100,39 +94,13 @@ class PinnedStore:
         return all(accept(name, text) for name, text in self.layout.texts_of(directory).items())
 
 
-def freeze(files: Files, run: str, folder: str | None) -> str:
-    """Path of the listing of *files* for *run*: that of the first one who asks."""
-    from airflow_partitions.storage.scan.stored_partition import snapshot
-
-    path = folder or f"{files.path}/{PINS}"
-    digest = hashlib.sha256(f"{files.path}\0{run}".encode()).hexdigest()
-    with translate_errors(f"the listing of {files.path!r}", f"kept in {path!r}"):
-        place = at(path, dict(files.credentials))
-        file = place / f"{digest[:24]}.json"
-        if read(file) is None:
-            partitions = {each.directory: _form(each.content) for each in snapshot(files).values()}
-            form = {"version": 1, "path": files.path, "run": run, "partitions": partitions}
-            place.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError):  # another task of the run was first: its listing counts
-                create(file, json.dumps(form, separators=(",", ":")).encode())
-            for old in expired(place, datetime.now(UTC) - _KEPT):
-                remove(old)
-    return str(file)
-
-
-def release(files: Files) -> None:
-    """Remove the listing of the frozen *files*."""
-    if files.frozen is not None:
-        with translate_errors(f"the listing of {files.path!r}", "released"):
-            remove(at(files.frozen, dict(files.credentials)))
-
-
 def expired(folder: Location, limit: datetime) -> list[Location]:
     """The listings in *folder* that are older than *limit*."""
     return [folder / name for name, made in ages(folder).items() if made < limit]
 
 
-def _form(content: PartitionFiles) -> dict[str, Any]:
+def form_of(content: PartitionFiles) -> dict[str, Any]:
+    """JSON form of *content* in a listing."""
     marker = None if content.marker is None else content.marker.to_json()
     return {"base": content.base, "files": dict(content.files), "marker": marker}
 

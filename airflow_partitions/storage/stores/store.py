@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
@@ -11,6 +11,9 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
+
+#: Given a partition column and its text: whether partitions with it are of interest.
+Accept = Callable[[str, str], bool]
 
 
 class Store(ABC):

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
-from airflow_partitions.storage.scan.stored_partition import StoredPartition, snapshot
+from airflow_partitions.storage.scan.snapshot import snapshot
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from tests.storage.commit import dying
 
 KILLED = -9

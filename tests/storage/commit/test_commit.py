@@ -17,7 +17,7 @@ from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.scan.stored_partition import inventory, snapshot, stored
+from airflow_partitions.storage.scan.snapshot import inventory, snapshot, stored
 from airflow_partitions.storage.stores import journal
 from airflow_partitions.storage.stores.journal import COMMITS, Move
 

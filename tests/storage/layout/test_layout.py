@@ -12,7 +12,7 @@ from airflow_partitions import PartitionAtRuntime, PartitionByInterval, Partitio
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage import Column, Layout
 from airflow_partitions.storage.layout.escape import escape, unescape
-from airflow_partitions.storage.stores.file_store import FilePerKey
+from airflow_partitions.storage.layout.file_per_key import FilePerKey
 
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")

@@ -11,7 +11,7 @@ from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Files, field
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.scan.file_index import needed
-from airflow_partitions.storage.scan.stored_partition import inventory
+from airflow_partitions.storage.scan.snapshot import inventory
 
 #: File x has 1 and 9, y has 5, z has nulls alone.
 INDEX = {"n": {"1": ("x",), "9": ("x",), "5": ("y",)}, "when": {"2013-01-01": ("x",), "2013-01-02": ("y",)}}

@@ -1,0 +1,207 @@
+"""Description of a dataset: where it is, what it holds, and how its keys become paths."""
+
+from __future__ import annotations
+
+import pkgutil
+import warnings
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import attrs
+
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
+from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.keys import Key
+from airflow_partitions.storage.filesystem.paths import check_path
+from airflow_partitions.storage.layout.column import Column
+from airflow_partitions.storage.layout.file_per_key import FilePerKey
+from airflow_partitions.storage.layout.layout import Layout
+
+_Columns = tuple[tuple[str, Column], ...]
+_Fields = tuple[tuple[str, str], ...]
+_Pairs = tuple[tuple[str, Any], ...]
+
+#: How the files belong to someone else.
+EXTERNAL = (False, True, "use-existing", "possess-existing")
+#: What a dataset says itself, so that an option that says it too is ignored.
+_OURS = ("path", "filepath", "basePath")
+
+
+def _columns(given: Mapping[str, str | Column] | Iterable[tuple[str, str | Column]] | None) -> _Columns | None:
+    if given is None:
+        return None
+    pairs = given.items() if isinstance(given, Mapping) else given
+    return tuple((name, column if isinstance(column, Column) else Column(column)) for name, column in pairs)
+
+
+def _fields(given: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> _Fields | None:
+    if given is None:
+        return None
+    return tuple((given.items()) if isinstance(given, Mapping) else given)
+
+
+def _pairs(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
+    return tuple(given.items() if isinstance(given, Mapping) else given or ())
+
+
+def _options(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
+    pairs = _pairs(given)
+    if any(name == "versioned" for name, _ in pairs):
+        raise InvalidDefinitionError("options={'versioned': …}: partitions have no versions of their own; leave it out")
+    if ours := [name for name, _ in pairs if name in _OURS]:
+        warnings.warn(
+            f"option {ours[0]!r} is ignored: the paths are those of the partitions", UserWarning, stacklevel=4
+        )
+    return tuple(pair for pair in pairs if pair[0] not in _OURS)
+
+
+@attrs.frozen
+class Dataset:
+    """What there is to say about a dataset: nothing of it is looked up. Its parameters are those of :class:`.Files`.
+
+    :cvar kind: names the class in the JSON form.
+    """
+
+    kind: ClassVar[str]
+
+    path: str = attrs.field(converter=check_path)
+    format: str = attrs.field(default="parquet", kw_only=True)
+    suffix: str | None = attrs.field(default=None, kw_only=True)
+    find: _Pairs = attrs.field(default=(), converter=_pairs, kw_only=True)
+    partition: PartitionDefinition | None = attrs.field(kw_only=True)
+    partition_on: _Columns | None = attrs.field(default=None, converter=_columns, kw_only=True)
+    schema: _Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
+    external: bool | str = attrs.field(default=False, kw_only=True)
+    manifest: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
+    options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True)
+    conn_id: str | None = attrs.field(default=None, kw_only=True)
+    credentials: _Pairs = attrs.field(converter=_pairs, kw_only=True, repr=False, eq=False)
+    frozen: str | None = attrs.field(default=None, kw_only=True)
+
+    @partition.default
+    def _named(self) -> PartitionDefinition | None:
+        return None if self.suffix is None else PartitionAtRuntime("file")
+
+    @credentials.default
+    def _connected(self) -> Mapping[str, Any]:
+        return {} if self.conn_id is None else {"conn_id": self.conn_id}
+
+    @classmethod
+    def __attrs_init_subclass__(cls) -> None:
+        if "kind" in vars(cls):
+            _KINDS[cls.kind] = cls
+
+    def __attrs_post_init__(self) -> None:
+        if self.conn_id is not None and dict(self.credentials) != {"conn_id": self.conn_id}:
+            raise InvalidDefinitionError(f"storage {self.path!r}: expected credentials= or conn_id=, not both")
+        if self.external not in EXTERNAL:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r}: external={self.external!r}; expected one of {', '.join(map(repr, EXTERNAL))}"
+            )
+        if self.partition is None:
+            return
+        if self.suffix is not None and self.partition_on is not None:
+            raise LayoutError(f"storage {self.path!r}: expected suffix= or partition_on=, not both")
+        both = {name.lower() for name, _ in self.schema or ()} & {name.lower() for name in self.layout.columns}
+        if both and self.layout.in_frames:
+            raise LayoutError(
+                f"storage {self.path!r}: {sorted(both)} are partition columns and columns of the files; expected one or"
+                " the other: leave them out of schema= or rename them in partition_on="
+            )
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Folder names of the partitions."""
+        if self.partition is None:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r} has no partitions; expected {type(self).__name__}(…, partition=…), or"
+                " .of(definition)"
+            )
+        if self.suffix is not None:
+            return FilePerKey(self.partition, self.suffix)
+        return Layout(self.partition, None if self.partition_on is None else dict(self.partition_on))
+
+    def of(self, definition: PartitionDefinition) -> Self:
+        """This storage, bound to the *definition* of what it holds.
+
+        :raises InvalidDefinitionError: if it is bound to another one.
+        """
+        if self.partition is not None and self.partition != definition:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r} holds partitions of {self.partition!r}; it can't be that of {definition!r}"
+            )
+        return attrs.evolve(self, partition=definition)
+
+    def path_of(self, key: Key) -> str:
+        """Path of the folder of *key*."""
+        return f"{self.path}/{self.layout.directory_of(key)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :meth:`from_json`. It holds no credentials."""
+        form = {
+            "kind": self.kind,
+            "path": self.path,
+            "format": self.format if attrs.fields(type(self)).format.init else None,
+            "partition": None if self.partition is None else self.partition.to_json(),
+            # Lists, because the order of columns matters and JSON objects have none.
+            "partition_on": None
+            if self.partition_on is None
+            else [[n, c.format, c.type] for n, c in self.partition_on],
+            "schema": None if self.schema is None else [list(field) for field in self.schema],
+            "external": self.external or None,
+            "manifest": self.manifest,
+            "suffix": self.suffix,
+            "find": dict(self.find) or None,
+            "frozen": self.frozen,
+            "conn_id": self.conn_id,
+            "options": dict(pair for pair in self.options if pair[0] != "credentials") or None,
+        }
+        return {name: value for name, value in form.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any], credentials: Mapping[str, Any] | None = None) -> Self:
+        """The dataset whose :meth:`to_json` is *form*, of the class that the form names.
+
+        :param credentials: instead of the connection it names, if it does.
+        :raises InvalidDefinitionError: if it is of no known kind.
+        """
+        kind = _kind(form.get("kind"))
+        if not issubclass(kind, cls):
+            raise InvalidDefinitionError(f"storage of kind {kind.kind!r} is no {cls.__name__}; expected a form of one")
+        partition, columns, fields = (form.get(name) for name in ("partition", "partition_on", "schema"))
+        more: dict[str, Any] = {"format": form["format"]} if attrs.fields(kind).format.init else {}
+        if partition is not None:
+            more["partition"] = from_json(partition)
+        more |= {"credentials": credentials} if credentials else {"conn_id": form.get("conn_id")}
+        return kind(
+            form["path"],
+            partition_on=None if columns is None else [(name, Column(fmt, type_)) for name, fmt, type_ in columns],
+            schema=None if fields is None else [(name, type_) for name, type_ in fields],
+            external=form.get("external", False),
+            manifest=form.get("manifest"),
+            suffix=form.get("suffix"),
+            find=form.get("find"),
+            frozen=form.get("frozen"),
+            options=form.get("options", {}),
+            **more,
+        )
+
+
+#: The classes of datasets by their kind; those of the package are loaded when a form names them.
+_KINDS: dict[str, type[Dataset] | str] = {
+    "files": "airflow_partitions.storage.files:Files",
+    "parquet": "airflow_partitions.storage.formats:Parquet",
+    "csv": "airflow_partitions.storage.formats:Csv",
+    "json": "airflow_partitions.storage.formats:Json",
+    "orc": "airflow_partitions.storage.formats:Orc",
+    "avro": "airflow_partitions.storage.formats:Avro",
+    "text": "airflow_partitions.storage.formats:Text",
+}
+
+
+def _kind(name: Any) -> type[Dataset]:
+    if name not in _KINDS:
+        raise InvalidDefinitionError(f"storage of kind {name!r} is not known; expected one of: {', '.join(_KINDS)}")
+    kind = _KINDS[name]
+    return pkgutil.resolve_name(kind) if isinstance(kind, str) else kind

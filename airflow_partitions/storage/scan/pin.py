@@ -1,0 +1,42 @@
+"""Keeping what a dataset holds for all tasks of a Dag run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.scan.snapshot import snapshot
+from airflow_partitions.storage.stores.pinned_store import PINS, expired, form_of
+
+#: Nobody releases the listing of a run that never comes to its end.
+_KEPT = timedelta(days=7)
+
+
+def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
+    """Path of the listing of *dataset* for *run*: that of the first one who asks."""
+    path = folder or f"{dataset.path}/{PINS}"
+    digest = hashlib.sha256(f"{dataset.path}\0{run}".encode()).hexdigest()
+    with translate_errors(f"the listing of {dataset.path!r}", f"kept in {path!r}"):
+        place = at(path, dict(dataset.credentials))
+        file = place / f"{digest[:24]}.json"
+        if read(file) is None:
+            partitions = {each.directory: form_of(each.content) for each in snapshot(dataset).values()}
+            form = {"version": 1, "path": dataset.path, "run": run, "partitions": partitions}
+            place.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):  # another task of the run was first: its listing counts
+                create(file, json.dumps(form, separators=(",", ":")).encode())
+            for old in expired(place, datetime.now(UTC) - _KEPT):
+                remove(old)
+    return str(file)
+
+
+def release(dataset: Dataset) -> None:
+    """Remove the listing of the frozen *dataset*."""
+    if dataset.frozen is not None:
+        with translate_errors(f"the listing of {dataset.path!r}", "released"):
+            remove(at(dataset.frozen, dict(dataset.credentials)))
