@@ -1,10 +1,12 @@
-"""The core stands alone, and each of its parts knows only the parts before it."""
+"""The package has floors: imports only lead down, and never in a circle. The core stands alone."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,24 +14,109 @@ import pytest
 import airflow_partitions
 
 ROOT = Path(airflow_partitions.__file__).parent
-#: In order: a part imports only what stands before it.
-PARTS = ("errors", "calendars", "keys", "definitions", "dependencies", "partition")
-HEAVY = ("airflow", "pyspark", "pandas", "numpy", "pyarrow", "sqlalchemy", "pendulum", "fsspec")
-MODULES = sorted(
-    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
-    for part in PARTS
-    for path in ([ROOT / f"{part}.py"] if (ROOT / f"{part}.py").exists() else (ROOT / part).glob("*.py"))
+PACKAGE = ROOT.name
+#: Folders and modules of the package, from the ground up: each imports only itself and what stands before it.
+FLOORS = (
+    "errors",
+    "calendars",
+    "keys",
+    "definitions",
+    "dependencies",
+    "partition",
+    "storage",
+    "history",
+    "timetables",
+    "runs",
+    "upkeep",
+    "arrival",
+    "spark",
+    "assets",
+    "local",
+    "testing",
+    "cli",
+    "cluster_policy",
+    "plugin",
+    "provider",
 )
+STORAGE_FLOORS = (
+    "filesystem",
+    "layout",
+    "dataset",
+    "metadata",
+    "filters",
+    "stores",
+    "scan",
+    "commit",
+    "io",
+    "consumers",
+    "maintenance",
+    "files",
+    "formats",
+)
+#: The part that knows of no library but attrs.
+CORE = FLOORS[: FLOORS.index("storage")]
+HEAVY = ("airflow", "pyspark", "pandas", "numpy", "pyarrow", "sqlalchemy", "pendulum", "fsspec")
+#: Modules that only types tie together: a product of definitions has a time, whose type is one of the definitions.
+CIRCLES_OF_TYPES = {frozenset({"definitions.definition", "definitions.interval"})}
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
+
+
+MODULES = {_name(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def imports(module: str, *, types: bool) -> frozenset[str]:
+    """Modules of the package that *module* imports, at its top or within a function.
+
+    :param types: also those that it imports for type checkers only.
+    """
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    names = {name.removeprefix(f"{PACKAGE}.") for name in _imported(tree, types=types) if name.startswith(PACKAGE)}
+    # from package.folder import name: a module of the folder, or what the folder itself gives.
+    return frozenset(name if name in MODULES else name.rpartition(".")[0] for name in names) - {module}
+
+
+def _imported(node: ast.AST, *, types: bool) -> Iterator[str]:
+    if isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports are absolute"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" and not types:
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _imported(child, types=types)
+
+
+def circles(graph: Mapping[str, frozenset[str]]) -> set[frozenset[str]]:
+    """Sets of modules of which each reaches all the others."""
+    reach = {module: set(below) for module, below in graph.items()}
+    changed = True
+    while changed:
+        changed = False
+        for below in reach.values():
+            before = len(below)
+            below.update(*(reach[module] for module in tuple(below)))
+            changed |= len(below) > before
+    return {
+        frozenset(other for other in below if module in reach[other])
+        for module, below in reach.items()
+        if module in below
+    }
 
 
 def test_the_core_imports_nothing_heavy() -> None:
+    core = [f"{PACKAGE}.{module}" for module in MODULES if module.partition(".")[0] in CORE]
     program = f"""
 import importlib, sys
 def check(module):
     importlib.import_module(module)
     loaded = sorted({{name.partition(".")[0] for name in sys.modules}} & set({HEAVY!r}))
     assert not loaded, f"{{module}} imports {{loaded}}"
-for module in {["airflow_partitions", *MODULES]!r}:
+for module in {["airflow_partitions", *core]!r}:
     check(module)
 from airflow_partitions import PartitionByInterval
 PartitionByInterval("@daily", timezone="America/New_York").parse("2013-01-01")
@@ -41,13 +128,27 @@ check("airflow_partitions")
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_forward_only(module: str) -> None:
-    path = ROOT.parent / Path(*module.split("."))
-    tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8"))
-    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)} | {
-        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    }
-    ours = {name.split(".")[1] for name in imported if name and name.startswith("airflow_partitions.")}
-    own = PARTS.index(module.split(".")[1])
-    assert ours <= set(PARTS[: own + 1]), f"{module} imports {sorted(ours)}"
+def test_every_module_has_a_floor() -> None:
+    assert {module.partition(".")[0] for module in MODULES if module} == set(FLOORS)
+    storage = {module.split(".")[1] for module in MODULES if module.startswith("storage.")}
+    assert storage == set(STORAGE_FLOORS)
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module])
+def test_imports_lead_down(module: str) -> None:
+    folder, *rest = module.split(".")
+    below = imports(module, types=True)
+    allowed = FLOORS[: FLOORS.index(folder) + 1]
+    assert not [name for name in below if name and name.partition(".")[0] not in allowed]
+    if folder == "storage" and rest:
+        floors = STORAGE_FLOORS[: STORAGE_FLOORS.index(rest[0]) + 1]
+        inner = [name for name in below if name.partition(".")[0] == "storage"]
+        assert not [name for name in inner if name.split(".")[1:2] == [] or name.split(".")[1] not in floors]
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circles({module: imports(module, types=False) for module in MODULES}) == set()
+
+
+def test_types_tie_together_no_more_modules_than_they_must() -> None:
+    assert circles({module: imports(module, types=True) for module in MODULES}) == CIRCLES_OF_TYPES

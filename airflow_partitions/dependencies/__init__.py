@@ -4,7 +4,7 @@ from airflow_partitions.dependencies.by_dimension import ByDimension
 from airflow_partitions.dependencies.dependency import Dependency
 from airflow_partitions.dependencies.foreign import Foreign
 from airflow_partitions.dependencies.inverse import check_inverse
-from airflow_partitions.dependencies.rule import Rule, Sides
+from airflow_partitions.dependencies.rule import KeyRule, Rule, Sides
 from airflow_partitions.dependencies.rule_form import rule_from_json
 from airflow_partitions.dependencies.same_key import SameKey
 from airflow_partitions.dependencies.segment_map import SegmentMap
@@ -16,6 +16,7 @@ __all__ = [
     "ByDimension",
     "Dependency",
     "Foreign",
+    "KeyRule",
     "LatestPartition",
     "Lookback",
     "Overlap",

@@ -13,14 +13,17 @@ from airflow_partitions.dependencies.box import Box, snapped
 from airflow_partitions.dependencies.dimension_rule import DimensionRule
 from airflow_partitions.dependencies.fan_out import fan_out
 from airflow_partitions.dependencies.matching import Matching, Tick
-from airflow_partitions.dependencies.rule import Rule, Sides, needs_now
+from airflow_partitions.dependencies.rule import KeyRule, Rule, Sides, needs_now
 from airflow_partitions.dependencies.selection import Selection
 from airflow_partitions.dependencies.time_rule import Overlap
 from airflow_partitions.errors import InvalidDefinitionError
 
 
-def _or_overlap(given: Rule | None) -> Rule:
-    return Overlap() if given is None else given
+def _or_overlap(given: Rule | None) -> KeyRule | DimensionRule:
+    rule = Overlap() if given is None else given
+    if not isinstance(rule, KeyRule | DimensionRule):
+        raise InvalidDefinitionError(f"rule={given!r} is no rule; expected for example Lookback(1)")
+    return rule
 
 
 @attrs.frozen
@@ -38,17 +41,17 @@ class Dependency:
         len(Dependency(downstream=days, upstream=hours).upstream("2013-02-08"))  # 24
 
     :param rule: replaces that: :class:`Lookback`, :class:`Window`, :class:`AllPartitions`, :class:`LatestPartition`,
-        :class:`SameKey`, :class:`SegmentMap`, :class:`ByDimension`, or a :class:`Rule` of your own.
+        :class:`SameKey`, :class:`SegmentMap`, :class:`ByDimension`, or a :class:`KeyRule` of your own.
     :raises InvalidDefinitionError: if the two can never meet.
     """
 
     _downstream: PartitionDefinition = attrs.field()
     _upstream: PartitionDefinition = attrs.field()
-    rule: Rule = attrs.field(default=None, converter=_or_overlap)
+    rule: KeyRule | DimensionRule = attrs.field(default=None, converter=_or_overlap)
     #: The two definitions.
     sides: Sides = attrs.field(init=False, eq=False, repr=False)
-    #: How dimensions belong together; ``None`` where the rule is about whole keys.
-    _matching: Matching | None = attrs.field(init=False, eq=False, repr=False)
+    #: How dimensions belong together, or the rule if it is about whole keys.
+    _matching: Matching | KeyRule = attrs.field(init=False, eq=False, repr=False)
 
     @_downstream.validator
     @_upstream.validator
@@ -59,22 +62,17 @@ class Dependency:
                 " others; expected for example PartitionByInterval('@daily')"
             )
 
-    @rule.validator
-    def _check_rule(self, _: Any, given: Any) -> None:
-        if not isinstance(given, Rule):
-            raise InvalidDefinitionError(f"rule={given!r} is no rule; expected for example Lookback(1)")
-
     def __attrs_post_init__(self) -> None:
         sides = Sides(self._downstream, self._upstream)
         rule = self.rule
-        matching = Matching(sides, rule.by_dimension(sides)) if isinstance(rule, DimensionRule) else None
+        matching = Matching(sides, rule.by_dimension(sides)) if isinstance(rule, DimensionRule) else rule
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "_matching", matching)
 
     @property
     def needs_tick(self) -> bool:
         """Whether only the downstream has time and no rule says which of it is meant, so that a tick has to."""
-        return self._matching is not None and self._matching.needs_tick
+        return isinstance(self._matching, Matching) and self._matching.needs_tick
 
     def upstream(self, key: Any, *, now: datetime | None = None) -> Selection:
         """The upstream keys that the downstream *key* needs.
@@ -84,8 +82,8 @@ class Dependency:
         :raises InvalidKeyError: if the downstream has no such key.
         """
         matching = self._matching
-        if matching is None:
-            return self._asked(self.rule.upstream, key, self._downstream, self._upstream, now)
+        if isinstance(matching, KeyRule):
+            return self._asked(matching.upstream, key, self._downstream, self._upstream, now)
         found = (matching.upstream(box, now) for box in _boxes(self._downstream, key))
         return Selection(self._upstream, tuple(box for box in found if box is not None))
 
@@ -100,8 +98,8 @@ class Dependency:
         :raises InvalidKeyError: if the upstream has no such key.
         """
         matching = self._matching
-        if matching is None:
-            return self._asked(self.rule.downstream, key, self._upstream, self._downstream, now)
+        if isinstance(matching, KeyRule):
+            return self._asked(matching.downstream, key, self._upstream, self._downstream, now)
         found = (matching.downstream(box, now, tick) for box in _boxes(self._upstream, key))
         return Selection(self._downstream, tuple(box for box in found if box is not None))
 
@@ -111,7 +109,8 @@ class Dependency:
         Where calendars are open or long, it is the most that is found in their first 1,500 intervals and around the
         clock changes of 28 years.
         """
-        return self.rule.fan_out if self._matching is None else fan_out(self.sides, self._matching)
+        matching = self._matching
+        return matching.fan_out if isinstance(matching, KeyRule) else fan_out(self.sides, matching)
 
     def _asked(
         self,

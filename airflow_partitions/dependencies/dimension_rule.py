@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.dependencies.rule import Rule, Sides
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.keys import Key, Segment
+from airflow_partitions.keys import Segment
 
 #: Time in microseconds since the epoch, half-open.
 Stretch: TypeAlias = tuple[int, int]
@@ -26,18 +26,6 @@ class DimensionRule(Rule):
     @abstractmethod
     def by_dimension(self, sides: Sides) -> Mapping[str, DimensionRule]:
         """The rules by the name of the dimension, on either side, that each is about."""
-
-    def upstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
-        """As :meth:`Dependency.upstream`."""
-        from airflow_partitions.dependencies.dependency import Dependency  # which is made of rules
-
-        return Dependency(sides.downstream, sides.upstream, self).upstream(key, now=now)
-
-    def downstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
-        """As :meth:`Dependency.downstream`."""
-        from airflow_partitions.dependencies.dependency import Dependency
-
-        return Dependency(sides.downstream, sides.upstream, self).downstream(key, now=now)
 
 
 class TimeRule(DimensionRule):

@@ -22,24 +22,8 @@ class Sides:
     upstream: PartitionDefinition
 
 
-class Rule(ABC):
+class Rule(ABC):  # noqa: B024 - its two kinds say what is abstract
     """Which upstream partitions a downstream partition needs, where it is not those of the same time and segments.
-
-    A rule of your own is a subclass that answers in both directions, for keys of the two definitions. Each direction
-    must be the inverse of the other. What it gives back are keys that the other side has, wrapped, plain or as texts,
-    or a :class:`Selection` of them.
-
-    .. code-block:: python
-
-        WEEK = timedelta(days=7)
-
-
-        class WeekBefore(Rule):
-            def upstream(self, key, sides, now):
-                return Selection.between(sides.upstream, key.start - WEEK, key.end - WEEK)
-
-            def downstream(self, key, sides, now):
-                return Selection.between(sides.downstream, key.start + WEEK, key.end + WEEK)
 
     Dags carry a rule in JSON, under the name of its module and class; a rule with arguments adds them in
     :meth:`to_json`. Whoever reads it back must know the class: a plugin registers it.
@@ -55,14 +39,6 @@ class Rule(ABC):
         """The most downstream keys that one upstream key has, if that is known."""
         return None
 
-    @abstractmethod
-    def upstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
-        """The upstream keys that the downstream *key* needs."""
-
-    @abstractmethod
-    def downstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
-        """The downstream keys that need the upstream *key*."""
-
     def to_json(self) -> dict[str, Any]:
         """JSON form: ``"rule"`` names the class, all else is for :meth:`from_json`."""
         return {"rule": name_of(type(self))}
@@ -71,6 +47,34 @@ class Rule(ABC):
     def from_json(cls, data: dict[str, Any]) -> Self:
         """The inverse of :meth:`to_json`; by default everything but ``"rule"`` is an argument of the class."""
         return cls(**{name: value for name, value in data.items() if name != "rule"})
+
+
+class KeyRule(Rule):
+    """A rule about whole keys of the two definitions.
+
+    A rule of your own is a subclass that answers in both directions. Each direction must be the inverse of the other.
+    What it gives back are keys that the other side has, wrapped, plain or as texts, or a :class:`Selection` of them.
+
+    .. code-block:: python
+
+        WEEK = timedelta(days=7)
+
+
+        class WeekBefore(KeyRule):
+            def upstream(self, key, sides, now):
+                return Selection.between(sides.upstream, key.start - WEEK, key.end - WEEK)
+
+            def downstream(self, key, sides, now):
+                return Selection.between(sides.downstream, key.start + WEEK, key.end + WEEK)
+    """
+
+    @abstractmethod
+    def upstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
+        """The upstream keys that the downstream *key* needs."""
+
+    @abstractmethod
+    def downstream(self, key: Key, sides: Sides, now: datetime | None) -> Iterable[Any]:
+        """The downstream keys that need the upstream *key*."""
 
 
 def name_of(rule: type[Rule]) -> str:

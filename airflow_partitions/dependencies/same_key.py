@@ -9,13 +9,13 @@ from typing import Any
 import attrs
 
 from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.dependencies.rule import Rule, Sides
+from airflow_partitions.dependencies.rule import KeyRule, Sides
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
 
 
 @attrs.frozen
-class SameKey(Rule):
+class SameKey(KeyRule):
     """The key with the same text on the other side, whatever the definitions are; none if there is no such key.
 
     Days of different zones, or a runtime key and a value of a sequence, go together by it.

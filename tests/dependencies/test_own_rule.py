@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from airflow_partitions import Dependency, PartitionByInterval, PartitionBySequence, Rule, Selection
+from airflow_partitions import Dependency, KeyRule, PartitionByInterval, PartitionBySequence, Selection
 from airflow_partitions.dependencies import Sides, check_inverse, rule_from_json
 from airflow_partitions.errors import InvalidDefinitionError
 
@@ -18,7 +18,7 @@ NOW = datetime(2013, 12, 1, tzinfo=UTC)
 
 
 @attrs.frozen
-class Before(Rule):
+class Before(KeyRule):
     """The day some days before."""
 
     days: int = 7
@@ -94,7 +94,7 @@ def test_a_rule_of_ones_own_comes_back_from_json_if_it_is_registered() -> None:
         (Careless(), "gave '2013-01-01' for '2013-01-01'; expected a list of keys"),
     ],
 )
-def test_a_rule_that_contradicts_itself_is_refused(rule: Rule, said: str) -> None:
+def test_a_rule_that_contradicts_itself_is_refused(rule: KeyRule, said: str) -> None:
     with pytest.raises(InvalidDefinitionError, match=said):
         check_inverse(Dependency(DAYS, DAYS, rule), NOW)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from airflow.sdk import Asset
 
-from airflow_partitions import PartitionByInterval, Partitioned, Rule, Selection, register_rules
+from airflow_partitions import KeyRule, PartitionByInterval, Partitioned, Rule, Selection, register_rules
 from airflow_partitions.dependencies import Sides
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Key
@@ -17,7 +17,7 @@ from airflow_partitions.timetables import rules
 DAYS = PartitionByInterval("@daily", start="2024-01-01")
 
 
-class DaysBefore(Rule):
+class DaysBefore(KeyRule):
     """The day so many days before."""
 
     def __init__(self, days: int, slip: int = 0) -> None:
