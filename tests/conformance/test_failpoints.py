@@ -79,6 +79,7 @@ def readers() -> Iterator[list[Reader]]:
 def test_failpoints_of_s3(
     server: Any, readers: list[Reader], monkeypatch: pytest.MonkeyPatch, scenario: str, step: int, least: int
 ) -> None:
+    dying.checkpoint_often(monkeypatch.setattr)
     root = f"s3://lake/{uuid.uuid4().hex}"
     killed = survive(root, scenario, Publisher(root, monkeypatch), readers, step=step)
     assert killed >= least, killed

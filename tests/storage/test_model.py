@@ -24,7 +24,9 @@ from airflow_partitions.errors import (
     StorageError,
 )
 from airflow_partitions.storage import Files, Filter, clean, compact, drop_older, field
+from airflow_partitions.storage.stores import commit_log, log_checkpoint
 from tests.hunt import effort
+from tests.storage.commit.publisher import check_log
 from tests.storage.lakes import questions
 from tests.storage.machine import WHICH, Writing
 from tests.storage.model import Change, Part, check, check_rows, differ
@@ -182,6 +184,7 @@ class Machine(Writing):
         markers = {f"{partition.directory}/_partition.json" for partition in files.list()}
         left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and str(path) not in named}
         left = {name for name in left if not name.startswith("_manifest/")}
+        check_log(files)
         assert left <= {"_publish.lock", "_schema.json", *(markers if self.store == "folders" else ())}
         if self.store != "possess-existing":
             assert all(map(os.path.exists, self.theirs))
@@ -216,6 +219,22 @@ class ManifestMachine(Machine):
     """A log tells it, also of what others made."""
 
     stores = ("manifest", "use-existing", "possess-existing")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+
+    def teardown(self) -> None:
+        self.patch.undo()
+        super().teardown()
+
+    @rule(every=st.integers(1, 5), changes=st.integers(2, 20), size=st.integers(1, 3000), short=st.integers(0, 4))
+    def checkpoint(self, every: int, changes: int, size: int, short: int) -> None:
+        """From now on there are more checkpoints, of shorter parts."""
+        self.patch.setattr(commit_log, "CHECKPOINT_EVERY", every)
+        self.patch.setattr(commit_log, "_CHECKPOINT_CHANGES", changes)
+        self.patch.setattr(log_checkpoint, "PART_BYTES", size)
+        self.patch.setattr(log_checkpoint, "_SHORT_PARTS", short)
 
 
 TestFolders = FoldersMachine.TestCase

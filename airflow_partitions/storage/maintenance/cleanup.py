@@ -97,8 +97,8 @@ def _replaced_at(name: str) -> datetime:
 
 
 def _old_data(known: LogStore, root: Location, limits: _Limits) -> list[Location]:
-    """Dataset that no partition has any more, then the entries of the log that told so."""
-    log, entries = known.log.state(), known.log.entries()
+    """Files that no partition has any more, then the entries of the log that told so."""
+    log, entries = known.log.snapshot(), known.log.entries()
     used = {name for record in log.partitions.values() if not record["base"] for name in record["files"]}
     replaced = {name: entry.at for entry in entries for name in entry.removed if name not in used}
     staged = {f"{DATA}/{name}": changed for name, changed in ages(root / DATA).items()}
@@ -109,11 +109,11 @@ def _old_data(known: LogStore, root: Location, limits: _Limits) -> list[Location
     old += [n for n in files if n not in used and n not in replaced and staged[n] < limits.staged]
     kept = {str(parent) for name in files - set(old) for parent in PurePosixPath(name).parents}
     old += [n for n in marks if n.rstrip("/") not in kept and staged[n] < limits.staged]
-    summed = [entry for entry in entries if entry.at < limits.replaced and entry.checkpointed]
+    checkpointed = [entry.name for entry in entries if entry.at < limits.replaced and entry.checkpointed]
     return [
         *(root / name for name in sorted(old)),
         *_empty(root, files - set(old), limits),
-        *(known.folder / entry.name for entry in summed),
+        *(known.folder / name for name in checkpointed + known.log.superseded(limits.replaced)),
     ]
 
 

@@ -3,42 +3,63 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.filesystem.filesystem import create, names, read, write
+from airflow_partitions.storage.filesystem.filesystem import ages, create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.stores.log_checkpoint import THREADS, LogCheckpoint, Record
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
 
-_ENTRY, _WHOLE = ".json", ".whole.json"
-#: A summary of the whole log is written after this many commits: a reader reads it and what came since.
+_ENTRY, _CHECKPOINT = ".json", ".checkpoint.json"
+#: Folder of the parts of checkpoints, below that of the log.
+_PARTS = "parts"
+#: There is a checkpoint after this many commits, or sooner after as many changes as one reads quickly.
 CHECKPOINT_EVERY = 20
+_CHECKPOINT_CHANGES = 4096
 #: How often the log is listed again when it changes while it is read.
 _REPEATS = 10
-_THREADS = 8
 
-Partitions = dict[str, dict[str, Any]]
+Changes = Mapping[str, Record | None]
 
 
 @attrs.frozen
 class LogSnapshot:
     """What a log says at one moment.
 
+    :ivar checkpoint: the last one.
     :ivar number: of the last commit.
-    :ivar partitions: directory to what is stored there.
     :ivar schema: column to type, as far as the commits told.
+    :ivar changes: directory to record of what has changed since the checkpoint; ``None`` where a partition was dropped.
+    :ivar partitions: directory to record, of those that were asked for.
     """
 
+    checkpoint: LogCheckpoint
     number: int
-    partitions: Partitions
     schema: Mapping[str, str]
+    changes: Changes
+    partitions: Mapping[str, Record]
+
+    @classmethod
+    def of(cls, checkpoint: LogCheckpoint) -> Self:
+        """The moment of a *checkpoint*; nobody has asked for a partition yet."""
+        return cls(checkpoint, checkpoint.number, checkpoint.schema, {}, {})
+
+    def after(self, entries: Sequence[Mapping[str, Any]]) -> LogSnapshot:
+        """The moment after the commits of *entries* were made to this one."""
+        changes = dict(self.changes)
+        for entry in entries:
+            changes |= entry["changes"]
+        schema = entries[-1]["schema"] if entries else self.schema
+        return attrs.evolve(self, number=self.number + len(entries), schema=schema, changes=changes)
 
 
 @attrs.frozen
@@ -74,46 +95,41 @@ class CommitLog:
         """Number of the last commit."""
         return max((_number(name) for name in names(self.folder)), default=0)
 
-    def state(self) -> LogSnapshot:
-        """All that the log says now.
+    def snapshot(
+        self, directories: Iterable[str] | None = None, accept: Callable[[str], bool] = lambda _: True
+    ) -> LogSnapshot:
+        """What the log says now, with those partitions in *directories*, or of all, that *accept* wants.
 
         :raises StorageError: if it is damaged.
         """
+        directories = None if directories is None else list(directories)
+        gap = None
         for _ in range(_REPEATS):
-            found = names(self.folder)
-            whole = max((name for name in found if name.endswith(_WHOLE)), default=None)
-            start = 0 if whole is None else _number(whole)
-            wanted = [name for name in found if _is_entry(name) and _number(name) > start]
             try:
-                summary = {} if whole is None else self.load(whole)
-                if not _complete(wanted, start):
-                    continue  # some came, or were summed up and removed, while they were listed
-                with ThreadPoolExecutor(_THREADS) as threads:  # of an object store each takes a while
-                    entries = list(threads.map(self.load, wanted))
-            except FileNotFoundError:
-                continue
-            return self._joined(start, summary, entries)
+                return self._snapshot(directories, accept)
+            except FileNotFoundError as error:  # removed while it was looked for: a newer checkpoint covers it
+                gap = error
         # What is missing may have replaced or dropped anything.
         raise StorageError(
-            f"the manifest of {self.root!r} has gaps: {', '.join(wanted[:3])}, …; restore what is missing in"
-            f" {str(self.folder)!r}"
-        )
+            f"the manifest of {self.root!r} has gaps: {gap} is missing; restore it in {str(self.folder)!r}"
+        ) from gap
 
     def entries(self) -> list[LogEntry]:
         """The commits that the log still has."""
-        found = names(self.folder)
-        summed = max((_number(name) for name in found if name.endswith(_WHOLE)), default=0)
+        objects = names(self.folder)
+        covered = _number(_newest_checkpoint(objects) or "")
         entries = []
-        for name in filter(_is_entry, found):
-            form, covered = self.load(name), _number(name) <= summed
-            entries.append(LogEntry(name, datetime.fromisoformat(form["at"]), tuple(form["removed"]), covered))
+        for name in filter(_is_entry, objects):
+            form = self.load(name)
+            at = datetime.fromisoformat(form["at"])
+            entries.append(LogEntry(name, at, tuple(form["removed"]), checkpointed=_number(name) <= covered))
         return entries
 
     def add(self, number: int, entry: Mapping[str, Any], attempt: Attempt) -> bool:
         """Take *number* for this entry, unless another writer has it."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         data = _bytes({"version": 1, "at": now, "attempt": attempt.to_json(), **entry})
-        file = self.folder / f"{number:020}{_ENTRY}"
+        file = self.folder / _name(number)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             create(file, data)
@@ -122,19 +138,52 @@ class CommitLog:
             return read(file) == data
         return True
 
-    def write_checkpoint(self, state: LogSnapshot) -> None:
-        """Write down the whole *state*, now and then, so that readers need not read all that led to it."""
-        if state.number % CHECKPOINT_EVERY == 0:
-            whole = {"version": 1, "partitions": state.partitions, "schema": state.schema}
-            write(self.folder / f"{state.number:020}{_WHOLE}", _bytes(whole))
+    def write_checkpoint(self, snapshot: LogSnapshot) -> None:
+        """Write a checkpoint of *snapshot*, if there is much to read since the last one."""
+        since = snapshot.number - snapshot.checkpoint.number
+        if since >= CHECKPOINT_EVERY or len(snapshot.changes) >= _CHECKPOINT_CHANGES:
+            checkpoint = snapshot.checkpoint.after(
+                self.folder / _PARTS, snapshot.number, snapshot.changes, snapshot.schema
+            )
+            write(self.folder / f"{snapshot.number:020}{_CHECKPOINT}", _bytes(checkpoint.to_json()))
 
-    def _joined(self, start: int, summary: Mapping[str, Any], entries: list[dict[str, Any]]) -> LogSnapshot:
-        partitions: Partitions = summary.get("partitions", {})
-        schema = summary.get("schema", {})
-        for entry in entries:
-            merge(partitions, entry["changes"])
-            schema = entry["schema"]
-        return LogSnapshot(start + len(entries), partitions, schema)
+    def superseded(self, before: datetime) -> list[str]:
+        """Names of the checkpoints that were followed by others *before*, then of parts that belong to no others.
+
+        A part may be new to a checkpoint that is written right now, or old and kept by it: what was not superseded long
+        ago is not told.
+        """
+        changed = ages(self.folder)
+        checkpoints = [name for name in changed if _is_checkpoint(name)]
+        old = [name for name, next_one in pairwise(checkpoints) if changed[next_one] < before]
+        kept = {part.name for name in checkpoints if name not in old for part in self._checkpoint(name).parts}
+        parts = {name: name.removeprefix(f"{_PARTS}/") for name in changed if name.startswith(f"{_PARTS}/")}
+        return old + [name for name, part in parts.items() if part not in kept and changed[name] < before]
+
+    def _snapshot(self, directories: Sequence[str] | None, accept: Callable[[str], bool]) -> LogSnapshot:
+        objects = names(self.folder)
+        newest = _newest_checkpoint(objects)
+        snapshot = LogSnapshot.of(LogCheckpoint() if newest is None else self._checkpoint(newest))
+        recent = [name for name in objects if _is_entry(name) and _number(name) > snapshot.number]
+        for number, name in enumerate(recent, snapshot.number + 1):
+            if _number(name) != number:
+                raise FileNotFoundError(_name(number))
+        with ThreadPoolExecutor(THREADS) as threads:  # of an object store each takes a while
+            snapshot = snapshot.after(list(threads.map(self.load, recent)))
+        partitions = snapshot.checkpoint.records(self.folder / _PARTS, directories, accept)
+        changed = snapshot.changes.keys() if directories is None else snapshot.changes.keys() & set(directories)
+        for directory in filter(accept, changed):
+            if (record := snapshot.changes[directory]) is None:
+                partitions.pop(directory, None)
+            else:
+                partitions[directory] = record
+        return attrs.evolve(snapshot, partitions=partitions)
+
+    def _checkpoint(self, name: str) -> LogCheckpoint:
+        try:
+            return LogCheckpoint.from_json(_number(name), self.load(name))
+        except (KeyError, TypeError) as error:
+            raise self._damaged(name, error) from error
 
     def load(self, name: str) -> dict[str, Any]:
         """The object *name* of the log.
@@ -151,28 +200,29 @@ class CommitLog:
                 raise ValueError(f"version {form['version']!r}")  # noqa: TRY301 - told like other damage
             return dict(form)
         except (ValueError, KeyError, TypeError) as error:
-            raise StorageError(
-                f"{self.folder / name} is damaged ({error!r}); expected an entry of a manifest: restore it from a"
-                " backup, what it says is known nowhere else"
-            ) from error
+            raise self._damaged(name, error) from error
+
+    def _damaged(self, name: str, error: Exception) -> StorageError:
+        return StorageError(
+            f"{self.folder / name} is damaged ({error!r}); expected an entry of a manifest: restore it from a"
+            " backup, what it says is known nowhere else"
+        )
 
 
-def merge(partitions: Partitions, changes: Mapping[str, Any]) -> None:
-    """Make *changes* to *partitions*."""
-    for directory, record in changes.items():
-        if record is None:
-            partitions.pop(directory, None)
-        else:
-            partitions[directory] = record
+def _is_checkpoint(name: str) -> bool:
+    return name.endswith(_CHECKPOINT) and not name.startswith(".")
 
 
 def _is_entry(name: str) -> bool:
-    return name.endswith(_ENTRY) and not name.endswith(_WHOLE) and not name.startswith(".")
+    return name.endswith(_ENTRY) and not name.endswith(_CHECKPOINT) and not name.startswith(".")
 
 
-def _complete(entries: list[str], start: int) -> bool:
-    """Whether *entries* are the commits after *start*, without a gap."""
-    return [_number(name) for name in entries] == list(range(start + 1, start + 1 + len(entries)))
+def _newest_checkpoint(objects: Iterable[str]) -> str | None:
+    return max(filter(_is_checkpoint, objects), default=None)
+
+
+def _name(number: int) -> str:
+    return f"{number:020}{_ENTRY}"
 
 
 def _number(name: str) -> int:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.commit_log import CommitLog, LogSnapshot, merge
+from airflow_partitions.storage.stores.commit_log import CommitLog, LogSnapshot
 from airflow_partitions.storage.stores.folders import accepts
 from airflow_partitions.storage.stores.store import Store
 
@@ -70,37 +72,36 @@ class LogStore(Store):
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
     ) -> dict[str, PartitionFiles]:
         """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
-        log = self.log.state()
+        log = self.log.snapshot(directories, lambda directory: accept is None or accepts(directory, accept))
         if not log.number and self.found is not None:
             return self.found.snapshot(directories, accept)
-        wanted = sorted(log.partitions) if directories is None else directories
+        selected = sorted(log.partitions) if directories is None else directories
         return {
-            directory: self._content(log.partitions[directory])
-            for directory in wanted
-            if directory in log.partitions and (accept is None or accepts(directory, accept))
+            directory: self._content(log.partitions[directory]) for directory in selected if directory in log.partitions
         }
 
     def _applied(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]:
         for _ in range(_TRIES):
-            state = self._begun(attempt)
+            state = self._begun(attempt, [change.directory for change in changes])
             records, removed = self._entry(changes, state, attempt, base)
             schema = state.schema if rule is None else rule.after(state.schema, changes)
             entry = {"changes": records, "removed": removed, "schema": schema}
             if self.log.add(state.number + 1, entry, attempt):
-                merge(state.partitions, records)
-                self.log.write_checkpoint(LogSnapshot(state.number + 1, state.partitions, schema))
+                # The commit is made; a checkpoint that fails is made after the next one.
+                with suppress(StorageError), translate_errors(repr(self.root), "summed up"):
+                    self.log.write_checkpoint(state.after([entry]))
                 return [_marker(records[change.directory]) for change in changes]
         raise ConflictError(f"{self.root!r}: {_TRIES} other commits came first; nothing was changed: try again")
 
     def tidy(self) -> None:
         """Nothing is ever half done here."""
 
-    def _begun(self, attempt: Attempt) -> LogSnapshot:
+    def _begun(self, attempt: Attempt, directories: Sequence[str]) -> LogSnapshot:
         """The state to build a commit on, once what was there before the first one is taken over."""
         while True:
-            state = self.log.state()
+            state = self.log.snapshot(directories)
             if state.number or not (there := self._there()):
                 return state
             self.log.add(1, {"changes": there, "removed": [], "schema": {}}, attempt)

@@ -23,6 +23,7 @@ from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.stores import commit_log, log_checkpoint
 
 LETTERS = PartitionBySequence(["a", "b", "c", "d", "e"], name="letter")
 NAMES = ("x", "y", "z")
@@ -118,7 +119,14 @@ def _of_system(function: Any) -> bool:
     )
 
 
+def checkpoint_often(patch: Callable[[object, str, int], None]) -> None:
+    """Let logs have checkpoints after every other commit, of several parts."""
+    patch(commit_log, "CHECKPOINT_EVERY", 2)
+    patch(log_checkpoint, "PART_BYTES", 1000)
+
+
 def main(root: str) -> None:
+    checkpoint_often(setattr)
     files = dataset(root)
     for line in sys.stdin:
         scenario, generation, failpoint = line.split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from airflow_partitions.storage import Files
-from airflow_partitions.storage.filesystem.filesystem import at, sizes
+from airflow_partitions.storage.filesystem.filesystem import at, names, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -137,6 +138,17 @@ def check_nothing_left(files: Files) -> None:
     wanted = {path.removeprefix(f"{files.path}/") for p in snapshot(files).values() for path in p.paths}
     markers = {f"{directory}/_partition.json" for directory in snapshot(files)}
     assert {n for n in sizes(at(files.path)) if not n.startswith("_manifest/")} - OWN - markers == wanted
+    check_log(files)
     folder = at(files.path)
     if isinstance(folder, Path):
         assert not [p for p in folder.rglob("*") if p.is_dir() and not any(p.iterdir()) and p.name[0] != "_"]
+
+
+def check_log(files: Files) -> None:
+    """After a clean-up the log has a checkpoint, if there was one, its parts and what came since."""
+    folder = at(files.path) / "_manifest"
+    newest = max((name for name in names(folder) if name.endswith(".checkpoint.json")), default=None)
+    kept = {f"parts/{part[0]}" for part in json.loads((folder / newest).read_text())["parts"]} if newest else set()
+    left = set(sizes(folder)) - {newest}
+    assert {name for name in left if name.startswith("parts/")} == kept
+    assert all(name.endswith(".json") and name > (newest or "") for name in left - kept), left
