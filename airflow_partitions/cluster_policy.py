@@ -24,15 +24,18 @@ def dag_policy(dag: DAG) -> None:
     :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs, and for schedules that
         can't work.
     """
-    from airflow_partitions.timetables.cycles import check_wiring
+    from airflow_partitions.timetables.base import PartitionTimetable
+    from airflow_partitions.timetables.cycles import check_schedule
 
-    check_wiring(dag)
-    if hasattr(dag.timetable, "adds"):
-        for task in dag.tasks:
-            _enter_first(task, "airflow_partitions.runs.add_keys", "take_added")
-    if not hasattr(dag.timetable, "partition"):
-        return
+    check_schedule(dag)
     timetable: Any = dag.timetable
+    if not isinstance(timetable, PartitionTimetable):
+        return
+    if timetable.adds is not None:
+        for task in dag.tasks:
+            _prepend_hook(task, "airflow_partitions.runs.add_keys", "collect_keys")
+    if timetable.partition is None:
+        return
     timetable.dag_id = dag.dag_id
     _refuse_past_dependencies(dag)
     options = dag.jinja_environment_kwargs = dict(dag.jinja_environment_kwargs or {})
@@ -40,7 +43,7 @@ def dag_policy(dag: DAG) -> None:
     if _TEMPLATES not in extensions:
         options["extensions"] = [*extensions, _TEMPLATES]
     for task in dag.tasks:
-        _enter_first(task, "airflow_partitions.runs.pre_execute", "enter_partition")
+        _prepend_hook(task, "airflow_partitions.runs.pre_execute", "enter_partition")
 
 
 def _refuse_past_dependencies(dag: DAG) -> None:
@@ -55,7 +58,7 @@ def _refuse_past_dependencies(dag: DAG) -> None:
                 )
 
 
-def _enter_first(task: Operator, module: str, function: str) -> None:
+def _prepend_hook(task: Operator, module: str, function: str) -> None:
     """Make *function* of *module* the first thing that happens in *task*."""
     from airflow.sdk.definitions.mappedoperator import MappedOperator
 

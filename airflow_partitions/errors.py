@@ -27,6 +27,10 @@ class InvalidKeyError(PartitionError, ValueError):
         self.nearest = nearest
 
 
+class UnknownVersionError(PartitionError, ValueError):
+    """A stored form was written by a release of this package that knows another version of it."""
+
+
 class LayoutError(InvalidDefinitionError):
     """A storage layout can't hold the definition's keys (for example: two keys share one path)."""
 

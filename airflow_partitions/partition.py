@@ -1,4 +1,4 @@
-"""The partition a run is about, as tasks, templates and Spark functions see it."""
+"""The partition of a run, for tasks, templates and Spark functions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Partition:
     ``str(partition)`` is the key's text. ``partition["airport"]`` (``{{ partition.airport }}`` in templates) is the
     value of a dimension.
 
-    :param definition: what partitions the asset has.
+    :param definition: of the asset's partitions.
     :param key: one of its keys, wrapped or plain, or the key's text.
-    :param additions: asked for how keys known only at runtime were added, by text, the newest last.
+    :param additions: called for the additions of keys known only at runtime, by text, the newest last.
     :raises InvalidKeyError: if the definition has no such key.
     """
 
-    __slots__ = ("_additions", "_key", "definition")
+    __slots__ = ("_additions", "definition", "wrapped")
 
     def __init__(
         self,
@@ -33,22 +33,23 @@ class Partition:
     ) -> None:
         self.definition = definition
         self._additions = additions
-        self._key: Key = definition.parse(key) if isinstance(key, str) else definition.key(key)
+        #: The key, wrapped: what definitions, dependencies and layouts work with, without parsing its text again.
+        self.wrapped: Key = definition.parse(key) if isinstance(key, str) else definition.key(key)
 
     @property
     def key(self) -> Any:
         """The key, unwrapped: an :class:`Interval`, a segment's plain value, or a :class:`ProductKey`."""
-        return _plain(self._key)
+        return _plain(self.wrapped)
 
     @property
     def text(self) -> str:
         """Canonical text of the key."""
-        return str(self._key)
+        return str(self.wrapped)
 
     @property
     def interval(self) -> Interval | None:
         """The time covered, ``None`` without a time dimension."""
-        return self.definition.interval_of(self._key)
+        return self.definition.interval_of(self.wrapped)
 
     @property
     def start(self) -> datetime | None:
@@ -63,13 +64,13 @@ class Partition:
     @property
     def dimensions(self) -> Mapping[str, Any]:
         """The plain value of each dimension, in the declared order."""
-        return {name: _plain(part) for name, part in self.definition.dimensions_of(self._key).items()}
+        return {name: _plain(part) for name, part in self.definition.dimensions_of(self.wrapped).items()}
 
     @property
     def metadata(self) -> Any:
-        """What was added together with a key known only at runtime; ``None`` without."""
-        added = self._added
-        return None if added is None else added.metadata
+        """The metadata added together with a key known only at runtime; ``None`` without."""
+        addition = self._addition
+        return None if addition is None else addition.metadata
 
     @property
     def previous(self) -> Partition | None:
@@ -79,10 +80,10 @@ class Partition:
         """
         before: Key | str | None
         if self._additions is None:
-            before = self.definition.previous(self._key)
+            before = self.definition.previous(self.wrapped)
         else:
-            added = self._added
-            before = None if added is None else added.previous
+            addition = self._addition
+            before = None if addition is None else addition.previous
         return None if before is None else Partition(self.definition, before, self._additions)
 
     def iter_past_partitions(self) -> Iterator[Partition]:
@@ -96,7 +97,7 @@ class Partition:
             before = before.previous
 
     @property
-    def _added(self) -> Addition | None:
+    def _addition(self) -> Addition | None:
         return None if self._additions is None else self._additions().get(self.text)
 
     def __getitem__(self, dimension: str) -> Any:
@@ -114,10 +115,10 @@ class Partition:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Partition):
             return NotImplemented
-        return self._key == other._key and self.definition == other.definition
+        return self.wrapped == other.wrapped and self.definition == other.definition
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self.wrapped)
 
 
 def _plain(key: Key) -> Interval | ProductKey | Any:

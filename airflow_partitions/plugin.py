@@ -1,4 +1,4 @@
-"""What Airflow loads as a plugin."""
+"""The plugin that Airflow loads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from airflow.plugins_manager import AirflowPlugin
 
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
-from airflow_partitions.timetables.runtime_timetables import AddsByAssets, AddsByPartition, AddsPartitions
+from airflow_partitions.timetables.runtime_timetables import (
+    AssetTriggeredRuntimeTimetable,
+    PartitionTriggeredRuntimeTimetable,
+    RuntimePartitionTimetable,
+)
 
 
 class AssetPartitionsPlugin(AirflowPlugin):
@@ -14,4 +18,9 @@ class AssetPartitionsPlugin(AirflowPlugin):
 
     name = "asset_partitions"
     partition_mappers = [DependencyMapper]  # noqa: RUF012
-    timetables = [Partitioned, AddsPartitions, AddsByAssets, AddsByPartition]  # noqa: RUF012 - as Airflow declares it
+    timetables = [  # noqa: RUF012 - as Airflow declares it
+        Partitioned,
+        RuntimePartitionTimetable,
+        AssetTriggeredRuntimeTimetable,
+        PartitionTriggeredRuntimeTimetable,
+    ]

@@ -1,4 +1,4 @@
-"""What Airflow reads about the package as a provider."""
+"""The package's metadata as an Airflow provider."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     "Dependencies": {
         "airflow_partitions:Dependency": None,
         "airflow_partitions:Selection": None,
-        "airflow_partitions:Foreign": ("text", "keys"),
+        "airflow_partitions:KeyFormat": ("text", "keys"),
     },
     "Rules": {
         "airflow_partitions:Lookback": (),

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
 
-from airflow_partitions.history.ledger_pages import MARK
+from airflow_partitions.history.ledger_pages import PROGRESS
 from airflow_partitions.timetables.upstreams import _produced
 from tests.postgres import postgres
 
@@ -98,11 +98,11 @@ class Metadata:
 
     def mark(self, asset: str) -> Any:
         """What the ledger notes of itself."""
-        return self.cells(asset, MARK)[MARK]
+        return self.cells(asset, PROGRESS)[PROGRESS]
 
     def pages(self, asset: str) -> dict[str, list[str]]:
         """The keys on the asset's pages, by month."""
-        return {name.rpartition("/")[2]: list(page) for name, page in self.cells(asset, "page/").items()}
+        return {name.rpartition("/")[2]: list(page["times"]) for name, page in self.cells(asset, "page/").items()}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])

@@ -18,6 +18,7 @@ PACKAGE = ROOT.name
 #: Folders and modules of the package, from the ground up: each imports only itself and what stands before it.
 FLOORS = (
     "errors",
+    "versions",
     "calendars",
     "keys",
     "definitions",
@@ -28,9 +29,9 @@ FLOORS = (
     "timetables",
     "runs",
     "upkeep",
-    "arrival",
     "spark",
     "assets",
+    "arrival",
     "local",
     "testing",
     "cli",

@@ -1,4 +1,4 @@
-"""Partitions that others make: waiting for some of them, and telling Airflow about new ones."""
+"""Partitions that are made elsewhere: a sensor for some of them, and events for new ones."""
 
 from __future__ import annotations
 

@@ -1,17 +1,18 @@
-"""An asset whose partitions others make."""
+"""An asset whose partitions are made elsewhere."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from airflow.sdk import DAG, Asset, AssetWatcher, task
+from airflow.sdk import Asset, AssetWatcher, task
 
 from airflow_partitions.arrival.arrivals import Arrivals
 from airflow_partitions.arrival.watcher import ArrivalTrigger
+from airflow_partitions.assets.dag_arguments import DagArguments, DagOptions
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.timetables.asset_extra import Made, publish
+from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.files import Files
@@ -27,7 +28,7 @@ def watched(
     lease: timedelta = timedelta(minutes=15),
     limit: int = 1000,
     uri: str | None = None,
-    **dag: Any,
+    **dag: Unpack[DagOptions],
 ) -> Asset:
     """The asset *name*, with an event for every partition that arrives in *files*, whoever makes it.
 
@@ -49,9 +50,9 @@ def watched(
     :param lease: after this time a report that was begun and not finished is made anew.
     :param limit: at most so many events from one run; the rest follows with the next.
     :param uri: of the asset; by default its name.
-    :param dag: more arguments for the Dag, such as ``tags``.
+    :param dag: arguments for the Dag, such as ``tags``: those that :class:`.asset` takes.
     :raises InvalidDefinitionError: if the dataset has no partitions, or has credentials, which the triggerer does not
-        get: give it ``conn_id=``.
+        get: give it ``conn_id=``; or for names in *dag* that are no arguments.
     """
     if files.partition is None:
         raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to watch; give it partition=")
@@ -63,11 +64,11 @@ def watched(
     arrivals = Arrivals(files, name, ready or Ready(), state, lease)
     arrivals.consumer()  # what makes no sense is refused where it is written
     asset = Asset(name, uri or name)
-    publish(asset, Made(files.partition))
+    write_extra(asset, ProducedPartitions(files.partition))
     trigger = ArrivalTrigger(arrivals.to_json(), poke_interval.total_seconds())
     noticed = Asset(f"{name}_noticed", watchers=[AssetWatcher(name=f"{name}_watcher", trigger=trigger)])
 
-    with DAG(name, **{"schedule": [noticed], "catchup": False, "max_active_runs": 1, **dag}):
+    with DagArguments.of(dag).create(name, [noticed], max_active_runs=1):
 
         @task(outlets=[asset])
         def report(**context: Any) -> str:

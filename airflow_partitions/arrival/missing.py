@@ -1,4 +1,4 @@
-"""What is still to come."""
+"""The selected partitions that are not stored or not complete yet."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from airflow_partitions.storage.scan.snapshot import snapshot
 
 def missing(files: Files, selection: Selection, ready: Ready) -> list[str]:
     """Texts of the selected keys whose partition is not stored, or not complete."""
-    wanted = {files.layout.directory_of(key): key for key in selection}
-    found = snapshot(files, wanted.values())
+    directories = {files.layout.directory_of(key): key for key in selection}
+    stored = snapshot(files, directories.values())
     credentials = dict(files.credentials)
     return [
         str(key)
-        for directory, key in wanted.items()
-        if directory not in found or not ready.holds(found[directory], credentials)
+        for directory, key in directories.items()
+        if directory not in stored or not ready.holds(stored[directory], credentials)
     ]

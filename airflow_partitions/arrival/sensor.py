@@ -1,4 +1,4 @@
-"""Waiting for partitions that others make, without a worker."""
+"""The sensor for partitions that are made elsewhere; it needs no worker while it waits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PartitionSensor(BaseSensorOperator):
 
     :param files: the dataset, with its ``partition``.
     :param keys: key or keys to wait for, as text; templates are filled in.
-    :param rule: what replaces overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
+    :param rule: instead of overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
     :param ready: which partitions are complete; by default those with a file.
     :param deferrable: wait in the triggerer. It makes the file system by itself, so it must reach the dataset without
         ``credentials=``: by the dataset's ``conn_id=``, by a role, or by its environment.
@@ -88,7 +88,7 @@ class PartitionSensor(BaseSensorOperator):
         self.log.info("all %s partitions of %s are there", event["partitions"], self.files.path)
 
     def selection(self, context: Mapping[str, Any]) -> Selection:
-        """What it waits for."""
+        """The partitions to wait for."""
         definition = self.files.layout.definition
         if self.keys is not None:
             keys = [self.keys] if isinstance(self.keys, str) else self.keys
@@ -99,4 +99,4 @@ class PartitionSensor(BaseSensorOperator):
             )
         own = context["partition"]
         dependency = Dependency(downstream=own.definition, upstream=definition, rule=self.rule or Overlap())
-        return dependency.upstream(own.text)
+        return dependency.upstream(own.wrapped)

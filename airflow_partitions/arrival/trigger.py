@@ -1,4 +1,4 @@
-"""Waiting for partitions, in the triggerer."""
+"""The trigger that waits for partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noticing new partitions, in the triggerer."""
+"""The trigger that notices new partitions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ArrivalTrigger(BaseEventTrigger):
     async def run(self) -> AsyncIterator[TriggerEvent]:
         arrivals = Arrivals.from_json(self.arrivals)
         consumer = arrivals.consumer()
-        told: dict[str, float] = {}
+        reported: dict[str, float] = {}
         while True:
             now = time.monotonic()
             try:
@@ -43,11 +43,11 @@ class ArrivalTrigger(BaseEventTrigger):
             except PartitionError as error:  # a file system that is away for a while, a folder that is no partition
                 self.log.warning("%s can't be looked at: %s", arrivals.files.path, error)
                 pending = []
-            left = {directory: told[directory] for directory in pending if directory in told}
+            left = {directory: reported[directory] for directory in pending if directory in reported}
             over = now - arrivals.lease.total_seconds()
-            if len(left) < len(told) or any(left.get(directory, over) <= over for directory in pending):
+            if len(left) < len(reported) or any(left.get(directory, over) <= over for directory in pending):
                 left = dict.fromkeys(pending, now)
                 if pending:
                     yield TriggerEvent({"partitions": len(pending), "first": pending[0], "last": pending[-1]})
-            told = left
+            reported = left
             await asyncio.sleep(self.poke_interval)

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
 
 import attrs
 from airflow.sdk import DAG
 
+from airflow_partitions.assets.dag_arguments import DagArguments
 from airflow_partitions.assets.infer import INFER, inferred
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionBySequence, PartitionDefinition
 from airflow_partitions.definitions.definition import check_definition
-from airflow_partitions.dependencies import Foreign, Rule
+from airflow_partitions.dependencies import KeyFormat, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.timetables import Partitioned
-from airflow_partitions.timetables.asset_extra import Made
+from airflow_partitions.timetables.asset_extra import ProducedPartitions
+from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import condition_of
 from airflow_partitions.timetables.run_policy import AtLeast, Within
-from airflow_partitions.timetables.runtime_timetables import adding
+from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 from airflow_partitions.timetables.ticks import ticks_for
 
-if TYPE_CHECKING:
-    from airflow.sdk.definitions.param import ParamsDict
-
-_PASSED_ON = (
-    "access_control", "description", "end_date", "is_paused_upon_creation", "max_active_runs", "max_active_tasks",
-    "on_failure_callback", "on_success_callback", "owner_links", "params", "start_date", "tags",
-)  # fmt: skip
 _SECTION, _LIMIT = "asset_partitions", "max_sequence_length"
 
 
 @attrs.define(kw_only=True)
-class PartitionedDag:
+class PartitionedDag(DagArguments):
     """Arguments for the Dag behind an asset: Airflow's own for ``@asset``, and those of partitioned assets.
 
     :ivar schedule: when to look for partitions to make: a preset or cron read in the partition's zone, a timedelta, a
         timetable, or ``None``.
-    :ivar partition: what partitions the asset has; ``None``, written out, for an asset without partitions; ``INFER``
+    :ivar partition: definition of the asset's partitions; ``None``, written out, for an asset without any; ``INFER``
         for the intervals of *schedule*, or the partitions that the assets in it have.
     :ivar refresh: make this many intervals before the due ones again at every tick.
     :ivar allow_open: accept manual runs for an interval that is not over.
     :ivar upstreams: definitions of upstream assets in *schedule* by name, for those that publish none.
-    :ivar rules: what replaces overlap, by name of an upstream asset or input.
+    :ivar rules: instead of overlap, by name of an upstream asset or input.
     :ivar wait: ``AtLeast(n)`` to begin when *n* partitions of every upstream are there, and once more when all are.
     :ivar rerun: what to do when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
@@ -53,32 +48,15 @@ class PartitionedDag:
 
     schedule: Any
     partition: PartitionDefinition | None = attrs.field(
-        validator=attrs.validators.optional(lambda _, __, given: given is INFER or check_definition(given))
+        validator=attrs.validators.optional(lambda _, __, value: value is INFER or check_definition(value))
     )
     refresh: int = 0
     allow_open: bool = False
-    upstreams: Mapping[str, PartitionDefinition | Foreign] | None = None
+    upstreams: Mapping[str, PartitionDefinition | KeyFormat] | None = None
     rules: Mapping[str, Rule] | None = None
     wait: AtLeast | None = None
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)
-    dag_id: str | None = None
-    dag_display_name: str | None = None
-    description: str | None = None
-    is_paused_upon_creation: bool | None = None
-    start_date: datetime | None = None
-    end_date: datetime | None = None
-    max_active_runs: int | None = None
-    max_active_tasks: int | None = None
-    default_args: dict[str, Any] = attrs.field(factory=dict)
-    pool: str | None = None
-    pool_slots: int | None = None
-    params: ParamsDict | dict[str, Any] | None = None
-    on_success_callback: Any = None
-    on_failure_callback: Any = None
-    access_control: dict[str, dict[str, Collection[str]]] | None = None
-    owner_links: dict[str, str] = attrs.field(factory=dict)
-    tags: Collection[str] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.partition is INFER:
@@ -86,21 +64,10 @@ class PartitionedDag:
 
     def create_dag(self, *, default_dag_id: str) -> DAG:
         """The Dag, with the timetable that makes one run per partition."""
-        dag_id = self.dag_id or default_dag_id
         timetable = self._timetable(default_dag_id)
-        passed_on = {name: value for name in _PASSED_ON if (value := getattr(self, name)) is not None}
-        if hasattr(timetable, "adds"):  # its runs take turns; more of them at a time would only wait
-            passed_on.setdefault("max_active_runs", 1)
-        for_tasks = {name: getattr(self, name) for name in ("pool", "pool_slots") if getattr(self, name) is not None}
-        return DAG(
-            dag_id=dag_id,
-            dag_display_name=self.dag_display_name or dag_id,
-            schedule=timetable,
-            catchup=False,
-            default_args=self.default_args | for_tasks,
-            auto_register=True,
-            **passed_on,
-        )
+        # Runs that add keys take turns; more of them at a time would only wait.
+        takes_turns = isinstance(timetable, PartitionTimetable) and timetable.adds is not None
+        return self.create(default_dag_id, timetable, max_active_runs=1 if takes_turns else None)
 
     def _timetable(self, name: str) -> Any:
         if self.partition is None:
@@ -111,10 +78,11 @@ class PartitionedDag:
         if isinstance(self.partition, PartitionAtRuntime):
             if self.refresh or self.allow_open:
                 raise InvalidDefinitionError(f"{name}: refresh and allow_open need keys known before a task runs")
-            firing = {"wait": self.wait, "rerun": self.rerun, "max_wait": self.max_wait}
-            adds = None if self.rules else adding(self.schedule, self.partition, self.upstreams or {}, **firing)
-            if adds is not None:
-                return adds
+            policy = {"wait": self.wait, "rerun": self.rerun, "max_wait": self.max_wait}
+            definitions = self.upstreams or {}
+            timetable = None if self.rules else runtime_timetable(self.schedule, self.partition, definitions, **policy)
+            if timetable is not None:
+                return timetable
         return Partitioned(
             self.schedule,
             self.partition,
@@ -127,12 +95,14 @@ class PartitionedDag:
             max_wait=self.max_wait,
         )
 
-    def makes(self) -> Made | None:
-        """What partitions the Dag makes, as its consumers want to know it."""
+    def produces(self) -> ProducedPartitions | None:
+        """The Dag's partitions, and its ticks."""
         if self.partition is None:
             return None
         by_time = condition_of(self.schedule) is None
-        return Made(self.partition, ticks_for(self.partition, self.schedule).to_json() if by_time else None)
+        return ProducedPartitions(
+            self.partition, ticks_for(self.partition, self.schedule).to_json() if by_time else None
+        )
 
     def schedule_rules(self) -> Mapping[str, Rule]:
         """The rules for the assets in *schedule*."""

@@ -11,7 +11,7 @@ from airflow.sdk import Asset
 
 from airflow_partitions.assets.dag import PartitionedDag
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import publish
+from airflow_partitions.timetables.asset_extra import write_extra
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @attrs.define(kw_only=True)
 class PartitionedAsset(Asset):
-    """An asset, what partitions it has, where they are stored if we store them, and the task that makes one."""
+    """An asset with the definition and the storage of its partitions, and the task that makes one."""
 
     partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
     storage: Files | None = attrs.field(default=None, eq=False)
@@ -31,8 +31,8 @@ class PartitionedAsset(Asset):
     task: BaseOperator | None = attrs.field(default=None, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if (makes := self._source.makes()) is not None:
-            publish(self, makes)
+        if (produces := self._source.produces()) is not None:
+            write_extra(self, produces)
         with self._source.create_dag(default_dag_id=self.name):
             self.task = self._source.create_task(self, self._function)
 

@@ -13,7 +13,7 @@ from airflow_partitions.assets.dag import PartitionedDag
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
 from airflow_partitions.assets.python import AssetFunctionOperator
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import publish
+from airflow_partitions.timetables.asset_extra import write_extra
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
@@ -34,8 +34,8 @@ class PartitionedAssets(AssetAll):
     def __attrs_post_init__(self) -> None:
         self.objects = list(self._source.outlets)
         for outlet in self.objects:
-            if (makes := self._source.makes()) is not None and isinstance(outlet, Asset):
-                publish(outlet, makes)
+            if (produces := self._source.produces()) is not None and isinstance(outlet, Asset):
+                write_extra(outlet, produces)
         with self._source.create_dag(default_dag_id=self.name):
             create_python_task(self._function, self.name, self.objects)
 
@@ -96,5 +96,5 @@ def create_python_task(function: Callable[..., Any], name: str, outlets: list[An
     if "outlets" in decorated.kwargs:
         raise InvalidDefinitionError(f"{name}: remove outlets= from its @task; @asset writes them")
     decorated.kwargs["outlets"] = outlets
-    made: BaseOperator = decorated().operator
-    return made
+    task: BaseOperator = decorated().operator
+    return task

@@ -1,4 +1,4 @@
-"""Partitions that follow from the schedule."""
+"""Inference of partitions from the schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import published
+from airflow_partitions.timetables.asset_extra import read_extra
 from airflow_partitions.timetables.condition import condition_of, leaves
 
 
@@ -29,30 +29,31 @@ class Inferred(Enum):
 INFER: Any = Inferred.INFER
 
 
-def inferred(schedule: Any, known: Mapping[str, Any]) -> PartitionDefinition:
-    """The definition that *schedule* stands for.
+def inferred(schedule: Any, definitions: Mapping[str, Any]) -> PartitionDefinition:
+    """The definition that follows from *schedule*.
 
-    :param known: definitions of upstream assets by name, for those that publish none.
+    :param definitions: of upstream assets by name, for those that publish none.
     :raises InvalidDefinitionError: if there is none, or more than one; the message says what to write instead.
     """
     condition = condition_of(schedule)
     if condition is None:
         return _of_time(schedule)
-    found: dict[str, PartitionDefinition] = {}
+    upstream: dict[str, PartitionDefinition] = {}
     for leaf in leaves(condition):
-        made = published(getattr(leaf, "extra", {}))
-        definition = getattr(known.get(leaf.name, made), "definition", known.get(leaf.name))
+        produced = read_extra(getattr(leaf, "extra", {}))
+        declared = definitions.get(leaf.name)
+        definition = getattr(definitions.get(leaf.name, produced), "definition", declared)
         if definition is None:
             raise InvalidDefinitionError(
                 f"partition=INFER: upstream asset {leaf.name!r} says nothing of its partitions here; write the"
                 " definition, for example partition=PartitionByInterval('@daily'), or partition=None for none"
             )
-        found[leaf.name] = definition
-    first, *others = found.values()
+        upstream[leaf.name] = definition
+    first, *others = upstream.values()
     if any(other != first for other in others):
-        told = "; ".join(f"{name}: {definition!r}" for name, definition in found.items())
+        pairs = "; ".join(f"{name}: {definition!r}" for name, definition in upstream.items())
         raise InvalidDefinitionError(
-            f"partition=INFER: the upstream assets have different partitions ({told}); write the one you mean:"
+            f"partition=INFER: the upstream assets have different partitions ({pairs}); write the one you mean:"
             f" partition={first!r}"
         )
     return first

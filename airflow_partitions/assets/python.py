@@ -61,7 +61,7 @@ class AssetFunctionOperator(PythonOperator):
         )
 
     def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What each parameter of the function gets."""
+        """The argument for each parameter of the function."""
         return dict(self._arguments(context))
 
     def _arguments(self, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Files
 from airflow_partitions.timetables.condition import condition_of, leaves
-from airflow_partitions.timetables.runtime_timetables import adding
+from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
@@ -40,7 +40,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     own depends on. What it returns is published as the run's partition, in one step. Only its body travels to the
     driver: it may use its parameters, builtins, what it imports itself, and modules in *py_files*.
 
-    :param storage: where the asset's partitions lie.
+    :param storage: of the asset's partitions.
     :param inputs: name -> storage with its ``partition``, or another spark asset. Spark assets in *schedule* that the
         function names as parameters are inputs by themselves.
     :param strict: fail the run, and publish nothing, if the job read anything but its inputs.
@@ -87,7 +87,9 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         from airflow_partitions.spark.operator import SparkAssetOperator
         from airflow_partitions.spark.shipping import ship
 
-        inputs = self._upstream_storage(function) | {name: _storage(name, given) for name, given in self.inputs.items()}
+        inputs = self._upstream_storage(function) | {
+            name: _storage(name, source) for name, source in self.inputs.items()
+        }
         definition = self._definition(asset.name)
         rules = {name: rule for name, rule in (self.rules or {}).items() if name in inputs}
         for name, storage in inputs.items():
@@ -126,8 +128,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     def _upstream_storage(self, function: Callable[..., Any] | None) -> dict[str, Files]:
         """Storage of the assets it is scheduled on, as far as the function asks for them by name."""
         upstreams = {asset.name: asset.storage for asset in _assets(self.schedule) if asset.storage is not None}
-        wanted = upstreams if function is None else inspect.signature(function).parameters
-        return {name: storage for name, storage in upstreams.items() if name in wanted}
+        names = upstreams if function is None else inspect.signature(function).parameters
+        return {name: storage for name, storage in upstreams.items() if name in names}
 
     def _definition(self, name: str) -> PartitionDefinition:
         if self.partition is None:
@@ -137,7 +139,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         if (
             isinstance(self.partition, PartitionAtRuntime)
             and not self.rules
-            and adding(self.schedule, self.partition, self.upstreams or {}) is not None
+            and runtime_timetable(self.schedule, self.partition, self.upstreams or {}) is not None
         ):
             raise InvalidDefinitionError(
                 f"spark asset {name!r}: {self.partition!r} has no key before a task runs, so no partition for the"
@@ -154,10 +156,10 @@ def _assets(schedule: Any) -> Iterator[PartitionedAsset]:
         yield from _assets(part)
 
 
-def _storage(name: str, given: Files | PartitionedAsset) -> Files:
-    found = given.storage if isinstance(given, PartitionedAsset) else given
-    if not isinstance(found, Files):
+def _storage(name: str, source: Files | PartitionedAsset) -> Files:
+    storage = source.storage if isinstance(source, PartitionedAsset) else source
+    if not isinstance(storage, Files):
         raise InvalidDefinitionError(
-            f"input {name!r} is {given!r}; expected storage such as Parquet('/lake/x', partition=…), or a spark asset"
+            f"input {name!r} is {source!r}; expected storage such as Parquet('/lake/x', partition=…), or a spark asset"
         )
-    return found
+    return storage

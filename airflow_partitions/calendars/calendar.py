@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from airflow_partitions.calendars.cron import Cron
-from airflow_partitions.calendars.timeline import FIRST, LAST, Stretch, timeline
+from airflow_partitions.calendars.timeline import FIRST, LAST, OffsetPeriod, timeline
 
 
 class Calendar(Protocol):
@@ -97,13 +97,13 @@ class CronCalendar:
             for match in self._cron.matches(low, min(end, stretch.end) + stretch.offset):
                 yield match - stretch.offset
 
-    def _first_wall(self, stretch: Stretch) -> int:
+    def _first_wall(self, stretch: OffsetPeriod) -> int:
         """The first wall-clock moment of the stretch that may match: a repeated one only if every hour counts."""
         if stretch.offset < stretch.before and not self._cron.every_hour:
             return stretch.start + stretch.before
         return stretch.start + stretch.offset
 
-    def _jumped(self, stretch: Stretch) -> bool:
+    def _jumped(self, stretch: OffsetPeriod) -> bool:
         """Whether the jump at the stretch's start passed over matches, none of them at the first moment after it."""
         gap_end = stretch.start + stretch.offset
         return (
@@ -121,7 +121,7 @@ class CronCalendar:
             rank += 1
         return rank + self._cron.count(self._first_wall(stretch), at + stretch.offset)
 
-    def _rank_of_stretches(self, stretch: Stretch) -> int:
+    def _rank_of_stretches(self, stretch: OffsetPeriod) -> int:
         """How many boundaries lie before the stretch, counted from the start of the epoch's stretch."""
         rank, at = 0, self._timeline.stretch(0).start
         while at < stretch.start:
@@ -134,6 +134,6 @@ class CronCalendar:
             at = passed.start
         return rank
 
-    def _size(self, stretch: Stretch) -> int:
+    def _size(self, stretch: OffsetPeriod) -> int:
         matches = self._cron.count(self._first_wall(stretch), stretch.end + stretch.offset)
         return matches + (1 if self._jumped(stretch) else 0)

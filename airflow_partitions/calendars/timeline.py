@@ -16,7 +16,7 @@ FIRST = -62_135_596_800 * SECOND + 3 * DAY
 LAST = 253_402_300_800 * SECOND - 3 * DAY
 
 
-class Stretch(NamedTuple):
+class OffsetPeriod(NamedTuple):
     """Instants ``[start, end)`` in which local time is UTC plus *offset* microseconds.
 
     *before* is the offset in force just before *start*.
@@ -46,22 +46,22 @@ class Timeline:
         """UTC offset in microseconds at the instant *at*."""
         return wall_of(utc(at).astimezone(self._zone)) - at
 
-    def stretch(self, at: int) -> Stretch:
+    def stretch(self, at: int) -> OffsetPeriod:
         """The stretch in which the instant *at* lies, cut at the borders of its block."""
         number = at // _BLOCK
         starts, offsets = self._block(number)
         i = bisect_right(starts, at) - 1
         end = starts[i + 1] if i + 1 < len(starts) else (number + 1) * _BLOCK
-        return Stretch(starts[i], end, offsets[i + 1], offsets[i])
+        return OffsetPeriod(starts[i], end, offsets[i + 1], offsets[i])
 
-    def forward(self, at: int) -> Iterator[Stretch]:
+    def forward(self, at: int) -> Iterator[OffsetPeriod]:
         """Stretches from the one holding *at*, onwards."""
         while at < LAST:
             found = self.stretch(at)
             yield found
             at = found.end
 
-    def backward(self, at: int) -> Iterator[Stretch]:
+    def backward(self, at: int) -> Iterator[OffsetPeriod]:
         """Stretches from the one holding *at*, back in time."""
         while at >= FIRST:
             found = self.stretch(at)

@@ -1,4 +1,4 @@
-"""The commands, as Airflow's CLI wants them; what they do is loaded when one is called."""
+"""The commands in the form of Airflow's CLI; the code of one is loaded when it is called."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def get_commands() -> list[CLICommand]:
                     name="upkeep",
                     help="Keep ledgers, paused consumers and pending rows in order",
                     description="Write what was materialised to the ledgers, ask for partitions whose upstream events"
-                    " came while a Dag was paused, and take away pending rows that have no future. Of several"
+                    " came while a Dag was paused, and delete pending rows that can never fire. Of several"
                     " processes one works, the others stand by. Nothing is lost when none runs.",
                     epilog=_UPKEEP_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.upkeep.upkeep"),

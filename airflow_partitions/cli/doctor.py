@@ -11,9 +11,9 @@ from rich.console import Console
 
 def examine(args: Namespace) -> None:
     """Say what can't work as the Dags are now; exit status 1 if there is something."""
-    from airflow_partitions.upkeep.serialized_dags import wired
+    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
-    problems = wired().problems
+    problems = read_serialized_dags().problems
     if args.output == "json":
         print(json.dumps({"problems": problems}))  # noqa: T201 - for scripts
     else:

@@ -19,7 +19,7 @@ from airflow_partitions.history.ledger_keys import Addresses
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
-    from airflow_partitions.history.ledger_record import Record
+    from airflow_partitions.history.ledger_record import LedgerRecord
     from airflow_partitions.keys import Key
 
 _COUNTS = ("rows", "files", "bytes")
@@ -28,16 +28,16 @@ _COUNTS = ("rows", "files", "bytes")
 def show_records(args: Namespace) -> None:
     """Show the ledger of an asset, or a range of it."""
     from airflow_partitions.history.ledger import records
-    from airflow_partitions.upkeep.serialized_dags import wired
+    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
     try:
-        definition = Addresses.by(wired().definition(args.asset)).definition
-        found = records(args.asset, _selection(definition, args.start, args.until))
+        definition = Addresses.by(read_serialized_dags().definition(args.asset)).definition
+        entries = records(args.asset, _selection(definition, args.start, args.until))
         if args.output == "json":
-            print(json.dumps([_form(key, record) for key, record in found]))  # noqa: T201 - for scripts
+            print(json.dumps([_form(key, record) for key, record in entries]))  # noqa: T201 - for scripts
             return
         table = Table(Column("partition", no_wrap=True), "last materialised", "first", "by", *_COUNTS, title=args.asset)
-        for key, record in found:
+        for key, record in entries:
             by = f"{record.dag_id}, {record.run_id}" if record.dag_id else "an event from outside"
             times = (time.isoformat(timespec="seconds") for time in (record.last, record.first))
             table.add_row(*map(escape, (str(key), *times, by)), *(str(record.extra.get(name, "")) for name in _COUNTS))
@@ -57,7 +57,7 @@ def _selection(definition: PartitionDefinition, start: str | None, until: str | 
     return Selection(definition, (Box(time.span(low, high)),))
 
 
-def _form(key: Key, record: Record) -> dict[str, Any]:
+def _form(key: Key, record: LedgerRecord) -> dict[str, Any]:
     return {
         "key": str(key),
         "first": record.first.isoformat(),

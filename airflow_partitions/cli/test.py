@@ -43,11 +43,14 @@ def find_task(asset: str, dags: str | None) -> BaseOperator:
     from airflow import settings
     from airflow.dag_processing.dagbag import DagBag
 
+    from airflow_partitions.timetables.base import PartitionTimetable
+
     folder = dags or settings.DAGS_FOLDER
     bag = DagBag(folder)
     makers: dict[str, Any] = {}
     for dag in bag.dags.values():
-        if hasattr(dag.timetable, "partition"):
+        timetable: Any = dag.timetable
+        if isinstance(timetable, PartitionTimetable) and timetable.partition is not None:
             makers |= {outlet.name: task for task in dag.tasks for outlet in task.outlets if hasattr(outlet, "name")}
     if asset in makers:
         maker: BaseOperator = makers[asset]

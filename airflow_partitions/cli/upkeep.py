@@ -16,32 +16,32 @@ from rich.table import Table
 from airflow_partitions.errors import PartitionError, StorageError
 
 if TYPE_CHECKING:
-    from airflow_partitions.history.ledger import Progress
+    from airflow_partitions.history.ledger import LedgerUpdate
     from airflow_partitions.upkeep import Round
 
 
 def upkeep(args: Namespace) -> None:
     """One round of upkeep, or rounds until the process is ended; or whether one is alive."""
     from airflow_partitions.upkeep import one_round
-    from airflow_partitions.upkeep.leader import Turn, working
+    from airflow_partitions.upkeep.leader import Candidate, leader
 
     if args.check:
-        sys.exit(None if working() is not None else "no upkeep process is alive")
-    end = _asked_to_end() if args.loop else Event()
-    told: set[str] = set()
+        sys.exit(None if leader() is not None else "no upkeep process is alive")
+    end = _end_on_signal() if args.loop else Event()
+    reported: set[str] = set()
     try:
-        with Turn() as turn:
+        with Candidate() as candidate:
             while True:
-                done = one_round() if turn.take() else None
-                _tell(done, args, told)
+                outcome = one_round() if candidate.leads() else None
+                _report(outcome, args, reported)
                 if not args.loop or end.wait(args.interval):
                     return
     except StorageError as error:
         sys.exit(str(error))
 
 
-def _asked_to_end() -> Event:
-    """Set when the process is asked to end: it does so after the round it is in, and at once if asked again."""
+def _end_on_signal() -> Event:
+    """An event that is set when the process is asked to end; asked again, the process ends at once."""
     end = Event()
 
     def ask(number: int, _: object) -> None:
@@ -55,52 +55,54 @@ def _asked_to_end() -> Event:
 
 def reconcile(args: Namespace) -> None:
     """Make the ledgers of some assets, or of all, again from their events."""
-    from airflow_partitions.history.ledger import advance
-    from airflow_partitions.upkeep.serialized_dags import wired
+    from airflow_partitions.history.ledger import update_ledger
+    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
-    known = wired()
+    dags = read_serialized_dags()
     try:
-        definitions = {asset: known.definition(asset) for asset in args.assets or sorted(known.definitions)}
-        shown = track(definitions, "Reading events", console=Console(stderr=True), disable=args.output == "json")
-        found = [advance(asset, definitions[asset], anew=True) for asset in shown]
+        definitions = {asset: dags.definition(asset) for asset in args.assets or sorted(dags.definitions)}
+        assets = track(definitions, "Reading events", console=Console(stderr=True), disable=args.output == "json")
+        updates = [update_ledger(asset, definitions[asset], anew=True) for asset in assets]
     except PartitionError as error:
         sys.exit(str(error))
-    _show(found, args.output)
+    _show(updates, args.output)
 
 
-def _tell(done: Round | None, args: Namespace, told: set[str]) -> None:
-    """Say what a round did; in a loop only what is new."""
+def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
+    """Print the outcome of a round; in a loop only what is new."""
     if args.output == "json":
-        if not args.loop or (done is not None and not done.idle):
-            print(json.dumps({"working": done is not None, **(done.to_json() if done else {})}), flush=True)  # noqa: T201
+        if not args.loop or (outcome is not None and not outcome.idle):
+            form = {"working": outcome is not None, **(outcome.to_json() if outcome else {})}
+            print(json.dumps(form), flush=True)  # noqa: T201 - for scripts
         return
     console = Console()
-    if done is None:
-        if not args.loop or "standing by" not in told:
+    if outcome is None:
+        if not args.loop or "standing by" not in reported:
             console.print("another upkeep process is at work; standing by")
-        told.add("standing by")
+        reported.add("standing by")
         return
-    told.discard("standing by")
-    for problem in done.problems:
-        if problem not in told:
+    reported.discard("standing by")
+    for problem in outcome.problems:
+        if problem not in reported:
             Console(stderr=True).print(f"[yellow]{problem}[/]")
-    told.update(done.problems)
-    if not args.loop or done.records or done.caught_up or done.fired or done.waiting:
+    reported.update(outcome.problems)
+    if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless:
         console.print(
-            f"{done.assets} ledgers, {done.records} partitions written; {done.caught_up} caught up;"
-            f" pending rows taken away: {done.fired} fired, {done.waiting} without a future"
+            f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"
+            f" deleted pending rows: {outcome.fired} fired, {outcome.hopeless} that can never fire"
         )
 
 
-def _show(found: list[Progress], output: str) -> None:
+def _show(updates: list[LedgerUpdate], output: str) -> None:
     if output == "json":
         rows = [
-            {"asset": p.asset, "events": p.events, "written": p.records, "malformed": dict(p.malformed)} for p in found
+            {"asset": p.asset, "events": p.events, "written": p.records, "malformed": dict(p.malformed)}
+            for p in updates
         ]
         print(json.dumps(rows))  # noqa: T201 - for scripts
         return
     table = Table("asset", "events read", "partitions written", "malformed keys")
-    for progress in found:
-        malformed = ", ".join(list(progress.malformed)[:5])
-        table.add_row(progress.asset, str(progress.events), str(progress.records), malformed)
+    for update in updates:
+        malformed = ", ".join(list(update.malformed)[:5])
+        table.add_row(update.asset, str(update.events), str(update.records), malformed)
     Console().print(table)

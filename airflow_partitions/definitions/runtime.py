@@ -21,7 +21,7 @@ class Addition(NamedTuple):
     metadata: Any
 
 
-class Book(Protocol):
+class KeyList(Protocol):
     """Where a running task finds the keys of a definition, and writes those it adds."""
 
     def add(self, definition: PartitionAtRuntime, keys: list[Segment], metadata: Any, *, once: bool) -> None: ...
@@ -32,7 +32,7 @@ class Book(Protocol):
 
 
 #: The book of the task that is running; set by whoever runs it.
-BOOK: ContextVar[Book] = ContextVar("BOOK")
+KEY_LIST: ContextVar[KeyList] = ContextVar("BOOK")
 _TYPES = ("str", "int", "float", "date", "datetime", "tuple", "key")
 
 
@@ -83,7 +83,7 @@ class PartitionAtRuntime(PartitionDefinition):
         except (TypeError, ValueError) as error:
             raise InvalidKeyError(f"metadata {metadata!r} is no JSON: {error}", given=metadata) from None
         if wrapped:
-            self._book.add(self, wrapped, metadata, once=once)
+            self._key_list.add(self, wrapped, metadata, once=once)
 
     def remove_partition(self, key: Any) -> None:
         """Take a *key* off the list, from inside a task that may add it. What was made for it stays.
@@ -91,18 +91,18 @@ class PartitionAtRuntime(PartitionDefinition):
         :raises InvalidKeyError: if it is not on the list.
         :raises MissingPartitionError: outside such a task.
         """
-        self._book.remove(self, self.key(key))
+        self._key_list.remove(self, self.key(key))
 
     def partitions(self) -> list[Any]:
         """The keys that have been added and not removed, plain, the newest last; inside a task that adds or gets them.
 
         :raises MissingPartitionError: outside such a task.
         """
-        return [self.parse(text).value for text in self._book.texts(self)]
+        return [self.parse(text).value for text in self._key_list.texts(self)]
 
     @property
-    def _book(self) -> Book:
-        book = BOOK.get(None)
+    def _key_list(self) -> KeyList:
+        book = KEY_LIST.get(None)
         if book is None:
             raise MissingPartitionError(
                 f"{self!r}: partitions are added and listed inside a task of an asset that has them; none is running"

@@ -2,8 +2,8 @@
 
 from airflow_partitions.dependencies.by_dimension import ByDimension
 from airflow_partitions.dependencies.dependency import Dependency
-from airflow_partitions.dependencies.foreign import Foreign
 from airflow_partitions.dependencies.inverse import check_inverse
+from airflow_partitions.dependencies.key_format import KeyFormat
 from airflow_partitions.dependencies.rule import KeyRule, Rule, Sides
 from airflow_partitions.dependencies.rule_form import rule_from_json
 from airflow_partitions.dependencies.same_key import SameKey
@@ -15,7 +15,7 @@ __all__ = [
     "AllPartitions",
     "ByDimension",
     "Dependency",
-    "Foreign",
+    "KeyFormat",
     "KeyRule",
     "LatestPartition",
     "Lookback",

@@ -20,7 +20,7 @@ from airflow_partitions.definitions import (
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Interval, Segment
 
-Span: TypeAlias = tuple[int, int]
+TimeRange: TypeAlias = tuple[int, int]
 #: Whether a key stays that is, or is not, in the one set and in the other.
 Keep: TypeAlias = Callable[[bool, bool], bool]
 #: Chosen segments by dimension, hashable; a dimension left out means all of them.
@@ -36,7 +36,7 @@ class Box:
         out means all of them.
     """
 
-    span: Span | None
+    span: TimeRange | None
     segments: Mapping[str, tuple[Segment, ...]] = attrs.field(factory=dict)
 
     @classmethod
@@ -89,7 +89,7 @@ def combined(
     return tuple(Box((low, high), dict(area)) for low, high, chosen in found for area in chosen)
 
 
-def intervals(time: PartitionByInterval, span: Span) -> Iterator[Interval]:
+def intervals(time: PartitionByInterval, span: TimeRange) -> Iterator[Interval]:
     """The intervals that start in *span*, which lies inside the definition's bounds."""
     calendar, clock, between = time.calendar, time.clock, Interval.between
     start = calendar.after(span[0] - 1)
@@ -105,14 +105,14 @@ def intervals(time: PartitionByInterval, span: Span) -> Iterator[Interval]:
         yield between(start, end, clock)
 
 
-def snapped(time: PartitionByInterval, span: Span) -> Span:
+def snapped(time: PartitionByInterval, span: TimeRange) -> TimeRange:
     """*span* with its ends at boundaries, for the same intervals."""
     low, high = (time.calendar.after(bound - 1) for bound in span)
     return LAST if low is None else low, LAST if high is None else high
 
 
 def _slabs(
-    time: PartitionByInterval, sides: Iterable[tuple[int, int, Span | None]]
+    time: PartitionByInterval, sides: Iterable[tuple[int, int, TimeRange | None]]
 ) -> Iterator[tuple[int, int, frozenset[tuple[int, int]]]]:
     """Time cut where boxes begin and end, and the side and number of the boxes between two cuts."""
     cuts: dict[int, list[tuple[tuple[int, int], int]]] = {}

@@ -14,9 +14,9 @@ from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Segment
 
 #: Time in microseconds since the epoch, half-open.
-Stretch: TypeAlias = tuple[int, int]
-ALWAYS: Stretch = FIRST, LAST
-NEVER: Stretch = FIRST, FIRST
+TimeRange: TypeAlias = tuple[int, int]
+ALWAYS: TimeRange = FIRST, LAST
+NEVER: TimeRange = FIRST, FIRST
 Images: TypeAlias = Mapping[Segment, tuple[Segment, ...]]
 
 
@@ -35,11 +35,11 @@ class TimeRule(DimensionRule):
     timeless: bool = False
 
     @abstractmethod
-    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         """The stretch whose *upstream* intervals any of the *downstream* ones, which lie side by side, need."""
 
     @abstractmethod
-    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         """The stretch whose downstream intervals need any of the *upstream* ones of *definition*."""
 
     def check(self, upstream: PartitionByInterval) -> None:

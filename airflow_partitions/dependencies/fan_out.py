@@ -11,7 +11,7 @@ from airflow_partitions.calendars.steps import back
 from airflow_partitions.calendars.timeline import LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.dependencies.dimension_rule import Stretch
+from airflow_partitions.dependencies.dimension_rule import TimeRange
 from airflow_partitions.dependencies.matching import Matching
 from airflow_partitions.dependencies.rule import Sides
 from airflow_partitions.dependencies.time_rule import Window
@@ -44,12 +44,12 @@ def fan_out(sides: Sides, matching: Matching) -> int | None:
     return most * max(sizes, default=0)
 
 
-def _size(down: PartitionByInterval, stretch: Stretch) -> int:
+def _size(down: PartitionByInterval, stretch: TimeRange) -> int:
     low, high = down.span(*stretch)
     return down.calendar.count(low, high)
 
 
-def _telling(up: PartitionByInterval, down: PartitionByInterval, matching: Matching) -> Iterator[Stretch]:
+def _telling(up: PartitionByInterval, down: PartitionByInterval, matching: Matching) -> Iterator[TimeRange]:
     """Upstream intervals with the most downstream ones among them: all, if one side is short enough."""
     first, last = up.first(), up.last()
     low = first.bounds[0] if first else up.calendar.floor(_FROM) or _FROM

@@ -20,7 +20,7 @@ from airflow_partitions.dependencies.dimension_rule import (
     DimensionRule,
     Images,
     SegmentRule,
-    Stretch,
+    TimeRange,
     TimeRule,
 )
 from airflow_partitions.dependencies.rule import Sides
@@ -70,7 +70,7 @@ class Matching:
         """The downstream keys that need any key of the upstream *box*."""
         return self._box(box, 1, self._down, self.needing(box.span, now, tick))
 
-    def needing(self, span: Stretch | None, now: datetime | None, tick: Tick | None) -> Stretch:
+    def needing(self, span: TimeRange | None, now: datetime | None, tick: Tick | None) -> TimeRange:
         """The stretch whose downstream intervals need upstream intervals that lie side by side."""
         if span is None:
             return _due(self._down.time, self._up, tick) if self.needs_tick and self._down.time else ALWAYS
@@ -78,7 +78,7 @@ class Matching:
             return self.rule.needing(span, self._up.time, now)
         return span
 
-    def _needed(self, span: Stretch | None, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def _needed(self, span: TimeRange | None, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         if self.rule is not None:
             return self.rule.needed(span or ALWAYS, upstream, now)
         if span is None and upstream.end is None:
@@ -88,7 +88,7 @@ class Matching:
             )
         return span or ALWAYS
 
-    def _box(self, box: Box, side: int, target: PartitionDefinition, stretch: Stretch) -> Box | None:
+    def _box(self, box: Box, side: int, target: PartitionDefinition, stretch: TimeRange) -> Box | None:
         if stretch[0] >= stretch[1]:
             return None
         span = None if target.time is None else target.time.span(*stretch)
@@ -118,7 +118,7 @@ def _image(
     return None if everything else in_order(target, found)
 
 
-def _due(time: PartitionByInterval, upstream: PartitionDefinition, tick: Tick | None) -> Stretch:
+def _due(time: PartitionByInterval, upstream: PartitionDefinition, tick: Tick | None) -> TimeRange:
     """The intervals with ``previous < end <= tick``; of a first tick, the newest of them."""
     if tick is None:
         raise InvalidDefinitionError(

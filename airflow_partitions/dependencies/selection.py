@@ -20,7 +20,7 @@ from airflow_partitions.definitions import (
     PartitionDefinition,
     from_json,
 )
-from airflow_partitions.dependencies.box import Box, Keep, Span, combined, intervals
+from airflow_partitions.dependencies.box import Box, Keep, TimeRange, combined, intervals
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.value import from_json as value_from_json
@@ -197,7 +197,7 @@ class Selection:
     def _same(self, definition: PartitionDefinition) -> bool:
         return self.definition is definition or self.definition == definition
 
-    def _slabs(self) -> Iterator[tuple[Span | None, tuple[Box, ...]]]:
+    def _slabs(self) -> Iterator[tuple[TimeRange | None, tuple[Box, ...]]]:
         """The boxes with keys in them, those with the same span together."""
         for span, boxes in groupby(filter(self._combinations, self.boxes), key=attrgetter("span")):
             yield span, tuple(boxes)
@@ -268,7 +268,7 @@ def _in_order(boxes: tuple[Box, ...]) -> bool:
     )
 
 
-def _existing(definition: PartitionDefinition, span: Span) -> Span:
+def _existing(definition: PartitionDefinition, span: TimeRange) -> TimeRange:
     """*span* within the bounds of the *definition*."""
     time = definition.time
     if time is None:

@@ -14,7 +14,7 @@ import attrs
 from airflow_partitions.calendars.steps import ahead, back
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.dependencies.dimension_rule import ALWAYS, NEVER, DimensionRule, Stretch, TimeRule
+from airflow_partitions.dependencies.dimension_rule import ALWAYS, NEVER, DimensionRule, TimeRange, TimeRule
 from airflow_partitions.dependencies.rule import Sides, needs_now
 from airflow_partitions.errors import InvalidDefinitionError
 
@@ -26,10 +26,10 @@ class Overlap(TimeRule):
     def by_dimension(self, sides: Sides) -> Mapping[str, DimensionRule]:
         return {}
 
-    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         return downstream
 
-    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         return upstream
 
     def to_json(self) -> dict[str, Any]:
@@ -50,11 +50,11 @@ class Lookback(TimeRule):
         if type(given) is not int or given < 1:
             raise InvalidDefinitionError(f"Lookback({given!r}); expected a number of upstream intervals, at least 1")
 
-    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         start = upstream.calendar.floor(downstream[0])
         return (FIRST if start is None else back(upstream.calendar, start, self.n), downstream[1])
 
-    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         return upstream[0], ahead(definition.calendar, upstream[1], self.n)
 
     def to_json(self) -> dict[str, Any]:
@@ -78,10 +78,10 @@ class Window(TimeRule):
         if not isinstance(given, timedelta) or given < timedelta(0):
             raise InvalidDefinitionError(f"Window({attribute.name}={given!r}); expected a timedelta, not negative")
 
-    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         return _widened(downstream, self.before, self.after)
 
-    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         return _widened(upstream, self.after, self.before)
 
     def to_json(self) -> dict[str, Any]:
@@ -99,11 +99,11 @@ class AllPartitions(TimeRule):
     moving = True
     timeless = True
 
-    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = upstream.last(needs_now(self, now))
         return NEVER if last is None else (FIRST, last.bounds[1])
 
-    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = definition.last(needs_now(self, now))
         return NEVER if last is None or last.bounds[0] < upstream[0] else ALWAYS
 
@@ -130,11 +130,11 @@ class LatestPartition(TimeRule):
     moving = True
     timeless = True
 
-    def needed(self, downstream: Stretch, upstream: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = upstream.last(needs_now(self, now))
         return NEVER if last is None else last.bounds
 
-    def needing(self, upstream: Stretch, definition: PartitionByInterval, now: datetime | None) -> Stretch:
+    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = definition.last(needs_now(self, now))
         return ALWAYS if last is not None and upstream[0] <= last.bounds[0] < upstream[1] else NEVER
 
@@ -142,7 +142,7 @@ class LatestPartition(TimeRule):
         return {"rule": "latest"}
 
 
-def _widened(stretch: Stretch, before: timedelta, after: timedelta) -> Stretch:
+def _widened(stretch: TimeRange, before: timedelta, after: timedelta) -> TimeRange:
     low, high = stretch
     microsecond = timedelta(microseconds=1)
     return max(FIRST, low - before // microsecond), min(LAST, high + after // microsecond)

@@ -1,1 +1,1 @@
-"""Which partitions have been materialised, as Airflow's asset events tell it. For the scheduler and the API server."""
+"""History of materialised partitions, from Airflow's asset events. For the scheduler and the API server."""

@@ -1,4 +1,4 @@
-"""What runs there are of a partition."""
+"""The runs of a Dag for its partitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.database import connection, portions
-from airflow_partitions.history.ledger import made
+from airflow_partitions.history.ledger import materialised_times
 from airflow_partitions.history.producers import outlets
 from airflow_partitions.keys import Key
 
@@ -20,27 +20,26 @@ from airflow_partitions.keys import Key
 _PER_LOOP = 500
 
 
-class Begun(NamedTuple):
-    """What is known of the runs of one partition.
+class RunStatus(NamedTuple):
+    """Status of the runs of one partition.
 
-    :ivar at: when the newest began, aware; ``None`` if there is none that has.
+    :ivar started: when the newest began, aware; ``None`` if there is none that has.
     :ivar queued: whether one has yet to begin.
     """
 
-    at: datetime | None
+    started: datetime | None
     queued: bool
 
-    def also(self, start: datetime | None, *, queued: bool) -> Begun:
+    def also(self, start: datetime | None, *, queued: bool) -> RunStatus:
         """These, and one more run."""
-        return Begun(max(filter(None, (self.at, start)), default=None), self.queued or queued)
+        return RunStatus(max(filter(None, (self.started, start)), default=None), self.queued or queued)
 
 
-_NONE = Begun(None, queued=False)
+_NONE = RunStatus(None, queued=False)
 
 
 def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
-    """For each of the *assets*, keys of the queued and running runs that produce it in Dags that are not paused, and
-    since when they are."""
+    """Start of the queued and running runs that produce each of *assets*, by key; of Dags that are not paused."""
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
@@ -64,41 +63,42 @@ def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
         )
         .group_by(AssetModel.name, DagRun.partition_key)
     )
-    found: dict[str, dict[str, datetime]] = {asset: {} for asset in assets}
+    since: dict[str, dict[str, datetime]] = {asset: {} for asset in assets}
     with connection() as at:
-        for name, key, since in at.execute(query):
-            found[name][str(key)] = since
-    return found
+        for name, key, start in at.execute(query):
+            since[name][str(key)] = start
+    return since
 
 
-def begun(dag_id: str, definition: PartitionDefinition, keys: Collection[str]) -> dict[str, Begun]:
-    """The runs of a Dag for each of its *keys*; of runs that were purged, what they materialised.
+def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[str]) -> dict[str, RunStatus]:
+    """Statuses of a Dag's runs for each of its *keys*; of runs that were purged, by what they materialised.
 
-    :param definition: what partitions the Dag makes.
+    :param definition: of the Dag's partitions.
     """
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    found: dict[str, Begun] = {}
+    statuses: dict[str, RunStatus] = {}
     with connection() as at:
-        for some in portions(list(keys)):
+        for portion in portions(list(keys)):
             runs = select(DagRun.partition_key, DagRun.state, DagRun.start_date).where(
-                DagRun.dag_id == dag_id, DagRun.partition_key.in_(some)
+                DagRun.dag_id == dag_id, DagRun.partition_key.in_(portion)
             )
             for key, state, start in at.execute(runs):
-                found[str(key)] = found.get(str(key), _NONE).also(start, queued=state == DagRunState.QUEUED)
-    unknown: dict[str, Key] = {}
+                status = statuses.get(str(key), _NONE)
+                statuses[str(key)] = status.also(start, queued=state == DagRunState.QUEUED)
+    without_run: dict[str, Key] = {}
     for text in keys:
-        if text not in found:
+        if text not in statuses:
             with suppress(InvalidKeyError):  # of an older definition
-                unknown[text] = definition.parse(text)
-    for asset in outlets(dag_id) if unknown else ():
-        for text, times in made(asset, definition, unknown).items():
-            found[text] = found.get(text, _NONE).also(times.last, queued=False)
-    return {key: found.get(key, _NONE) for key in keys}
+                without_run[text] = definition.parse(text)
+    for asset in outlets(dag_id) if without_run else ():
+        for text, times in materialised_times(asset, definition, without_run).items():
+            statuses[text] = statuses.get(text, _NONE).also(times.last, queued=False)
+    return {key: statuses.get(key, _NONE) for key in keys}
 
 
-def waiting(dag_id: str) -> list[str]:
+def pending_keys(dag_id: str) -> list[str]:
     """Keys of a Dag's pending rows, as many as a loop of the scheduler looks at."""
     from airflow.models.asset import AssetPartitionDagRun as Row
 
@@ -112,7 +112,7 @@ def waiting(dag_id: str) -> list[str]:
         return [str(key) for key in at.scalars(query)]
 
 
-def tick_behind(asset: str, key: str) -> datetime | None:
+def run_after_of(asset: str, key: str) -> datetime | None:
     """``run_after`` of the newest running run that makes the partition *key* of *asset*; aware."""
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dagrun import DagRun
@@ -130,5 +130,5 @@ def tick_behind(asset: str, key: str) -> datetime | None:
         )
     )
     with connection() as at:
-        found: datetime | None = at.scalar(query)
-        return found
+        run_after: datetime | None = at.scalar(query)
+        return run_after

@@ -24,7 +24,7 @@ def connection() -> Connection:
 
 
 def session() -> Session:
-    """A session of its own, which commits when it is told to."""
+    """A session of its own, without automatic commits."""
     from sqlalchemy.orm import Session
 
     return Session(_engine(), expire_on_commit=False)

@@ -1,4 +1,4 @@
-"""When partitions were materialised, as Airflow's asset events tell it."""
+"""Airflow's asset events: the times at which partitions were materialised."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sqlalchemy import func, select
 from airflow_partitions.history.database import connection, portions
 
 
-class Times(NamedTuple):
-    """When a partition was materialised for the first and for the last time; aware."""
+class EventTimes(NamedTuple):
+    """Times at which a partition was materialised, the first and the last; aware."""
 
     first: datetime
     last: datetime
 
-    def also(self, other: Times | None) -> Times:
+    def also(self, other: EventTimes | None) -> EventTimes:
         """These and the *other* times."""
-        return self if other is None else Times(min(self.first, other.first), max(self.last, other.last))
+        return self if other is None else EventTimes(min(self.first, other.first), max(self.last, other.last))
 
 
 class Event(NamedTuple):
@@ -33,21 +33,21 @@ class Event(NamedTuple):
     at: datetime
 
 
-def times_of(asset: str, texts: Sequence[str]) -> dict[str, Times]:
-    """When those of the keys *texts* that the active *asset* has events of were materialised."""
+def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
+    """Times by key, for those of the keys *texts* that the active *asset* has events of."""
     from airflow.models.asset import AssetEvent, AssetModel
 
-    found: dict[str, Times] = {}
+    times: dict[str, EventTimes] = {}
     with connection() as at:
-        for some in portions(texts):
+        for portion in portions(texts):
             query = (
                 select(AssetEvent.partition_key, func.min(AssetEvent.timestamp), func.max(AssetEvent.timestamp))
                 .join(AssetModel, AssetModel.id == AssetEvent.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), AssetEvent.partition_key.in_(some))
+                .where(AssetModel.name == asset, AssetModel.active.has(), AssetEvent.partition_key.in_(portion))
                 .group_by(AssetEvent.partition_key)
             )
-            found.update({key: Times(first, last) for key, first, last in at.execute(query) if key is not None})
-    return found
+            times.update({key: EventTimes(first, last) for key, first, last in at.execute(query) if key is not None})
+    return times
 
 
 def events_since(assets: Collection[str], since: datetime) -> Iterator[Event]:

@@ -1,13 +1,14 @@
-"""The ledger: which partitions were materialised, kept when Airflow purges its events.
+"""The ledger: the materialised partitions, kept when Airflow purges its events.
 
 It lies in the assets' state store: a cell for each partition, and a page for each month of them. It is a projection of
-the events: written by :func:`advance`, any number of times with the same outcome, and never needed to know about an
-event that is still there.
+the events: written by :func:`update_ledger`, any number of times with the same outcome, and never needed to know about
+an event that is still there.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.dependencies import Foreign, Selection
-from airflow_partitions.errors import InvalidKeyError, StorageError
+from airflow_partitions.dependencies import KeyFormat, Selection
+from airflow_partitions.errors import InvalidKeyError, StorageError, UnknownVersionError
 from airflow_partitions.history.database import connection, portions, session
-from airflow_partitions.history.events import Times, times_of
+from airflow_partitions.history.events import EventTimes, event_times
 from airflow_partitions.history.ledger_keys import Addresses, keys_of, moment
-from airflow_partitions.history.ledger_pages import MARK, Mark, cell, page_text
-from airflow_partitions.history.ledger_record import Record
-from airflow_partitions.history.state_store import hold_cell, owner, read_cells, write_cells
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, cell, page_text
+from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.state_store import asset_id_of, lock_cell, read_cells, write_cells
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
     from airflow_partitions.keys import Key
 
+log = logging.getLogger(__name__)
+
 # Events are read again until they are this old: the transaction that registers one may commit late.
 _SETTLED = timedelta(hours=1)
 _AT_ONCE = 5_000
@@ -38,8 +41,8 @@ _AFTER_ANY_DAY = "32"
 
 
 @attrs.frozen
-class Progress:
-    """What bringing one asset's ledger up to date did.
+class LedgerUpdate:
+    """Outcome of bringing one asset's ledger up to date.
 
     :ivar events: how many events were read.
     :ivar records: how many partitions were written.
@@ -52,103 +55,111 @@ class Progress:
     malformed: Mapping[str, str] = attrs.field(factory=dict)
 
 
-def recorded(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, Times]:
-    """When the ledger says that those of *keys* that it knows were materialised, by the text their events carry."""
+def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
+    """Times of those of *keys* that the ledger has, by the text their events carry.
+
+    A record of another release is left aside: the scheduler, which asks, must go on.
+    """
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
     addresses = Addresses(definition)
     texts = {addresses.of(key): text for text, key in keys.items()}
-    found: dict[str, Times] = {}
+    times: dict[str, EventTimes] = {}
     with connection() as at:
-        for some in portions(list(texts)):
+        for portion in portions(list(texts)):
             query = (
                 select(Row.key, Row.value)
                 .join(AssetModel, AssetModel.id == Row.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), Row.key.in_(some))
+                .where(AssetModel.name == asset, AssetModel.active.has(), Row.key.in_(portion))
             )
-            found.update({texts[row]: Record.from_text(value).times for row, value in at.execute(query)})
-    return found
+            for row, value in at.execute(query):
+                try:
+                    times[texts[row]] = LedgerRecord.from_text(value).times
+                except UnknownVersionError as error:
+                    log.warning("The record of partition %s of asset %s is left aside: %s", texts[row], asset, error)
+    return times
 
 
-def made(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, Times]:
-    """When those of *keys* that ever were materialised were, by the text their events carry."""
-    found = times_of(asset, list(keys))  # first: what is purged after this question is in the ledger
-    for text, times in recorded(asset, definition, keys).items():
-        found[text] = times.also(found.get(text))
-    return found
+def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
+    """Times of those of *keys* that ever were materialised, by the text their events carry."""
+    all_times = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
+    for text, times in recorded_times(asset, definition, keys).items():
+        all_times[text] = times.also(all_times.get(text))
+    return all_times
 
 
-def records(asset: str, selection: Selection) -> Iterator[tuple[Key, Record]]:
-    """The records of a *selection* of the asset's partitions, by time, as of the last :func:`advance`."""
+def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The records of a *selection* of the asset's partitions, by time, as of the last :func:`update_ledger`."""
     addresses = Addresses(selection.definition)
     with connection() as at:
-        asset_id = owner(at, asset)
+        asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return
         for span in dict.fromkeys(box.span for box in selection.boxes):
-            reach = None if span is None else addresses.reach(*map(moment, span))
-            for key, record in _rows(at, asset_id, addresses, reach):
+            rows = None if span is None else addresses.between(*map(moment, span))
+            for key, record in _rows(at, asset_id, addresses, rows):
                 if key in selection:
                     yield key, record
 
 
-def advance(asset: str, definition: PartitionDefinition | Foreign, *, anew: bool = False) -> Progress:
+def update_ledger(asset: str, definition: PartitionDefinition | KeyFormat, *, anew: bool = False) -> LedgerUpdate:
     """Bring the ledger of the active *asset* up to date with its events.
 
-    :param definition: what the keys of its events mean.
+    :param definition: of the keys of its events.
     :param anew: read all events again, not only the newest, and make all pages again; so it is done by itself when the
         definition has changed.
     :raises StorageError: if Airflow's state store is not in its database.
+    :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
     _check_backend()
     with session() as at:
-        asset_id = owner(at, asset)
+        asset_id = asset_id_of(at, asset)
         if asset_id is None:
-            return Progress(asset, 0, 0)
-        mark = _mark(at, asset_id)
-        if anew or mark is None or mark.definition != definition:
-            mark = _begun(at, asset_id, definition)
+            return LedgerUpdate(asset, 0, 0)
+        progress = _progress(at, asset_id)
+        if anew or progress is None or progress.definition != definition:
+            progress = _start(at, asset_id, definition)
             at.commit()
-        last, events, written, malformed = mark.event, 0, 0, dict[str, str]()
+        last, events, written, malformed = progress.event, 0, 0, dict[str, str]()
         while True:
             now = datetime.now(UTC)
-            batch = _events(at, asset_id, last)
-            complete = len(batch) < _AT_ONCE
-            found = _found(batch, definition, mark.addresses, malformed)
-            settled = [record.event for record in batch if record.last < now - _SETTLED]
-            if settled or mark.until is None or _news(at, asset_id, found):
-                hold_cell(at, asset_id, MARK)
-                changed = write_cells(at, asset_id, _news(at, asset_id, found))
-                mark = _mark(at, asset_id) or mark
-                mark = attrs.evolve(mark, event=max([mark.event, *settled]))
-                if complete and (settled or mark.until is None):
-                    mark = attrs.evolve(mark, until=now - _SETTLED)
-                _write_pages(at, asset_id, mark, {mark.addresses.month(row) for row in changed})
+            latest = _events(at, asset_id, last)
+            complete = len(latest) < _AT_ONCE
+            records = _records(latest, definition, progress.addresses, malformed)
+            settled = [record.event for record in latest if record.last < now - _SETTLED]
+            if settled or progress.until is None or _changes(at, asset_id, records):
+                lock_cell(at, asset_id, PROGRESS)
+                changed = write_cells(at, asset_id, _changes(at, asset_id, records))
+                progress = _progress(at, asset_id) or progress
+                progress = attrs.evolve(progress, event=max([progress.event, *settled]))
+                if complete and (settled or progress.until is None):
+                    progress = attrs.evolve(progress, until=now - _SETTLED)
+                _write_pages(at, asset_id, progress, {progress.addresses.month(row) for row in changed})
                 at.commit()
                 written += len(changed)
-            events += len(batch)
+            events += len(latest)
             if complete:
-                return Progress(asset, events, written, malformed)
-            last = batch[-1].event
+                return LedgerUpdate(asset, events, written, malformed)
+            last = latest[-1].event
 
 
-def _begun(at: Session, asset_id: int, definition: PartitionDefinition | Foreign) -> Mark:
-    """The mark of a ledger that takes in all events again, with pages of what it has kept of those that are purged."""
-    mark = Mark(definition)
-    hold_cell(at, asset_id, MARK)
-    return _write_pages(at, asset_id, mark, _months(at, asset_id, mark.addresses))
+def _start(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat) -> LedgerProgress:
+    """Progress of a ledger that takes in all events again, with pages of its records of purged events."""
+    progress = LedgerProgress(definition)
+    lock_cell(at, asset_id, PROGRESS)
+    return _write_pages(at, asset_id, progress, _months(at, asset_id, progress.addresses))
 
 
-def _found(
-    batch: Iterable[Record],
-    definition: PartitionDefinition | Foreign,
+def _records(
+    events: Iterable[LedgerRecord],
+    definition: PartitionDefinition | KeyFormat,
     addresses: Addresses,
     malformed: dict[str, str],
-) -> dict[str, Record]:
-    """The newest record of each partition in a *batch* of events, by address; notes those that are *malformed*."""
-    found: dict[str, Record] = {}
-    for record in batch:
+) -> dict[str, LedgerRecord]:
+    """The newest record of each partition in *events*, by address; notes those that are *malformed*."""
+    records: dict[str, LedgerRecord] = {}
+    for record in events:
         try:
             keys = keys_of(definition, record.key)
         except InvalidKeyError as error:
@@ -156,64 +167,65 @@ def _found(
             continue
         for key in keys:
             row = addresses.of(key)
-            found[row] = record.after(found.get(row))
-    return found
+            records[row] = record.after(records.get(row))
+    return records
 
 
-def _news(at: Session, asset_id: int, found: Mapping[str, Record]) -> dict[str, str]:
-    """What the records *found* change in the ledger, by address."""
-    kept = read_cells(at, asset_id, found)
+def _changes(at: Session, asset_id: int, records: Mapping[str, LedgerRecord]) -> dict[str, str]:
+    """The texts that *records* change in the ledger, by address."""
+    stored = read_cells(at, asset_id, records)
     texts: dict[str, str] = {}
-    for row, record in found.items():
-        before = kept.get(row)
-        texts[row] = record.after(None if before is None else Record.from_text(before)).to_text()
-    return {row: text for row, text in texts.items() if text != kept.get(row)}
+    for row, record in records.items():
+        before = stored.get(row)
+        texts[row] = record.after(None if before is None else LedgerRecord.from_text(before)).to_text()
+    return {row: text for row, text in texts.items() if text != stored.get(row)}
 
 
-def _write_pages(at: Session, asset_id: int, mark: Mark, months: Collection[str]) -> Mark:
-    """Make the pages of *months* again from the records, and write the mark that names them all."""
-    mark = attrs.evolve(mark, months=tuple(sorted({*mark.months, *months})))
-    cells = {MARK: json.dumps(mark.to_json())}
+def _write_pages(at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str]) -> LedgerProgress:
+    """Make the pages of *months* again from the records, and write the progress that names them all."""
+    progress = attrs.evolve(progress, months=tuple(sorted({*progress.months, *months})))
+    cells = {PROGRESS: json.dumps(progress.to_json())}
     for month in months:
-        reach = mark.addresses.reach(month, month + _AFTER_ANY_DAY) if month else None
-        rows = _rows(at, asset_id, mark.addresses, reach)
-        cells[cell(mark.addresses, month)] = page_text({str(key): record.last for key, record in rows})
+        addresses = progress.addresses.between(month, month + _AFTER_ANY_DAY) if month else None
+        rows = _rows(at, asset_id, progress.addresses, addresses)
+        cells[cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
     write_cells(at, asset_id, cells)
-    return mark
+    return progress
 
 
 def _rows(
-    at: Session | Connection, asset_id: int, addresses: Addresses, reach: tuple[str, str] | None
-) -> Iterator[tuple[Key, Record]]:
+    at: Session | Connection, asset_id: int, addresses: Addresses, between: tuple[str, str] | None
+) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records between two addresses, or all, in order, with their keys, as far as the definition has them still."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
-    query = select(Row.key, Row.value).where(Row.asset_id == asset_id, *_bounds(addresses, reach)).order_by(Row.key)
+    where = [Row.asset_id == asset_id, *_rows_between(addresses, between)]
+    query = select(Row.key, Row.value).where(*where).order_by(Row.key)
     for row, value in at.execute(query, execution_options={"yield_per": 1000}):
         try:
             key = addresses.key(row)
         except InvalidKeyError:
             continue
-        yield key, Record.from_text(value)
+        yield key, LedgerRecord.from_text(value)
 
 
 def _months(at: Session, asset_id: int, addresses: Addresses) -> set[str]:
     """The months of which there are records."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
-    query = select(Row.key).where(Row.asset_id == asset_id, *_bounds(addresses, None))
+    query = select(Row.key).where(Row.asset_id == asset_id, *_rows_between(addresses, None))
     return set(map(addresses.month, at.scalars(query)))
 
 
-def _bounds(addresses: Addresses, reach: tuple[str, str] | None) -> list[ColumnElement[bool]]:
+def _rows_between(addresses: Addresses, between: tuple[str, str] | None) -> list[ColumnElement[bool]]:
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
-    if reach is None:
+    if between is None:
         return [Row.key.startswith(addresses.prefix, autoescape=True)]
-    return [Row.key >= reach[0], Row.key < reach[1]]
+    return [Row.key >= between[0], Row.key < between[1]]
 
 
-def _events(at: Session, asset_id: int, last: int) -> list[Record]:
+def _events(at: Session, asset_id: int, last: int) -> list[LedgerRecord]:
     """The next events after the one called *last*."""
     from airflow.models.asset import AssetEvent as E
 
@@ -223,12 +235,12 @@ def _events(at: Session, asset_id: int, last: int) -> list[Record]:
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
-    return [Record(key, time, time, *rest) for key, time, *rest in at.execute(query)]
+    return [LedgerRecord(key, time, time, *rest) for key, time, *rest in at.execute(query)]
 
 
-def _mark(at: Session, asset_id: int) -> Mark | None:
-    found = json.loads(read_cells(at, asset_id, [MARK]).get(MARK, "null"))
-    return None if found is None else Mark.from_json(found)
+def _progress(at: Session, asset_id: int) -> LedgerProgress | None:
+    form = json.loads(read_cells(at, asset_id, [PROGRESS]).get(PROGRESS, "null"))
+    return None if form is None else LedgerProgress.from_json(form)
 
 
 def _check_backend() -> None:

@@ -1,4 +1,4 @@
-"""Where the ledger keeps the record of a partition: text that sorts by time.
+"""Addresses of the ledger's records: text that sorts by time.
 
 Texts of keys don't sort by time; a row's address does, so that a range of partitions is a range of rows.
 """
@@ -14,7 +14,7 @@ import attrs
 
 from airflow_partitions.calendars.instants import utc
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
-from airflow_partitions.dependencies import Foreign
+from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key, Segment
 from airflow_partitions.keys.product_key import split_parts
@@ -29,9 +29,9 @@ class Addresses:
     definition: PartitionDefinition
 
     @classmethod
-    def by(cls, meaning: PartitionDefinition | Foreign) -> Addresses:
-        """Those of the keys that events are about; *meaning* is what the events' texts mean."""
-        return cls(meaning.definition if isinstance(meaning, Foreign) else meaning)
+    def by(cls, definition: PartitionDefinition | KeyFormat) -> Addresses:
+        """Those of the keys that events with texts of *definition* are about."""
+        return cls(definition.definition if isinstance(definition, KeyFormat) else definition)
 
     @cached_property
     def family(self) -> str:
@@ -49,8 +49,8 @@ class Addresses:
 
     @cached_property
     def prefix(self) -> str:
-        """What all addresses start with."""
-        return f"made/{self.family}/"
+        """The start of all addresses."""
+        return f"record/{self.family}/"
 
     def of(self, key: Key) -> str:
         """The address of *key*."""
@@ -72,8 +72,8 @@ class Addresses:
         texts = [time if isinstance(d, PartitionByInterval) else next(segments) for d in dimensions.values()]
         return self.definition.parse(_joined(texts))
 
-    def reach(self, start: str, end: str) -> tuple[str, str]:
-        """Bounds of the addresses whose times begin in ``[start, end)``, both as :func:`moment` or the start of it."""
+    def between(self, start: str, end: str) -> tuple[str, str]:
+        """Half-open range of addresses with times in ``[start, end)``, both as :func:`moment` or the start of it."""
         return self.prefix + start, self.prefix + end
 
     def month(self, address: str) -> str:
@@ -92,12 +92,12 @@ def month_of(at: int) -> str:
     return moment(at)[:_MONTH]
 
 
-def keys_of(definition: PartitionDefinition | Foreign, text: str) -> tuple[Key, ...]:
+def keys_of(definition: PartitionDefinition | KeyFormat, text: str) -> tuple[Key, ...]:
     """The keys that an event with *text* is about.
 
     :raises InvalidKeyError: if there are none. Another spelling of a key is none: events are looked up by their texts.
     """
-    if isinstance(definition, Foreign):
+    if isinstance(definition, KeyFormat):
         return definition.keys(text)
     key = definition.parse(text)
     if str(key) != text:

@@ -12,37 +12,40 @@ import attrs
 
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.definitions import PartitionDefinition, from_json
-from airflow_partitions.dependencies import Foreign, Selection
+from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.history.ledger_keys import Addresses, month_of
+from airflow_partitions.versions import check_version
 
-#: The cell of an asset's :class:`Mark`.
-MARK = "mark"
+#: The cell of an asset's :class:`LedgerProgress`.
+PROGRESS = "ledger"
+_VERSION = 1
 
 
 @attrs.frozen(slots=False)
-class Mark:
-    """How far the ledger of an asset has come.
+class LedgerProgress:
+    """Progress of an asset's ledger through its events.
 
-    :ivar definition: what the keys of the asset's events mean.
+    :ivar definition: of the keys of the asset's events.
     :ivar event: id of the event up to which all are in the ledger.
     :ivar until: all events before this instant are; aware.
     :ivar months: those that have a page; the empty text stands for all of a definition without time.
     """
 
-    definition: PartitionDefinition | Foreign
+    definition: PartitionDefinition | KeyFormat
     event: int = 0
     until: datetime | None = None
     months: tuple[str, ...] = ()
 
     @cached_property
     def addresses(self) -> Addresses:
-        """Where the ledger keeps its records."""
+        """Addresses of the ledger's records."""
         return Addresses.by(self.definition)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
-        kind = "foreign" if isinstance(self.definition, Foreign) else "definition"
+        kind = "key_format" if isinstance(self.definition, KeyFormat) else "definition"
         return {
+            "version": _VERSION,
             kind: self.definition.to_json(),
             "event": self.event,
             "until": None if self.until is None else self.until.isoformat(),
@@ -50,9 +53,13 @@ class Mark:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Mark:
-        """The inverse of :meth:`to_json`."""
-        definition = Foreign.from_json(data["foreign"]) if "foreign" in data else from_json(data["definition"])
+    def from_json(cls, data: Mapping[str, Any]) -> LedgerProgress:
+        """The inverse of :meth:`to_json`.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version(data, _VERSION, "the progress of a ledger")
+        definition = KeyFormat.from_json(data["key_format"]) if "key_format" in data else from_json(data["definition"])
         until = None if data["until"] is None else datetime.fromisoformat(data["until"])
         return cls(definition, data["event"], until, tuple(data["months"]))
 
@@ -62,20 +69,24 @@ def cell(addresses: Addresses, month: str) -> str:
     return f"page/{addresses.family}/{month}"
 
 
-def page_text(made: Mapping[str, datetime]) -> str:
-    """The page that tells when each key was last *made*, by the key's text."""
-    return json.dumps({text: instant(at) for text, at in made.items()})
+def page_text(times: Mapping[str, datetime]) -> str:
+    """The page with the *times* at which keys were last materialised, by the key's text."""
+    return json.dumps({"version": _VERSION, "times": {text: instant(at) for text, at in times.items()}})
 
 
-def read_page(page: Mapping[str, int]) -> dict[str, datetime]:
-    """What a page tells; the inverse of :func:`page_text`, once its JSON is read."""
-    return {text: utc(at) for text, at in page.items()}
+def read_page(page: Any) -> dict[str, datetime]:
+    """The times on a page; the inverse of :func:`page_text`, once its JSON is read.
+
+    :raises UnknownVersionError: if another release wrote it.
+    """
+    check_version(page, _VERSION, "a page of the ledger")
+    return {text: utc(at) for text, at in page["times"].items()}
 
 
 def months_with(selection: Selection, months: Iterable[str]) -> Iterator[str]:
     """Those of *months* in which keys of a *selection* may begin."""
-    spans = [(month_of(box.span[0]), month_of(box.span[1] - 1)) for box in selection.boxes if box.span is not None]
+    ranges = [(month_of(box.span[0]), month_of(box.span[1] - 1)) for box in selection.boxes if box.span is not None]
     timeless = selection.definition.time is None
     for month in months:
-        if timeless or any(low <= month <= high for low, high in spans):
+        if timeless or any(low <= month <= high for low, high in ranges):
             yield month

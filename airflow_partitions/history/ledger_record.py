@@ -9,12 +9,15 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.history.events import Times
+from airflow_partitions.history.events import EventTimes
+from airflow_partitions.versions import check_version
+
+_VERSION = 1
 
 
 @attrs.frozen
-class Record:
-    """How a partition was made, the last time it was.
+class LedgerRecord:
+    """The last materialisation of a partition.
 
     :ivar key: text of the partition's key, as its events carry it.
     :ivar first: when it was materialised for the first time; aware.
@@ -34,12 +37,12 @@ class Record:
     extra: Mapping[str, Any] = attrs.field(factory=dict)
 
     @property
-    def times(self) -> Times:
-        """When it was materialised."""
-        return Times(self.first, self.last)
+    def times(self) -> EventTimes:
+        """The times at which it was materialised."""
+        return EventTimes(self.first, self.last)
 
-    def after(self, earlier: Record | None) -> Record:
-        """This record, together with what an *earlier* one knows; the newer of the two counts."""
+    def after(self, earlier: LedgerRecord | None) -> LedgerRecord:
+        """This record merged with an *earlier* one; the newer of the two counts."""
         if earlier is None:
             return self
         newer = self if (self.last, self.event) >= (earlier.last, earlier.event) else earlier
@@ -47,12 +50,18 @@ class Record:
 
     def to_text(self) -> str:
         """JSON text, read back by :meth:`from_text`."""
-        form = attrs.asdict(self) | {"first": self.first.isoformat(), "last": self.last.isoformat()}
+        times = {"first": self.first.isoformat(), "last": self.last.isoformat()}
+        form = {"version": _VERSION} | attrs.asdict(self) | times
         return json.dumps(form, sort_keys=True)
 
     @classmethod
-    def from_text(cls, text: str) -> Record:
-        """The inverse of :meth:`to_text`."""
+    def from_text(cls, text: str) -> LedgerRecord:
+        """The inverse of :meth:`to_text`.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
         form = json.loads(text)
+        check_version(form, _VERSION, "a record of the ledger")
+        del form["version"]
         times = {name: datetime.fromisoformat(form[name]) for name in ("first", "last")}
         return cls(**form | times)

@@ -1,11 +1,11 @@
-"""Who makes an asset, and what partitions the producer says it has.
+"""The producers of an asset.
 
 ``Asset.extra`` is a hint that any mention of the asset overwrites; the producer's own timetable is the truth.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def producing_timetables(asset: str) -> list[Timetable]:
-    """Timetables of the Dags with a task that writes the active *asset* and a timetable that says its partitions."""
+    """Timetables of the Dags with a task that writes the active *asset*."""
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.serialized_dag import SerializedDagModel
 
@@ -29,9 +29,8 @@ def producing_timetables(asset: str) -> list[Timetable]:
     )
     with session() as at:
         dag_ids = list(at.scalars(query))
-        found = SerializedDagModel.get_latest_serialized_dags(dag_ids=dag_ids, session=at) if dag_ids else []
-        timetables: list[Any] = [row.dag.timetable for row in found]
-    return [timetable for timetable in timetables if hasattr(timetable, "makes")]
+        rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=dag_ids, session=at) if dag_ids else []
+        return [row.dag.timetable for row in rows]
 
 
 def outlets(dag_id: str) -> list[str]:

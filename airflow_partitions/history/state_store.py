@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 
-def owner(at: Session | Connection, asset: str) -> int | None:
-    """The id of the active *asset* of that name, whose cells are meant."""
+def asset_id_of(at: Session | Connection, asset: str) -> int | None:
+    """The id of the active *asset* of that name."""
     from airflow.models.asset import AssetModel
 
     return at.scalar(select(AssetModel.id).where(AssetModel.name == asset, AssetModel.active.has()))
 
 
-def hold_cell(at: Session, asset_id: int, name: str) -> None:
-    """Wait until nobody else holds an asset's cell, and hold it until the transaction ends.
+def lock_cell(at: Session, asset_id: int, name: str) -> None:
+    """Lock an asset's cell until the transaction ends, once nobody else has it.
 
     A cell that is not there is made, with nothing in it.
     """
@@ -32,25 +32,25 @@ def hold_cell(at: Session, asset_id: int, name: str) -> None:
 
     now = datetime.now(UTC)
     # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
-    hold = update(Cell).where(Cell.asset_id == asset_id, Cell.key == name).values(updated_at=now)
-    if at.connection().execute(hold).rowcount:
+    lock = update(Cell).where(Cell.asset_id == asset_id, Cell.key == name).values(updated_at=now)
+    if at.connection().execute(lock).rowcount:
         return
     try:
         with at.begin_nested():
             at.execute(insert(Cell).values(asset_id=asset_id, key=name, value="null", updated_at=now))
     except IntegrityError:  # another process has made it in the same moment, and has let it go
-        at.execute(hold)
+        at.execute(lock)
 
 
 def read_cells(at: Session, asset_id: int, names: Collection[str]) -> dict[str, str]:
     """The JSON texts in those of an asset's cells that there are, by name."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    found: dict[str, str] = {}
-    for some in portions(list(names)):
-        query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(some))
-        found.update((name, text) for name, text in at.execute(query))
-    return found
+    texts: dict[str, str] = {}
+    for portion in portions(list(names)):
+        query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
+        texts.update((name, text) for name, text in at.execute(query))
+    return texts
 
 
 def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[str]:

@@ -19,7 +19,7 @@ _LAST_LINES = 30
 def submit_locally(application: str, handover: Handover) -> None:
     """Run *application* by spark-submit on ``local[2]`` and wait for its end.
 
-    :raises ResultError: if it fails, with the last lines of what it said.
+    :raises ResultError: if it fails, with the last lines of its output.
     """
     import pyspark
 
@@ -36,7 +36,9 @@ def submit_locally(application: str, handover: Handover) -> None:
     words += ["--files", str(file)] if file else []
     home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_PYTHON": sys.executable}
     environment = os.environ | home
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        said = "\n".join(done.stderr.splitlines()[-_LAST_LINES:])
-        raise ResultError(f"{application} ended with {done.returncode}; the end of what it said:\n{said}")
+    process = subprocess.run(
+        words, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+    if process.returncode:
+        output = "\n".join(process.stderr.splitlines()[-_LAST_LINES:])
+        raise ResultError(f"{application} ended with {process.returncode}; the end of its output:\n{output}")

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Trial:
-    """What came of it.
+    """Outcome of a trial.
 
     :ivar partition: the partition that was made.
-    :ivar value: what a Python function returned; of a Spark function the DataFrame of the rows it would publish.
+    :ivar value: returned by a Python function; of a Spark function the DataFrame of the rows it would publish.
     :ivar plan: Spark's formatted plan of that DataFrame, if asked for.
     :ivar result: counts of a Spark job, as they would go on the asset event.
     """
@@ -56,7 +56,7 @@ def try_partition(
 
     :param asset: a decorated asset, or its task.
     :param key: a key of the asset, its text, or a plain value.
-    :param inputs: what to read instead of an input's partitions: a DataFrame, or the path of Parquet files.
+    :param inputs: to read instead of an input's partitions: a DataFrame, or the path of Parquet files.
     :param explain: ask for the plan.
     :param spark: the session to use; by default one on two threads that is kept for the next call.
     :raises InvalidKeyError: if the asset has no such partition.
@@ -65,10 +65,11 @@ def try_partition(
     """
     from airflow_partitions.assets.python import AssetFunctionOperator
     from airflow_partitions.spark.operator import SparkAssetOperator
+    from airflow_partitions.timetables.base import PartitionTimetable
 
     task: Any = getattr(asset, "task", asset)
     timetable = getattr(getattr(task, "dag", None), "timetable", None)
-    definition = getattr(timetable, "partition", None)
+    definition = timetable.partition if isinstance(timetable, PartitionTimetable) else None
     if definition is None:
         raise InvalidDefinitionError(f"{asset!r} has no partitions; expected what @asset or @spark_asset made")
     partition = Partition(definition, key)
@@ -82,7 +83,7 @@ def try_partition(
 
 
 def _call(task: AssetFunctionOperator, partition: Partition) -> Any:
-    """Call a Python function with what its task would give it, as far as that exists without Airflow."""
+    """Call a Python function with the arguments of its task, as far as they exist without Airflow."""
     import inspect
 
     from airflow.sdk import Asset
@@ -91,16 +92,16 @@ def _call(task: AssetFunctionOperator, partition: Partition) -> Any:
 
     outlet_events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
     context = {"partition": partition, "outlet_events": outlet_events, "task": task, "dag": task.dag}
-    given = {"partition": partition, "context": context, "outlet_events": outlet_events, "self": task.outlets[0]}
-    given |= {name: Asset(name=name) for name in upstream_names(task.python_callable)}
-    wanted = inspect.signature(task.python_callable).parameters
-    return task.python_callable(**{name: value for name, value in given.items() if name in wanted})
+    arguments = {"partition": partition, "context": context, "outlet_events": outlet_events, "self": task.outlets[0]}
+    arguments |= {name: Asset(name=name) for name in upstream_names(task.python_callable)}
+    parameters = inspect.signature(task.python_callable).parameters
+    return task.python_callable(**{name: value for name, value in arguments.items() if name in parameters})
 
 
 def _try_spark(
     task: SparkAssetOperator,
     partition: Partition,
-    given: Mapping[str, DataFrame | Path | str],
+    stand_ins: Mapping[str, DataFrame | Path | str],
     explain: bool,
     spark: SparkSession,
 ) -> Trial:
@@ -108,12 +109,13 @@ def _try_spark(
     from airflow_partitions.spark.job import job
     from airflow_partitions.spark.result import Result
 
-    if unknown := set(given) - set(task.inputs):
-        known = ", ".join(task.inputs) or "none"
-        raise InvalidDefinitionError(f"there is no input {', '.join(sorted(unknown))}; {task.task_id} has: {known}")
+    if unknown := set(stand_ins) - set(task.inputs):
+        names = ", ".join(task.inputs) or "none"
+        raise InvalidDefinitionError(f"there is no input {', '.join(sorted(unknown))}; {task.task_id} has: {names}")
     with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
         scratch = Path(folder)
-        handover = _handover(task, partition, {n: _path(scratch, n, value) for n, value in given.items()}, scratch)
+        paths = {name: _path(scratch, name, value) for name, value in stand_ins.items()}
+        handover = _handover(task, partition, paths, scratch)
         plan = None
         if handover.function is None:
             submit_locally(task.application, handover)
@@ -124,11 +126,11 @@ def _try_spark(
                 plan = _plan(spark, current.frame)
         rows = spark.read.parquet(str(handover.staging.data))
         # Collected now: the scratch place is gone when the caller looks.
-        kept = spark.createDataFrame(rows.collect(), rows.schema)
-        return Trial(partition, kept, plan, Result.load(handover.staging, handover.attempt.name))
+        value = spark.createDataFrame(rows.collect(), rows.schema)
+        return Trial(partition, value, plan, Result.load(handover.staging, handover.attempt.name))
 
 
-def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str, str], scratch: Path) -> Handover:
+def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.inputs import Input
     from airflow_partitions.storage import Parquet
@@ -137,7 +139,7 @@ def _handover(task: SparkAssetOperator, partition: Partition, given: Mapping[str
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {
-        name: Input(name, Parquet(given[name]), None) if name in given else needed
+        name: Input(name, Parquet(paths[name]), None) if name in paths else needed
         for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
     }
     for source in inputs.values():

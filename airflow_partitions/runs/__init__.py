@@ -1,1 +1,1 @@
-"""One run: which partition it is about, and whether it may work on it now."""
+"""The run of a partition: its context, its claim, and the keys that it adds."""

@@ -1,4 +1,4 @@
-"""The ledger of an asset, as its readers in tasks see it."""
+"""The materialised partitions of an asset, for tasks."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEve
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.ledger_keys import Addresses, keys_of
-from airflow_partitions.history.ledger_pages import MARK, Mark, cell, months_with, read_page
-from airflow_partitions.timetables.asset_extra import published
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, cell, months_with, read_page
+from airflow_partitions.timetables import Partitioned
+from airflow_partitions.timetables.asset_extra import read_extra
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions.asset import AssetNameRef
     from airflow.sdk.execution_time.comms import AssetEventResult
 
     from airflow_partitions.definitions import PartitionDefinition
-    from airflow_partitions.dependencies import Foreign
+    from airflow_partitions.dependencies import KeyFormat
     from airflow_partitions.keys import Key
-    from airflow_partitions.timetables.upstreams import Upstreams
 
 # Airflow looks up the runs that each event started one by one, and a task waits for an answer for five seconds.
 _AT_ONCE = 100
@@ -31,7 +31,7 @@ _AT_ONCE = 100
 def materialised(
     asset: Asset | AssetNameRef | str, keys: Selection | Iterable[Any] | None = None
 ) -> dict[str, datetime]:
-    """When partitions of *asset* were last materialised, by the text of their keys; for tasks.
+    """Times at which partitions of *asset* were last materialised, by the text of their keys; for tasks.
 
     Those that never were are left out. It is right at the moment of the call, whether or not upkeep runs, and knows of
     partitions whose events were purged if upkeep has seen them.
@@ -52,32 +52,32 @@ def materialised(
     :raises InvalidDefinitionError: if there is no such asset, nobody says what partitions it has, or *keys* is a
         selection of others.
     :raises InvalidKeyError: if one of *keys* is none of the asset's.
+    :raises UnknownVersionError: if another release wrote the ledger.
     """
     timetable: Any = get_current_context()["dag"].timetable
     name = asset if isinstance(asset, str) else asset.name
-    extras = [getattr(asset, "extra", {}), _known(name).extra]
+    extras = [getattr(asset, "extra", {}), _active(name).extra]
     store = AssetStateStoreAccessor(name=name)
-    noted: Any = store.get(MARK)
-    mark = None if noted is None else Mark.from_json(noted)
-    definition = _definition(name, timetable, extras, mark, keys)
+    form: Any = store.get(PROGRESS)
+    progress = None if form is None else LedgerProgress.from_json(form)
+    definition = _definition(name, timetable, extras, progress, keys)
     addresses = Addresses.by(definition)
     selection = _selection(name, addresses, keys)
-    found: dict[str, datetime] = {}
-    if mark is not None and mark.addresses.family == addresses.family:
-        for month in mark.months if selection is None else months_with(selection, mark.months):
-            page: Any = store.get(cell(addresses, month), {})
-            found.update(read_page(page))
-        since = mark.until
-    else:
-        since = None
+    times: dict[str, datetime] = {}
+    since = None
+    if progress is not None and progress.addresses.family == addresses.family:
+        for month in progress.months if selection is None else months_with(selection, progress.months):
+            page = store.get(cell(addresses, month))
+            times |= {} if page is None else read_page(page)
+        since = progress.until
     for event in _events(name, since):
         for key in _keys(definition, event.partition_key):
             text = str(key)
-            found[text] = max(event.timestamp, found.get(text, event.timestamp))
-    return {text: at for text, at in found.items() if _asked_for(text, addresses.definition, selection)}
+            times[text] = max(event.timestamp, times.get(text, event.timestamp))
+    return {text: at for text, at in times.items() if _selected(text, addresses.definition, selection)}
 
 
-def _known(name: str) -> Asset:
+def _active(name: str) -> Asset:
     """The active asset called *name*."""
     from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
     from airflow.sdk.execution_time.comms import AssetResult, ErrorResponse, GetAssetByName
@@ -94,18 +94,18 @@ def _known(name: str) -> Asset:
 
 
 def _definition(
-    name: str, timetable: Any, extras: Iterable[dict[str, Any]], mark: Mark | None, keys: Any
-) -> PartitionDefinition | Foreign:
-    """What the keys of the asset's events mean; the Dag's own word goes first."""
-    upstreams: Upstreams | None = getattr(timetable, "upstreams", None)
-    if upstreams is not None and name in upstreams.leaves and upstreams.said(name) is not None:
+    name: str, timetable: Any, extras: Iterable[dict[str, Any]], progress: LedgerProgress | None, keys: Any
+) -> PartitionDefinition | KeyFormat:
+    """Of the keys of the asset's events; the Dag's own word goes first."""
+    upstreams = timetable.upstreams if isinstance(timetable, Partitioned) else None
+    if upstreams is not None and name in upstreams.leaves and upstreams.declared(name) is not None:
         member = upstreams.member(name)
-        return member.foreign or member.definition
+        return member.key_format or member.definition
     for extra in extras:
-        if made := published(extra):
-            return made.definition
-    if mark is not None:
-        return mark.definition
+        if produced := read_extra(extra):
+            return produced.definition
+    if progress is not None:
+        return progress.definition
     if isinstance(keys, Selection):
         return keys.definition
     raise InvalidDefinitionError(
@@ -130,8 +130,8 @@ def _events(name: str, since: datetime | None) -> Iterator[AssetEventResult]:
     """The events of an asset from an instant on, oldest first; some of them twice."""
     most = _AT_ONCE
     while True:
-        asked = InletEventsAccessor(asset_name=name).limit(most)
-        events = list(asked if since is None else asked.after(since.isoformat()))
+        accessor = InletEventsAccessor(asset_name=name).limit(most)
+        events = list(accessor if since is None else accessor.after(since.isoformat()))
         yield from events
         if len(events) < most:
             return
@@ -140,7 +140,7 @@ def _events(name: str, since: datetime | None) -> Iterator[AssetEventResult]:
         since = events[-1].timestamp
 
 
-def _keys(definition: PartitionDefinition | Foreign, text: str | None) -> Iterable[Key]:
+def _keys(definition: PartitionDefinition | KeyFormat, text: str | None) -> Iterable[Key]:
     """The keys an event is about: none, if its text is none of the definition; upkeep says so."""
     try:
         return () if text is None else keys_of(definition, text)
@@ -148,5 +148,5 @@ def _keys(definition: PartitionDefinition | Foreign, text: str | None) -> Iterab
         return ()
 
 
-def _asked_for(text: str, definition: PartitionDefinition, selection: Selection | None) -> bool:
+def _selected(text: str, definition: PartitionDefinition, selection: Selection | None) -> bool:
     return any(selection is None or key in selection for key in _keys(definition, text))

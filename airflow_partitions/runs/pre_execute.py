@@ -1,4 +1,4 @@
-"""What happens before the work of a task in a partitioned Dag."""
+"""Pre-execute hook of the tasks of a partitioned Dag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
     """The partition of the run that *context* belongs to.
 
     :raises MissingPartitionError: if the run has no key, for example because it was cleared.
-    :raises InvalidKeyError: if the Dag's definition has changed and knows the key no longer.
+    :raises InvalidKeyError: if the Dag's definition has changed and has the key no longer.
     """
     timetable, run = context["dag"].timetable, context["dag_run"]
     definition: PartitionDefinition = timetable.partition
@@ -34,7 +34,8 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
-    """Put ``partition`` into *context*; leave off if it was made already, give way if it is being made.
+    """Put ``partition`` into *context*; skip the task if the partition exists already, reschedule it while another run
+    makes it.
 
     Runs as every task's pre-execute hook in a partitioned Dag. A run without a usable key fails at once, without
     retries.
@@ -51,6 +52,6 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     skip_if_made(context)
     claim(context, context["partition"].text)
     if isinstance(context["partition"].definition, PartitionAtRuntime):
-        from airflow_partitions.runs.runtime_key import take_given
+        from airflow_partitions.runs.runtime_key import share_keys
 
-        take_given(context)
+        share_keys(context)

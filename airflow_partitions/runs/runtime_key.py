@@ -1,4 +1,4 @@
-"""Keys known only at runtime, in a run that was given one of them."""
+"""The run of one key that is known only at runtime."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow.sdk import Asset
 
-from airflow_partitions.definitions.runtime import BOOK, Addition
+from airflow_partitions.definitions.runtime import KEY_LIST, Addition
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.runs.key_list import read, refer
-from airflow_partitions.timetables.asset_extra import published
+from airflow_partitions.timetables.asset_extra import read_extra
 from airflow_partitions.timetables.condition import leaves
 
 if TYPE_CHECKING:
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 
 def additions(timetable: Partitioned) -> Callable[[], Mapping[str, Addition]]:
-    """How the keys of a Dag's upstream assets were added; asked once."""
+    """Additions of the keys of a Dag's upstream assets, read once, when they are asked for."""
 
     @cache
-    def ask() -> Mapping[str, Addition]:
-        return {text: how for name in sources(timetable) for text, how in read(name).all.items()}
+    def read_all() -> Mapping[str, Addition]:
+        return {text: addition for name in sources(timetable) for text, addition in read(name).all.items()}
 
-    return ask
+    return read_all
 
 
 def sources(timetable: Partitioned) -> list[str]:
-    """Names of the upstream assets. Those that add nothing have an empty register."""
+    """Names of the upstream assets. Those that add nothing have an empty list of keys."""
     return [leaf.name for leaf in leaves(timetable.asset_condition)] if timetable.asset_condition else []
 
 
-class GivenTask:
-    """What a task knows that was given a key: it lists, and adds nothing."""
+class KeyReader:
+    """The list of keys for a task whose run is about one of them: it lists, and adds nothing."""
 
-    def __init__(self, given: Partition, ask: Callable[[], Mapping[str, Addition]]) -> None:
-        self._given = given
-        self._ask = ask
+    def __init__(self, partition: Partition, read_additions: Callable[[], Mapping[str, Addition]]) -> None:
+        self._partition = partition
+        self._additions = read_additions
 
     def add(self, definition: PartitionAtRuntime, keys: list[Segment], metadata: Any, *, once: bool) -> NoReturn:
         """Refuse."""
@@ -52,30 +52,32 @@ class GivenTask:
         self._refuse(definition)
 
     def texts(self, definition: PartitionAtRuntime) -> list[str]:
-        """The keys there are."""
-        if definition != self._given.definition:
+        """All keys."""
+        if definition != self._partition.definition:
             self._refuse(definition)
-        return list(self._ask())
+        return list(self._additions())
 
     def _refuse(self, definition: PartitionAtRuntime) -> NoReturn:
         raise InvalidDefinitionError(
-            f"this run is about the partition {self._given.text!r} of {self._given.definition!r}, so it adds no keys of"
-            f" {definition!r}; they are added by a task of an asset that is scheduled by time, or on assets with other"
-            " partitions"
+            f"this run is about the partition {self._partition.text!r} of {self._partition.definition!r}, so it adds"
+            f" no keys of {definition!r}; they are added by a task of an asset that is scheduled by time, or on assets"
+            " with other partitions"
         )
 
 
-def take_given(context: Mapping[str, Any]) -> None:
-    """Let the task list the keys, and those who come after it find where they were added."""
-    given: Partition = context["partition"]
+def share_keys(context: Mapping[str, Any]) -> None:
+    """Let the task list the keys, and let consumers of what it writes find where they were added."""
+    partition: Partition = context["partition"]
     timetable = context["dag"].timetable
-    BOOK.set(GivenTask(given, additions(timetable)))
-    mine = [
+    KEY_LIST.set(KeyReader(partition, additions(timetable)))
+    outlets = [
         outlet.name
         for outlet in context["task"].outlets
-        if isinstance(outlet, Asset) and (made := published(outlet.extra)) and made.definition == given.definition
+        if isinstance(outlet, Asset)
+        and (produced := read_extra(outlet.extra))
+        and produced.definition == partition.definition
     ]
-    source = next((name for name in sources(timetable) if given.text in read(name).all), None) if mine else None
+    source = next((name for name in sources(timetable) if partition.text in read(name).all), None) if outlets else None
     if source is not None:
-        for name in mine:
+        for name in outlets:
             refer(name, source)

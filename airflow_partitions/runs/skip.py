@@ -1,4 +1,4 @@
-"""A scheduled run whose partition somebody has made already has nothing to do."""
+"""Skip of scheduled runs whose partition exists already."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def skip_if_made(context: Mapping[str, Any]) -> None:
     run, timetable = context["dag_run"], context["dag"].timetable
     if run.run_type != "scheduled" or context["ti"].try_number > 1 or partition.end is None:
         return
-    if not timetable.makes_due(partition.text, run.run_after):
+    if not timetable.makes_due(partition.wrapped, run.run_after):
         return
     outlets = [outlet for outlet in context["task"].outlets if isinstance(outlet, Asset)]
     makers = [_maker(outlet, partition, run.run_id) for outlet in outlets]
@@ -36,15 +36,15 @@ def skip_if_made(context: Mapping[str, Any]) -> None:
         raise AirflowSkipException(f"partition {partition} was made already, after its end: {made_by}")
 
 
-def _maker(asset: Asset, partition: Partition, mine: str) -> str | None:
-    """Who has made the partition of *asset* since its interval was over."""
+def _maker(asset: Asset, partition: Partition, run_id: str) -> str | None:
+    """The maker of the partition of *asset* since its interval was over, other than the run *run_id*."""
     from airflow.sdk.execution_time.context import InletEventsAccessor
 
     if partition.end is None:
         return None
     events = InletEventsAccessor(asset_name=asset.name, asset_uri=asset.uri).after(partition.end.isoformat())
     for event in events:
-        if event.partition_key == partition.text and event.source_run_id != mine:
+        if event.partition_key == partition.text and event.source_run_id != run_id:
             return (
                 f"run {event.source_run_id} of {event.source_dag_id}"
                 if event.source_run_id

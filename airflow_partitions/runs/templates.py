@@ -22,7 +22,7 @@ class PartitionExtension(Extension):
 
 class _Resolving(Context):
     def resolve_or_missing(self, key: str) -> Any:
-        found = super().resolve_or_missing(key)
-        if key == "partition" and found is missing:
+        value = super().resolve_or_missing(key)
+        if key == "partition" and value is missing:
             return partition_of({name: self.resolve(name) for name in ("dag", "dag_run")})
-        return found
+        return value

@@ -47,7 +47,7 @@ class Input:
         if storage.partition is None:
             return cls(name, storage, None)
         dependency = Dependency(partition.definition, storage.partition, rule or Overlap())
-        return cls(name, storage, dependency.upstream(partition.text, now=now))
+        return cls(name, storage, dependency.upstream(partition.wrapped, now=now))
 
     @cached_property
     def folders(self) -> Mapping[str, Key | None]:

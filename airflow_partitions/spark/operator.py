@@ -108,7 +108,7 @@ class SparkAssetOperator(SparkSubmitOperator):
             inputs = freezing.freeze(inputs)
         for source in inputs.values():
             source.identities()
-        key = partition.definition.parse(partition.text)
+        key = partition.wrapped
         staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
         handover = Handover(
             asset=self.asset_name,

@@ -24,7 +24,7 @@ def write(frame: DataFrame, folder: str, storage: Files, partition: Partition) -
     :raises SchemaError: if *storage* declares other columns.
     """
     checked = check_frame(frame, f"partition {partition.text!r}")
-    with own_rows(checked, storage, partition.definition.parse(partition.text)) as kept:
+    with own_rows(checked, storage, partition.wrapped) as kept:
         schema = {field.name: field.dataType.simpleString() for field in kept.schema.fields}
         if storage.schema is not None:
             SchemaRule().check(dict(storage.schema), schema, partition.text)

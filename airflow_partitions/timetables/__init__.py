@@ -1,4 +1,4 @@
-"""When runs are made, and for which partitions."""
+"""Timetables: the runs of a Dag, and the partition of each."""
 
 from airflow_partitions.timetables.partitioned import Partitioned
 

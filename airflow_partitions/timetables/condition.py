@@ -38,7 +38,7 @@ class AnyEvent(SerializedAssetAll):
 
 
 def condition_of(schedule: Any) -> SerializedAssetBase | None:
-    """The condition on assets that *schedule* is; ``None`` for a time schedule. A list of assets wants all of them."""
+    """*schedule* as a condition on assets; ``None`` for a time schedule. A list of assets means all of them."""
     if isinstance(schedule, list | tuple) and schedule and all(isinstance(part, BaseAsset) for part in schedule):
         return SerializedAssetAll([ensure_serialized_asset(part) for part in schedule])
     if isinstance(schedule, BaseAsset | SerializedAssetBase):

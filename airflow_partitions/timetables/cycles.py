@@ -1,4 +1,7 @@
-"""How Dags hang together by assets: what can never run is refused when the file is parsed, as far as it is in one."""
+"""Parse-time checks for Dags that can never run: cycles over assets, unpartitioned consumers.
+
+They see one file; ``airflow asset-partitions doctor`` sees all.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,10 @@ from airflow.sdk.definitions.asset import AssetNameRef
 from airflow.serialization.definitions.assets import SerializedAsset, SerializedAssetNameRef
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import published
+from airflow_partitions.timetables.asset_extra import read_extra
+from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import Leaf, condition_of, leaves
+from airflow_partitions.timetables.partitioned import Partitioned
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
@@ -26,7 +31,7 @@ _NAMED = (Asset, AssetNameRef, SerializedAsset, SerializedAssetNameRef)
 
 
 @attrs.frozen
-class Node:
+class DagNode:
     """A Dag with partitions, and the names of the assets around it."""
 
     dag_id: str
@@ -34,7 +39,7 @@ class Node:
     writes: frozenset[str]
 
     @classmethod
-    def of(cls, dag: Any) -> Node:
+    def of(cls, dag: Any) -> DagNode:
         """The node of a *dag* as its file declares it, or as it is serialized; one without partitions has no assets."""
         if not has_partitions(dag.timetable):
             return cls(dag.dag_id, frozenset(), frozenset())
@@ -44,7 +49,7 @@ class Node:
 
 
 @attrs.frozen
-class Circle:
+class Cycle:
     """Dags that wait for each other, so that none of their partitions is ever made, or all of them without end.
 
     :ivar steps: each Dag with an asset of it that the next one waits for, the first one after the last.
@@ -64,10 +69,10 @@ class Circle:
         )
 
 
-_FILES: dict[str, dict[str, Node]] = defaultdict(dict)
+_FILES: dict[str, dict[str, DagNode]] = defaultdict(dict)
 
 
-def check_wiring(dag: DAG) -> None:
+def check_schedule(dag: DAG) -> None:
     """Refuse a Dag whose schedule can't work.
 
     :raises AirflowClusterPolicyViolation: if a Dag without partitions waits for partitions, which never start it, or
@@ -76,25 +81,25 @@ def check_wiring(dag: DAG) -> None:
     upstreams = _upstreams(dag.timetable)
     if not has_partitions(dag.timetable):
         for leaf in upstreams:
-            if made := published(getattr(leaf, "extra", {})):
+            if partitions := read_extra(getattr(leaf, "extra", {})):
                 raise AirflowClusterPolicyViolation(
-                    f"{dag.dag_id} has no partitions, but asset {leaf.name!r} has ({made.definition!r}): an event of a"
-                    f" partition never starts a Dag without. Write schedule=Partitioned({leaf.name}, …), or"
+                    f"{dag.dag_id} has no partitions, but asset {leaf.name!r} has ({partitions.definition!r}): an event"
+                    f" of a partition never starts a Dag without. Write schedule=Partitioned({leaf.name}, …), or"
                     " @asset(partition=…), with the partitions to make of it"
                 )
     file = _FILES[dag.fileloc]
-    file[dag.dag_id] = Node.of(dag)
-    if circle := next((circle for circle in circles(file) if dag.dag_id in circle), None):
-        raise AirflowClusterPolicyViolation(str(circle))
+    file[dag.dag_id] = DagNode.of(dag)
+    if cycle := next((cycle for cycle in cycles(file) if dag.dag_id in cycle), None):
+        raise AirflowClusterPolicyViolation(str(cycle))
 
 
 def has_partitions(timetable: Any) -> bool:
     """Whether the Dag of a *timetable* makes partitions; only the others are started by events without a key."""
-    return bool(getattr(timetable, "partitioned", False)) or hasattr(timetable, "adds")
+    return isinstance(timetable, PartitionTimetable) or bool(getattr(timetable, "partitioned", False))
 
 
-def circles(nodes: Mapping[str, Node]) -> Iterator[Circle]:
-    """Circles among the Dags *nodes*, by their ids; no Dag is in two of them."""
+def cycles(nodes: Mapping[str, DagNode]) -> Iterator[Cycle]:
+    """Cycles among the Dags *nodes*, by their ids; no Dag is in two of them."""
     left = dict(sorted(nodes.items()))
     while True:
         writers: dict[str, set[str]] = defaultdict(set)
@@ -107,16 +112,16 @@ def circles(nodes: Mapping[str, Node]) -> Iterator[Circle]:
         try:
             TopologicalSorter(before).prepare()
         except CycleError as error:
-            found: list[str] = error.args[1]
-            yield Circle(tuple((one, min(left[one].writes & left[other].reads)) for one, other in pairwise(found)))
-            left = {dag_id: node for dag_id, node in left.items() if dag_id not in found}
+            members: list[str] = error.args[1]
+            yield Cycle(tuple((one, min(left[one].writes & left[other].reads)) for one, other in pairwise(members)))
+            left = {dag_id: node for dag_id, node in left.items() if dag_id not in members}
         else:
             return
 
 
 def _upstreams(timetable: Any) -> list[Leaf]:
     """The assets that a timetable waits for, as far as they have names."""
-    if getattr(timetable, "upstreams", None) is not None:
+    if isinstance(timetable, Partitioned) and timetable.upstreams is not None:
         return list(timetable.upstreams.leaves.values())
     condition = condition_of(getattr(timetable, "asset_condition", None))
     try:

@@ -1,4 +1,4 @@
-"""The partitions that one tick makes due, in order, without listing them."""
+"""The keys due at a tick, in order, without a list of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key, ProductKey
 
 
-class Batch(Protocol):
+class DueKeys(Protocol):
     """Keys in the order in which their runs are made."""
 
     def __iter__(self) -> Iterator[Key]: ...
@@ -20,11 +20,14 @@ class Batch(Protocol):
         """The first key, ``None`` if nothing is due."""
 
     def after(self, text: str, at: int | None) -> Key | None:
-        """The key after the one called *text*. If the definition no longer has that one: the first whose time is later
-        than *at*, or the first of all without time."""
+        """The key after the one called *text*.
+
+        If the definition no longer has that one: the first with a time later than *at*, or the first of all without
+        time.
+        """
 
 
-class ListedBatch:
+class ListedDueKeys:
     """Keys that a plug-in chose."""
 
     def __init__(self, definition: PartitionDefinition, keys: Iterable[Key]) -> None:
@@ -49,7 +52,7 @@ class ListedBatch:
         return None
 
 
-class SegmentBatch:
+class SegmentDueKeys:
     """All keys of a definition without time."""
 
     def __init__(self, definition: PartitionDefinition) -> None:
@@ -68,8 +71,8 @@ class SegmentBatch:
             return self.first()
 
 
-class SpanBatch:
-    """All keys whose interval starts in a span of time.
+class RangeDueKeys:
+    """All keys whose interval starts in a range of time.
 
     :param span: half-open, in microseconds since the epoch, cut at boundaries of the definition.
     """

@@ -1,4 +1,4 @@
-"""Where a partitioned Dag stands in its schedule."""
+"""The last scheduled run of a partitioned Dag."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
 
 
-class Position(NamedTuple):
-    """The newest scheduled run's place, and the key that says what comes next.
+class LastScheduled(NamedTuple):
+    """The newest scheduled run, and the key that the next one follows.
 
     :ivar run_after: of the newest scheduled run.
     :ivar key: of that run; if the definition no longer has it, of the newest run of the same tick it does have.
@@ -26,26 +26,28 @@ class Position(NamedTuple):
     date: datetime | None
 
 
-def position(run: DagRun, tick: Callable[[datetime], datetime | None], known: Callable[[str], bool]) -> Position | None:
-    """The position of *run*'s Dag, read in the session *run* belongs to; ``None`` before its first scheduled run.
+def last_scheduled(
+    run: DagRun, tick: Callable[[datetime], datetime | None], is_key: Callable[[str], bool]
+) -> LastScheduled | None:
+    """The last scheduled run of *run*'s Dag, read in the session *run* belongs to; ``None`` before its first one.
 
     Airflow hands over the run with the greatest partition date, which may belong to a backfill or a refresh; the place
     in the schedule is that of the newest scheduled run by ``run_after``.
 
     :param tick: the tick a ``run_after`` belongs to.
-    :param known: whether the definition has a key.
+    :param is_key: whether the definition has a key.
     """
     newest = next(_scheduled(run, limit=1), None)
-    if newest is None or newest.key is None or known(newest.key):
+    if newest is None or newest.key is None or is_key(newest.key):
         return newest
     since = tick(newest.run_after)
     for other in _scheduled(run, since=since):
-        if other.key is not None and known(other.key):
+        if other.key is not None and is_key(other.key):
             return other._replace(run_after=newest.run_after)
     return newest
 
 
-def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None = None) -> Iterator[Position]:
+def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None = None) -> Iterator[LastScheduled]:
     """Scheduled runs of the Dag, newest first."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.types import DagRunType
@@ -53,7 +55,7 @@ def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None 
     session = object_session(run)
     if session is None:  # a run that is in no database speaks for itself
         if run.run_type == DagRunType.SCHEDULED:
-            yield Position(run.run_after, run.partition_key, run.partition_date)
+            yield LastScheduled(run.run_after, run.partition_key, run.partition_date)
         return
     query = (
         select(DagRun.run_after, DagRun.partition_key, DagRun.partition_date)
@@ -64,4 +66,4 @@ def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None 
     if since is not None:
         query = query.where(DagRun.run_after >= since)
     for row in session.execute(query):
-        yield Position(*row)
+        yield LastScheduled(*row)

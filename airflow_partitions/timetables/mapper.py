@@ -14,14 +14,14 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
-from airflow_partitions.timetables.evaluation import Readiness
+from airflow_partitions.timetables.evaluation import Evaluator
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.rules import write_rule
 from airflow_partitions.timetables.upstreams import MAX_DOWNSTREAM_KEYS, Upstream, Upstreams
 
 
-class Needed(AbstractSet[str]):
-    """Texts of the upstream keys that one downstream key needs, and the question whether to make it."""
+class UpstreamKeys(AbstractSet[str]):
+    """Texts of the upstream keys that one downstream key needs; :class:`WaitForHistory` claims its run by them."""
 
     def __init__(self, mapper: DependencyMapper, text: str, selection: Selection) -> None:
         self.mapper = mapper
@@ -41,12 +41,12 @@ class Needed(AbstractSet[str]):
         return len(self._selection)
 
 
-class OverHistory(WaitPolicy):
+class WaitForHistory(WaitPolicy):
     """Fires when all that is needed has been materialised at any time and nothing of it is being made."""
 
     def is_satisfied_by_keys(self, *, matched: AbstractSet[str], expected: AbstractSet[str]) -> PartitionSatisfaction:
-        """Asks the whole condition, whatever keys the pending row has *matched*."""
-        satisfied = isinstance(expected, Needed) and expected.mapper.readiness.fires(expected.text)
+        """Claim the run if the whole condition holds, whatever keys the pending row has *matched*."""
+        satisfied = isinstance(expected, UpstreamKeys) and expected.mapper.evaluator.claim_run(expected.text)
         return PartitionSatisfaction(satisfied=satisfied, unreachable=False, unreachable_reason=None)
 
 
@@ -55,17 +55,17 @@ class DependencyMapper(PartitionMapper):
 
     is_rollup = True
 
-    def __init__(self, upstreams: Upstreams, name: str, readiness: Readiness, dates: PartitionDates) -> None:
+    def __init__(self, upstreams: Upstreams, name: str, evaluator: Evaluator, dates: PartitionDates) -> None:
         super().__init__(max_downstream_keys=MAX_DOWNSTREAM_KEYS)
         self.upstreams = upstreams
         self.name = name
-        self.readiness = readiness
-        self.wait_policy = OverHistory()
+        self.evaluator = evaluator
+        self.wait_policy = WaitForHistory()
         self._dates = dates
 
     @property
     def member(self) -> Upstream:
-        """The upstream this is the mapper of."""
+        """The upstream of the mapper."""
         return self.upstreams.member(self.name)
 
     def to_downstream(self, key: str) -> list[str]:
@@ -75,16 +75,16 @@ class DependencyMapper(PartitionMapper):
     def reached(self, key: str, run_after: datetime | None = None) -> list[str]:
         """The same for an event of the past, sent by a run with that ``run_after``."""
         member, now = self.member, datetime.now(UTC)
-        found: dict[str, Key] = {}
+        keys: dict[str, Key] = {}
         for upstream in member.keys(key):
-            for chosen in self._chosen(member, upstream, key, run_after, now):
-                found[str(chosen)] = chosen
-        settled = self._settled(found, now)
-        return [text for text in found if text not in settled]
+            for downstream in self._downstream(member, upstream, key, run_after, now):
+                keys[str(downstream)] = downstream
+        settled = self._settled(keys, now)
+        return [text for text in keys if text not in settled]
 
-    def to_upstream(self, downstream_key: str) -> Needed:
+    def to_upstream(self, downstream_key: str) -> UpstreamKeys:
         """The upstream keys that the Dag's key needs."""
-        return Needed(self, downstream_key, self.readiness.needed(self.member, downstream_key))
+        return UpstreamKeys(self, downstream_key, self.evaluator.needed(self.member, downstream_key))
 
     def to_partition_date(self, downstream_key: str) -> Any:
         """Partition date of the Dag's key."""
@@ -92,35 +92,37 @@ class DependencyMapper(PartitionMapper):
         return None if date is None else utc(date)
 
     def serialize(self) -> dict[str, Any]:
-        """What Airflow compares to tell whether the mapper changed."""
+        """The form by which Airflow sees whether the mapper changed."""
         return {
             "downstream": self.upstreams.downstream.to_json(),
             "condition": self.upstreams.condition.as_expression(),
-            "upstream": {"name": self.name, "said": self.upstreams.said(self.name)},
+            "upstream": {"name": self.name, "declared": self.upstreams.declared(self.name)},
             "rule": write_rule(self.upstreams.rule(self.name)),
         }
 
-    def _chosen(self, member: Upstream, key: Key, text: str, run_after: datetime | None, now: datetime) -> Selection:
+    def _downstream(
+        self, member: Upstream, key: Key, text: str, run_after: datetime | None, now: datetime
+    ) -> Selection:
         dependency = member.dependency
         if dependency.needs_tick:
             return dependency.downstream(key, tick=self._tick(member, text, run_after, now), now=now)
-        found = dependency.downstream(key, now=now)
+        selection = dependency.downstream(key, now=now)
         time = self.upstreams.downstream.time
         if not dependency.rule.moving or time is None:
-            return found
+            return selection
         # What holds for every interval is taken up by those to come: only the newest one is made again by itself.
         newest = time.last(now)
         if newest is None:
             return Selection(self.upstreams.downstream)
-        return found & Selection.between(self.upstreams.downstream, newest.start, newest.end)
+        return selection & Selection.between(self.upstreams.downstream, newest.start, newest.end)
 
     def _tick(
         self, member: Upstream, text: str, run_after: datetime | None, now: datetime
     ) -> tuple[datetime | None, datetime]:
         """The tick that made the upstream key *text*, and the one before it."""
-        from airflow_partitions.history.dag_runs import tick_behind
+        from airflow_partitions.history.dag_runs import run_after_of
 
-        at = instant(run_after or tick_behind(self.name, text) or now)
+        at = instant(run_after or run_after_of(self.name, text) or now)
         tick = member.ticks.floor(at)
         if tick is None:
             return None, utc(at)
@@ -129,24 +131,23 @@ class DependencyMapper(PartitionMapper):
 
     def _settled(self, keys: Mapping[str, Key], now: datetime) -> set[str]:
         """Those of the Dag's *keys* that are made and that no change makes again: nobody needs to wait for them."""
-        from airflow_partitions.history.dag_runs import begun
+        from airflow_partitions.history.dag_runs import run_statuses
 
-        firing, downstream = self.upstreams.firing, self.upstreams.downstream
+        run_policy, downstream = self.upstreams.run_policy, self.upstreams.downstream
         intervals = ((text, downstream.interval_of(key)) for text, key in keys.items())
         ends = ((text, None if interval is None else interval.end) for text, interval in intervals)
-        past = [text for text, end in ends if firing.wait is None and firing.is_past(end, now)]
-        if not past or self.readiness.dag_id is None:
+        past = [text for text, end in ends if run_policy.wait is None and run_policy.is_past(end, now)]
+        if not past or self.evaluator.dag_id is None:
             return set()
-        known = begun(self.readiness.dag_id, downstream, past)
-        return {text for text, runs in known.items() if runs.queued or runs.at is not None}
+        statuses = run_statuses(self.evaluator.dag_id, downstream, past)
+        return {text for text, runs in statuses.items() if runs.queued or runs.started is not None}
 
 
-def mappers_of(upstreams: Upstreams, readiness: Readiness, dates: PartitionDates) -> Mapping[str, DependencyMapper]:
+def mappers_of(upstreams: Upstreams, evaluator: Evaluator, dates: PartitionDates) -> Mapping[str, DependencyMapper]:
     """A mapper for each upstream, by name and by URI."""
-    found = {}
+    mappers = {}
     for name, leaf in upstreams.leaves.items():
-        mapper = DependencyMapper(upstreams, name, readiness, dates)
-        found[name] = mapper
+        mapper = mappers[name] = DependencyMapper(upstreams, name, evaluator, dates)
         if uri := getattr(leaf, "uri", ""):
-            found[uri] = mapper
-    return found
+            mappers[uri] = mapper
+    return mappers

@@ -1,4 +1,4 @@
-"""The timetable of partitioned Dags with a time schedule."""
+"""The timetable of partitioned Dags."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from airflow.exceptions import InvalidPartitionKeyError
-from airflow.timetables.base import DagRunInfo, PartitionMapperInfo, Timetable
+from airflow.timetables.base import DagRunInfo, PartitionMapperInfo
 from pendulum import DateTime, instance
 
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.definitions.definition import check_definition
-from airflow_partitions.dependencies import Foreign, Rule
+from airflow_partitions.dependencies import KeyFormat, Rule
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
-from airflow_partitions.timetables.asset_extra import Made, publish
+from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
+from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import AnyEvent, condition_of
-from airflow_partitions.timetables.evaluation import Outlook, Readiness
-from airflow_partitions.timetables.last_scheduled import position
+from airflow_partitions.timetables.evaluation import Evaluation, Evaluator
+from airflow_partitions.timetables.last_scheduled import last_scheduled
 from airflow_partitions.timetables.mapper import mappers_of
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.run_id import run_id_text
-from airflow_partitions.timetables.run_order import Agenda, Location
-from airflow_partitions.timetables.run_policy import AtLeast, Firing, Within
+from airflow_partitions.timetables.run_order import RunOrder, RunPosition
+from airflow_partitions.timetables.run_policy import AtLeast, RunPolicy, Within
 from airflow_partitions.timetables.ticks import ticks_for
 from airflow_partitions.timetables.upstreams import Upstreams, check_schedulable
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
 
 
-class Partitioned(Timetable):
+class Partitioned(PartitionTimetable):
     """One Dag run per partition that a tick of *schedule* makes due.
 
     .. code-block:: python
@@ -51,19 +52,19 @@ class Partitioned(Timetable):
     dimension every segment is. Runs of one tick follow each other; an unfinished tick is finished before the next.
     After a pause only the newest tick that makes something due counts; older ones are a backfill.
 
-    Where a run stands in this order is its ``run_after``: the tick plus one microsecond for each run before it.
+    The place of a run in this order is its ``run_after``: the tick plus one microsecond for each run before it.
 
     With upstream assets as *schedule* there are no ticks: a partition is made when every upstream partition that
     overlaps it has been materialised, at any time, and none of them is being made again.
 
     :param schedule: a preset or cron, read in the partition's zone; a timedelta; another timetable, which keeps its
         zone; ``None`` for manual runs and backfills only; or upstream assets, joined by ``&`` and ``|``.
-    :param partition: what partitions the Dag makes.
+    :param partition: definition of the partitions that the Dag makes.
     :param asset: the asset they are partitions of; the definition is published in its ``extra``.
     :param refresh: make this many intervals before the due ones again.
     :param allow_open: accept manual runs for an interval that is not over.
     :param upstreams: definitions of upstream assets by name, for those that publish none.
-    :param rules: what replaces overlap, by name of the upstream asset: ``Lookback(n)``, ``Window(before, after)``, ….
+    :param rules: instead of overlap, by name of the upstream asset: ``Lookback(n)``, ``Window(before, after)``, ….
     :param wait: ``AtLeast(n)`` to begin when *n* partitions of every upstream are there, and once more when all are.
     :param rerun: what to do when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
@@ -84,7 +85,7 @@ class Partitioned(Timetable):
         asset: Any = None,
         refresh: int = 0,
         allow_open: bool = False,
-        upstreams: Mapping[str, PartitionDefinition | Foreign] | None = None,
+        upstreams: Mapping[str, PartitionDefinition | KeyFormat] | None = None,
         rules: Mapping[str, Rule] | None = None,
         wait: AtLeast | None = None,
         rerun: str | Within = "always",
@@ -96,40 +97,40 @@ class Partitioned(Timetable):
             raise InvalidDefinitionError(
                 f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
             )
-        self.partition = partition
+        self.partition: PartitionDefinition = partition
         self.refresh = refresh
         self.allow_open = allow_open
         self._time = partition.time
         self._dates = PartitionDates(partition)
-        firing = Firing(wait, rerun, max_wait)
+        run_policy = RunPolicy(wait, rerun, max_wait)
         condition = condition_of(schedule)
-        self._upstreams = schedule if isinstance(schedule, Upstreams) else None
+        self.upstreams: Upstreams | None = schedule if isinstance(schedule, Upstreams) else None
         if condition is not None:
-            self._upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, firing)
-            self._upstreams.check()
-        if self._upstreams is not None:
-            self._readiness = Readiness(self._upstreams)
-            self._mappers = mappers_of(self._upstreams, self._readiness, self._dates)
-            self.asset_condition = AnyEvent(self._upstreams.condition)
+            self.upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, run_policy)
+            self.upstreams.check()
+        if self.upstreams is not None:
+            self._readiness = Evaluator(self.upstreams)
+            self._mappers = mappers_of(self.upstreams, self._readiness, self._dates)
+            self.asset_condition = AnyEvent(self.upstreams.condition)
         else:
             check_schedulable(partition)
-            if upstreams or rules or firing != Firing():
+            if upstreams or rules or run_policy != RunPolicy():
                 raise InvalidDefinitionError(
                     f"upstreams, rules, wait, rerun and max_wait go with assets as schedule, not with {schedule!r}"
                 )
-        ticks = None if self._upstreams is not None else schedule
+        ticks = None if self.upstreams is not None else schedule
         self._ticks = ticks_for(partition, ticks)
         plug_in = None if type(self).due is Partitioned.due else self.due
-        self._agenda = Agenda(partition, self._ticks, refresh, plug_in)
+        self._run_order = RunOrder(partition, self._ticks, refresh, plug_in)
         self.can_be_scheduled = schedule is not None
-        self.description = f"{partition!r}, {'by assets' if self._upstreams else f'at {self._ticks.summary}'}"
+        self.description = f"{partition!r}, {'by assets' if self.upstreams else f'at {self._ticks.summary}'}"
         if asset is not None:
-            publish(asset, self.makes)
+            write_extra(asset, self.produces)
 
     @property
-    def makes(self) -> Made:
-        """What the Dag makes, as its consumers want to know it."""
-        return Made(self.partition, self._ticks.to_json())
+    def produces(self) -> ProducedPartitions:
+        """The Dag's partitions, and its ticks."""
+        return ProducedPartitions(self.partition, self._ticks.to_json())
 
     @property
     def dag_id(self) -> str | None:
@@ -139,28 +140,24 @@ class Partitioned(Timetable):
     @dag_id.setter
     def dag_id(self, dag_id: str | None) -> None:
         self._dag_id = dag_id
-        if self._upstreams is not None:
+        if self.upstreams is not None:
             self._readiness.dag_id = dag_id
 
-    @property
-    def upstreams(self) -> Upstreams | None:
-        """The assets it is scheduled on; ``None`` with a time schedule."""
-        return self._upstreams
-
-    def outlook(self, key: str) -> Outlook:
-        """What is to be done for *key*, over all that was ever materialised; for scheduler and API server.
+    def evaluate(self, key: str) -> Evaluation:
+        """Evaluate *key* over all that was ever materialised; for scheduler and API server.
 
         :raises InvalidDefinitionError: with a time schedule.
+        :raises InvalidKeyError: if the definition has no such key.
         """
-        if self._upstreams is None:
+        if self.upstreams is None:
             raise InvalidDefinitionError(f"{self.dag_id} is not scheduled on assets; its partitions wait for none")
-        return self._readiness.outlook(key, _now())
+        return self._readiness.evaluate(key, _now())
 
     @property
     def summary(self) -> str:
         times = {} if self._time is None else {self._time.name: self._time.schedule}
         by = " x ".join(str(times.get(name, name)) for name in self.partition.dimensions)
-        return f"{'Asset' if self._upstreams else self._ticks.summary}, by {by}"
+        return f"{'Asset' if self.upstreams else self._ticks.summary}, by {by}"
 
     def due(self, previous_tick: datetime | None, tick: datetime) -> Iterable[Key]:
         """The keys that *tick* makes due, in the order of their runs.
@@ -168,22 +165,22 @@ class Partitioned(Timetable):
         :param previous_tick: the tick before it, aware; ``None`` if there was none.
         :param tick: aware.
         """
-        return self._agenda.due(None if previous_tick is None else instant(previous_tick), instant(tick))
+        return self._run_order.due(None if previous_tick is None else instant(previous_tick), instant(tick))
 
-    def makes_due(self, key: str, run_after: datetime) -> bool:
+    def makes_due(self, key: Key, run_after: datetime) -> bool:
         """Whether a scheduled run with that ``run_after`` is the one its tick makes *key* for, not a refresh."""
-        interval = self.partition.interval_of(self.partition.parse(key))
-        return interval is None or self._agenda.due_tick(interval) == self._agenda.tick_of(instant(run_after))
+        interval = self.partition.interval_of(key)
+        return interval is None or self._run_order.due_tick(interval) == self._run_order.tick_of(instant(run_after))
 
     def get_partition_mapper(self, *, name: str = "", uri: str = "") -> PartitionMapper:
-        """How the partitions of one upstream belong to the Dag's."""
-        if self._upstreams is None:
+        """The mapper between the partitions of one upstream and the Dag's."""
+        if self.upstreams is None:
             return super().get_partition_mapper(name=name, uri=uri)
         return self._mappers[name or uri]
 
     @property
     def partition_mapper_info(self) -> list[PartitionMapperInfo]:
-        leaves = {} if self._upstreams is None else self._upstreams.leaves
+        leaves = {} if self.upstreams is None else self.upstreams.leaves
         return [
             PartitionMapperInfo(name=name, uri=uri, is_rollup=True)
             if (uri := getattr(leaf, "uri", ""))
@@ -209,15 +206,15 @@ class Partitioned(Timetable):
         now = instant(_now())
         if last_dagrun_info is None or last_dagrun_info.run_after == _NEVER:
             earliest = None if restriction.earliest is None else instant(restriction.earliest)
-            found = self._agenda.first(now, earliest, catchup=restriction.catchup)
+            following = self._run_order.first(now, earliest, catchup=restriction.catchup)
         else:
             date = last_dagrun_info.partition_date
             run_after = instant(last_dagrun_info.run_after)
-            last = Location(run_after, last_dagrun_info.partition_key, None if date is None else instant(date))
-            found = self._agenda.following(last, now, catchup=restriction.catchup)
-        if found is None or (restriction.latest is not None and found[1] > instant(restriction.latest)):
+            last = RunPosition(run_after, last_dagrun_info.partition_key, None if date is None else instant(date))
+            following = self._run_order.following(last, now, catchup=restriction.catchup)
+        if following is None or (restriction.latest is not None and following[1] > instant(restriction.latest)):
             return None
-        return self._run(*found)
+        return self._run(*following)
 
     def iter_partition_dagrun_infos(self, *, earliest: datetime, latest: datetime) -> Iterator[DagRunInfo]:
         """The closed partitions whose interval starts in ``[earliest, latest]``, read as wall clock in their zone."""
@@ -278,23 +275,23 @@ class Partitioned(Timetable):
         self, *, run_type: DagRunType, run_after: DateTime, data_interval: DataInterval | None, **extra: Any
     ) -> str:
         key: str | None = extra.get("partition_key")
-        told = run_after.isoformat() if key is None else run_id_text(key)
-        return run_type.generate_run_id(suffix=f"{told}__{token_hex(4)}")
+        text = run_after.isoformat() if key is None else run_id_text(key)
+        return run_type.generate_run_id(suffix=f"{text}__{token_hex(4)}")
 
     def run_info_from_dag_run(self, *, dag_run: DagRun) -> DagRunInfo:
-        found = position(dag_run, self._tick_of, self._knows)
-        if found is None:
+        last = last_scheduled(dag_run, self._tick_of, self._is_key)
+        if last is None:
             return DagRunInfo(run_after=_NEVER, data_interval=None)
         return DagRunInfo(
-            run_after=instance(found.run_after),
+            run_after=instance(last.run_after),
             data_interval=None,
-            partition_date=None if found.date is None else instance(found.date),
-            partition_key=found.key,
+            partition_date=None if last.date is None else instance(last.date),
+            partition_key=last.key,
         )
 
     def serialize(self) -> dict[str, Any]:
-        return {
-            "schedule": self._ticks.to_json() if self._upstreams is None else self._upstreams.to_json(),
+        return super().serialize() | {
+            "schedule": self._ticks.to_json() if self.upstreams is None else self.upstreams.to_json(),
             "partition": self.partition.to_json(),
             "refresh": self.refresh,
             "allow_open": self.allow_open,
@@ -302,7 +299,8 @@ class Partitioned(Timetable):
         }
 
     @classmethod
-    def deserialize(cls, data: dict[str, Any]) -> Timetable:
+    def deserialize(cls, data: dict[str, Any]) -> Partitioned:
+        cls.check_form(data)
         schedule = data["schedule"]
         by_assets = isinstance(schedule, dict) and "assets" in schedule
         definition = from_json(data["partition"])
@@ -311,15 +309,21 @@ class Partitioned(Timetable):
             definition,
             refresh=data["refresh"],
             allow_open=data["allow_open"],
+            **cls._more_arguments(data),
         )
-        timetable.dag_id = data.get("dag_id")  # older forms have none
+        timetable.dag_id = data["dag_id"]
         return timetable
 
+    @classmethod
+    def _more_arguments(cls, data: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG003 - for subclasses
+        """Arguments of a subclass, from its serialized form."""
+        return {}
+
     def _tick_of(self, run_after: datetime) -> datetime | None:
-        tick = self._agenda.tick_of(instant(run_after))
+        tick = self._run_order.tick_of(instant(run_after))
         return None if tick is None else utc(tick)
 
-    def _knows(self, text: str) -> bool:
+    def _is_key(self, text: str) -> bool:
         try:
             self.partition.parse(text)
         except InvalidKeyError:

@@ -1,4 +1,4 @@
-"""Rules in serialized Dags. Those of users are registered by an Airflow plugin, so that the scheduler has them too.
+"""Rules in serialized Dags. An Airflow plugin registers those of users, so that the scheduler has them too.
 
 .. code-block:: python
 

@@ -1,4 +1,4 @@
-"""Run ids that tell the partition."""
+"""Run ids with the text of the partition's key."""
 
 from __future__ import annotations
 

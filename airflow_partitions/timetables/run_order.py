@@ -1,4 +1,4 @@
-"""Which run comes next: the order of ticks, and of the partitions each makes due."""
+"""The order of runs: ticks, and the keys due at each."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from airflow_partitions.calendars.instants import utc
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Interval, Key
-from airflow_partitions.timetables.due_keys import Batch, ListedBatch, SegmentBatch, SpanBatch
+from airflow_partitions.timetables.due_keys import DueKeys, ListedDueKeys, RangeDueKeys, SegmentDueKeys
 from airflow_partitions.timetables.ticks import Ticks
 
 _MICROSECOND = 1
 _MAX_EMPTY_TICKS = 10_000
 
 
-class Location(NamedTuple):
-    """Where a run stands: instants in microseconds since the epoch.
+class RunPosition(NamedTuple):
+    """The place of a run in the order: instants in microseconds since the epoch.
 
     :ivar run_after: the tick plus a microsecond for each run before it.
     :ivar key: text of its partition, ``None`` if it was cleared.
@@ -31,11 +31,11 @@ class Location(NamedTuple):
     date: int | None
 
 
-class Agenda:
+class RunOrder:
     """The runs of a partitioned Dag in order.
 
-    :param definition: what partitions there are.
-    :param ticks: when to look for partitions to make.
+    :param definition: of the partitions.
+    :param ticks: of the Dag.
     :param refresh: make this many intervals before the due ones again.
     :param due: chooses the keys of a tick in another way, given the previous tick and the tick.
     """
@@ -61,7 +61,7 @@ class Agenda:
         """
         return self._start(self._first_tick(now, earliest, catchup=catchup))
 
-    def following(self, last: Location, now: int, *, catchup: bool) -> tuple[Key, int] | None:
+    def following(self, last: RunPosition, now: int, *, catchup: bool) -> tuple[Key, int] | None:
         """The run after *last* and its ``run_after``: an unfinished tick is finished first, then the newest counts."""
         current = self._ticks.floor(last.run_after)
         if current is not None:
@@ -82,13 +82,13 @@ class Agenda:
         """The tick that makes the partitions of *interval* due."""
         return self._ticks.after(interval.bounds[1] - 1)
 
-    def due(self, previous: int | None, tick: int) -> Batch:
+    def due(self, previous: int | None, tick: int) -> DueKeys:
         """The default rule: what ends after the *previous* tick, up to *tick*; all of it without time."""
         if self._time is None:
-            return SegmentBatch(self._definition)
+            return SegmentDueKeys(self._definition)
         closed = self._time.last(utc(tick))
         if closed is None or (previous is not None and closed.bounds[1] <= previous):
-            return ListedBatch(self._definition, ())
+            return ListedDueKeys(self._definition, ())
         low, high = closed.bounds
         if previous is not None:
             # What ends after the previous tick starts with the interval that holds it.
@@ -96,18 +96,18 @@ class Agenda:
         first = self._time.interval_at(low)
         for _ in range(self._refresh):
             first = self._time.previous(first) or first
-        return SpanBatch(self._definition, self._time, (first.bounds[0], high))
+        return RangeDueKeys(self._definition, self._time, (first.bounds[0], high))
 
     def _start(self, tick: int | None) -> tuple[Key, int] | None:
-        key = None if tick is None else self._batch(tick).first()
+        key = None if tick is None else self._due_keys(tick).first()
         return None if key is None or tick is None else (key, tick)
 
-    def _batch(self, tick: int) -> Batch:
+    def _due_keys(self, tick: int) -> DueKeys:
         previous = self._ticks.floor(tick - 1)
         if self._plug_in is None:
             return self.due(previous, tick)
         keys = self._plug_in(None if previous is None else utc(previous), utc(tick))
-        return ListedBatch(self._definition, keys)
+        return ListedDueKeys(self._definition, keys)
 
     def _first_tick(self, now: int, earliest: int | None, *, catchup: bool) -> int | None:
         if earliest is not None and catchup:
@@ -121,20 +121,20 @@ class Agenda:
             return newest
         return self._next_due(now)
 
-    def _unfinished(self, tick: int, last: Location) -> Key | None:
-        """The key after the *last* run's in the batch of *tick*."""
-        batch = self._batch(tick)
-        if last.key is None:  # cleared by hand: its place in the batch is left in run_after
+    def _unfinished(self, tick: int, last: RunPosition) -> Key | None:
+        """The key after the *last* run's among those due at *tick*."""
+        keys = self._due_keys(tick)
+        if last.key is None:  # cleared by hand: its place among the keys is left in run_after
             place = (last.run_after - tick) // _MICROSECOND
-            return next(islice(batch, place + 1, None), None)
-        return batch.after(last.key, last.date)
+            return next(islice(keys, place + 1, None), None)
+        return keys.after(last.key, last.date)
 
     def _next_due(self, at: int) -> int | None:
         """The first tick after *at* that makes something due."""
         tick = self._ticks.after(at)
         if self._plug_in is not None:
             return self._search(tick, self._ticks.after)
-        if self._time is None or tick is None or self._batch(tick).first() is not None:
+        if self._time is None or tick is None or self._due_keys(tick).first() is not None:
             return tick
         return self._tick_of_next_end(tick)
 
@@ -151,7 +151,7 @@ class Agenda:
     def _search(self, tick: int | None, step: Callable[[int], int | None]) -> int | None:
         """The first tick that makes something due, asking the plug-in tick by tick."""
         for _ in range(_MAX_EMPTY_TICKS):
-            if tick is None or self._batch(tick).first() is not None:
+            if tick is None or self._due_keys(tick).first() is not None:
                 return tick
             tick = step(tick)
         return None

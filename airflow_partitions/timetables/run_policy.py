@@ -1,4 +1,4 @@
-"""When a partition is made, and made again, given what is known of its upstream partitions. Now is an argument."""
+"""The policy by which a partition is made, and made again. Now is an argument."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _DURATION = re.compile(r"(\d+)\s*(s|min|h|d|w)")
 _UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def duration(given: str | timedelta) -> timedelta:
+def duration(length: str | timedelta) -> timedelta:
     """A length of time: a timedelta, or a number with ``s``, ``min``, ``h``, ``d`` or ``w``, as in ``"30min"``.
 
     :raises InvalidDefinitionError: for anything else, and for negative ones.
     """
-    if isinstance(given, timedelta) and given >= timedelta(0):
-        return given
-    if isinstance(given, str) and (found := _DURATION.fullmatch(given.strip())):
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    if isinstance(length, timedelta) and length >= timedelta(0):
+        return length
+    if isinstance(length, str) and (match := _DURATION.fullmatch(length.strip())):
+        return timedelta(**{_UNITS[match[2]]: int(match[1])})
     raise InvalidDefinitionError(
-        f"{given!r} is not a length of time; expected a timedelta, or text such as '30min', '12h' or '7d'"
+        f"{length!r} is not a length of time; expected a timedelta, or text such as '30min', '12h' or '7d'"
     )
 
 
@@ -38,9 +38,9 @@ class AtLeast:
     n: int = attrs.field()
 
     @n.validator
-    def _check(self, _: Any, given: Any) -> None:
-        if type(given) is not int or given < 1:
-            raise InvalidDefinitionError(f"AtLeast({given!r}); expected a number of upstream partitions, at least 1")
+    def _check(self, _: Any, value: Any) -> None:
+        if type(value) is not int or value < 1:
+            raise InvalidDefinitionError(f"AtLeast({value!r}); expected a number of upstream partitions, at least 1")
 
 
 @attrs.frozen
@@ -56,8 +56,8 @@ class Within:
 
 
 @attrs.frozen
-class Upcoming:
-    """What is known of the upstream partitions that one partition needs. Times are aware.
+class UpstreamStatus:
+    """Status of the upstream partitions that one partition needs. Times are aware.
 
     :ivar complete: each has been materialised.
     :ivar enough: as many have been as it takes to begin.
@@ -72,10 +72,10 @@ class Upcoming:
     newest: datetime | None = None
     completed: datetime | None = None
 
-    def and_(self, other: Upcoming) -> Upcoming:
-        """What is known if both are needed."""
+    def and_(self, other: UpstreamStatus) -> UpstreamStatus:
+        """The status if both are needed."""
         complete = self.complete and other.complete
-        return Upcoming(
+        return UpstreamStatus(
             complete,
             self.enough and other.enough,
             self.blocked or other.blocked,
@@ -83,12 +83,12 @@ class Upcoming:
             _latest(self.completed, other.completed) if complete else None,
         )
 
-    def or_(self, other: Upcoming) -> Upcoming:
-        """What is known if either will do: of those that hold and come to no harm by beginning now."""
+    def or_(self, other: UpstreamStatus) -> UpstreamStatus:
+        """The status if either will do: of those that hold and come to no harm by beginning now."""
         ready = [one for one in (self, other) if one.enough and not one.blocked] or [self, other]
         complete = any(one.complete for one in ready)
         completed = [one.completed for one in (self, other) if one.completed]
-        return Upcoming(
+        return UpstreamStatus(
             complete,
             any(one.enough for one in ready),
             any(one.blocked for one in ready),
@@ -98,8 +98,8 @@ class Upcoming:
 
 
 @attrs.frozen
-class Firing:
-    """When a Dag scheduled on assets makes a partition, and makes it again.
+class RunPolicy:
+    """Policy by which a Dag scheduled on assets makes a partition, and makes it again.
 
     :ivar wait: ``None`` for all that is needed, or :class:`AtLeast`.
     :ivar rerun: what to do when an upstream partition changes after the partition was made: ``"always"`` make it again,
@@ -112,57 +112,75 @@ class Firing:
     max_wait: timedelta = attrs.field(default=timedelta(days=1), converter=duration)
 
     @wait.validator
-    def _check_wait(self, _: Any, given: Any) -> None:
-        if given is not None and not isinstance(given, AtLeast):
-            raise InvalidDefinitionError(f"wait={given!r}; expected AtLeast(n), or None to wait for all")
+    def _check_wait(self, _: Any, value: Any) -> None:
+        if value is not None and not isinstance(value, AtLeast):
+            raise InvalidDefinitionError(f"wait={value!r}; expected AtLeast(n), or None to wait for all")
 
     @rerun.validator
-    def _check_rerun(self, _: Any, given: Any) -> None:
-        if given not in ("always", "never") and not isinstance(given, Within):
-            raise InvalidDefinitionError(f"rerun={given!r}; expected 'always', 'never' or Within('7d', settle='30min')")
+    def _check_rerun(self, _: Any, value: Any) -> None:
+        if value not in ("always", "never") and not isinstance(value, Within):
+            raise InvalidDefinitionError(f"rerun={value!r}; expected 'always', 'never' or Within('7d', settle='30min')")
 
     def enough(self, there: int, needed: int) -> bool:
         """Whether *there* of *needed* partitions of one upstream suffice to begin."""
         return there >= (needed if self.wait is None else min(self.wait.n, needed))
 
     def fires(
-        self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False
+        self,
+        status: UpstreamStatus,
+        started: datetime | None,
+        end: datetime | None,
+        now: datetime,
+        *,
+        queued: bool = False,
     ) -> bool:
         """Whether to start a run.
 
         A run that has begun after an upstream partition was materialised has read it: nothing is left to do.
 
-        :param begun: when the newest run of the partition began; ``None`` if there is none.
+        :param started: when the newest run of the partition began; ``None`` if there is none.
         :param end: the end of the partition's interval; ``None`` without a time dimension.
         :param queued: whether a run of the partition has yet to begin: it will read what is there.
         """
-        if queued or upcoming.blocked or not (upcoming.complete or upcoming.enough):
+        if queued or status.blocked or not (status.complete or status.enough):
             return False
-        if begun is None:
+        if started is None:
             return True
-        if upcoming.completed is None:
+        if status.completed is None:
             return False
-        if self.wait is not None and upcoming.completed > begun:
+        if self.wait is not None and status.completed > started:
             return True
-        return upcoming.newest is not None and upcoming.newest > begun and self.reruns(upcoming.newest, end, now)
+        return status.newest is not None and status.newest > started and self.reruns(status.newest, end, now)
 
     def settles(
-        self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False
+        self,
+        status: UpstreamStatus,
+        started: datetime | None,
+        end: datetime | None,
+        now: datetime,
+        *,
+        queued: bool = False,
     ) -> bool:
         """Whether to start a run now, or once nothing has changed for long enough; as for :meth:`fires`."""
-        if isinstance(self.rerun, Within) and upcoming.newest is not None:
-            now = max(now, upcoming.newest + self.rerun.settle)
-        return self.fires(upcoming, begun, end, now, queued=queued)
+        if isinstance(self.rerun, Within) and status.newest is not None:
+            now = max(now, status.newest + self.rerun.settle)
+        return self.fires(status, started, end, now, queued=queued)
 
     def idle(
-        self, upcoming: Upcoming, begun: datetime | None, end: datetime | None, now: datetime, *, queued: bool = False
+        self,
+        status: UpstreamStatus,
+        started: datetime | None,
+        end: datetime | None,
+        now: datetime,
+        *,
+        queued: bool = False,
     ) -> bool:
         """Whether nothing is left to do before another upstream partition is materialised; as for :meth:`fires`."""
-        if upcoming.newest is None or (begun is None and not queued):
+        if status.newest is None or (started is None and not queued):
             return False
-        if queued or begun is None or upcoming.newest <= begun:
+        if queued or started is None or status.newest <= started:
             return True
-        unfinished = self.wait is not None and (upcoming.completed is None or upcoming.completed > begun)
+        unfinished = self.wait is not None and (status.completed is None or status.completed > started)
         return not unfinished and self.is_past(end, now)
 
     def reruns(self, changed: datetime, end: datetime | None, now: datetime) -> bool:
@@ -186,7 +204,7 @@ class Firing:
         return {"wait": wait, "rerun": rerun, "max_wait": self.max_wait.total_seconds()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Firing:
+    def from_json(cls, data: dict[str, Any]) -> RunPolicy:
         """The inverse of :meth:`to_json`."""
         rerun = data["rerun"]
         if isinstance(rerun, dict):

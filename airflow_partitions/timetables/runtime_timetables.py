@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.exceptions import InvalidPartitionKeyError
 from airflow.serialization.definitions.assets import SerializedAsset
-from airflow.timetables.base import DagRunInfo, DataInterval, Timetable
+from airflow.timetables.base import DagRunInfo, DataInterval
 from airflow.timetables.simple import AssetTriggeredTimetable
 from pendulum import instance
 
@@ -16,10 +16,11 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import Made, published
+from airflow_partitions.timetables.asset_extra import ProducedPartitions, read_extra
+from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import condition_of, leaves
 from airflow_partitions.timetables.partitioned import Partitioned
-from airflow_partitions.timetables.run_policy import Firing
+from airflow_partitions.timetables.run_policy import RunPolicy
 from airflow_partitions.timetables.ticks import ticks_of
 
 if TYPE_CHECKING:
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from pendulum import DateTime
 
 
-class _Keyless(Timetable):
+class _RuntimeTimetable(PartitionTimetable):
     """A timetable whose runs have no partition of their own."""
 
     partitioned_at_runtime = True
     adds: PartitionAtRuntime
 
     @property
-    def makes(self) -> Made:
-        """What partitions its Dag makes."""
-        return Made(self.adds)
+    def produces(self) -> ProducedPartitions:
+        """The partitions whose keys its tasks add."""
+        return ProducedPartitions(self.adds)
 
     def resolve_partition_date(self, partition_key: str | None) -> None:
         """None: these runs have no partition.
@@ -51,11 +52,11 @@ class _Keyless(Timetable):
             )
 
 
-class AddsPartitions(_Keyless):
+class RuntimePartitionTimetable(_RuntimeTimetable):
     """One run per tick, without a partition of its own; its task adds keys of *partition*.
 
     :param schedule: a preset or cron, read in UTC; a timedelta; another timetable; or ``None`` for manual runs only.
-    :param partition: what the keys are.
+    :param partition: definition of the keys.
     """
 
     periodic = False  # there is no range of dates whose partitions could be made
@@ -67,8 +68,8 @@ class AddsPartitions(_Keyless):
         self.description = f"adds {partition!r}, at {self._ticks.summary}"
 
     @property
-    def makes(self) -> Made:
-        return Made(self.adds, self._ticks.to_json())
+    def produces(self) -> ProducedPartitions:
+        return ProducedPartitions(self.adds, self._ticks.to_json())
 
     @property
     def summary(self) -> str:
@@ -103,18 +104,19 @@ class AddsPartitions(_Keyless):
         return DataInterval.exact(run_after)
 
     def serialize(self) -> dict[str, Any]:
-        return {"schedule": self._ticks.to_json(), "partition": self.adds.to_json()}
+        return super().serialize() | {"schedule": self._ticks.to_json(), "partition": self.adds.to_json()}
 
     @classmethod
-    def deserialize(cls, data: dict[str, Any]) -> Timetable:
+    def deserialize(cls, data: dict[str, Any]) -> RuntimePartitionTimetable:
+        cls.check_form(data)
         return cls(data["schedule"], _runtime(data["partition"]))
 
 
-class AddsByAssets(_Keyless, AssetTriggeredTimetable):
+class AssetTriggeredRuntimeTimetable(_RuntimeTimetable, AssetTriggeredTimetable):
     """One run, without a partition of its own, when the assets it is scheduled on have new events without keys.
 
     :param assets: an asset without partitions, or several joined by ``&`` and ``|``.
-    :param partition: what the keys are that its task adds.
+    :param partition: definition of the keys that its task adds.
     """
 
     def __init__(self, assets: SerializedAssetBase, partition: PartitionAtRuntime) -> None:
@@ -127,87 +129,89 @@ class AddsByAssets(_Keyless, AssetTriggeredTimetable):
         return f"Asset, adds {self.adds.name}"
 
     def serialize(self) -> dict[str, Any]:
-        return {**super().serialize(), "partition": self.adds.to_json()}
+        assets = AssetTriggeredTimetable.serialize(self)
+        return _RuntimeTimetable.serialize(self) | assets | {"partition": self.adds.to_json()}
 
     @classmethod
-    def deserialize(cls, data: dict[str, Any]) -> Timetable:
+    def deserialize(cls, data: dict[str, Any]) -> AssetTriggeredRuntimeTimetable:
         from airflow.serialization.decoders import decode_asset_like
 
+        cls.check_form(data)
         return cls(decode_asset_like(data["asset_condition"]), _runtime(data["partition"]))
 
 
-class AddsByPartition(Partitioned):
+class PartitionTriggeredRuntimeTimetable(Partitioned):
     """One run per partition of the assets it is scheduled on; its task adds keys of another definition.
 
-    :param adds: what the keys are that its task adds.
+    :param adds: definition of the keys that its task adds.
 
     The others are those of :class:`Partitioned`; its *partition* is that of the upstream assets.
     """
 
     def __init__(
-        self, schedule: Any, partition: PartitionDefinition, *, adds: PartitionAtRuntime | None = None, **options: Any
+        self, schedule: Any, partition: PartitionDefinition, *, adds: PartitionAtRuntime, **options: Any
     ) -> None:
-        self.adds = adds  # none only until deserialize has read it
+        self.adds: PartitionAtRuntime = adds
         super().__init__(schedule, partition, **options)
 
     @property
-    def makes(self) -> Made:
-        return super().makes if self.adds is None else Made(self.adds)
+    def produces(self) -> ProducedPartitions:
+        return ProducedPartitions(self.adds)
 
     @property
     def summary(self) -> str:
-        return super().summary if self.adds is None else f"{super().summary}, adds {self.adds.name}"
+        return f"{super().summary}, adds {self.adds.name}"
 
     def serialize(self) -> dict[str, Any]:
-        return {**super().serialize(), "adds": None if self.adds is None else self.adds.to_json()}
+        return super().serialize() | {"adds": self.adds.to_json()}
 
     @classmethod
-    def deserialize(cls, data: dict[str, Any]) -> Timetable:
-        made: Any = super().deserialize(data)
-        made.adds = _runtime(data["adds"])
-        return made  # type: ignore[no-any-return]
+    def _more_arguments(cls, data: dict[str, Any]) -> dict[str, Any]:
+        return {"adds": _runtime(data["adds"])}
 
 
-def adding(schedule: Any, partition: PartitionAtRuntime, known: Mapping[str, Any], **firing: Any) -> Timetable | None:
-    """The timetable of a Dag whose task adds keys of *partition*; ``None`` if its runs are each given one.
+def runtime_timetable(
+    schedule: Any, partition: PartitionAtRuntime, definitions: Mapping[str, Any], **run_policy: Any
+) -> PartitionTimetable | None:
+    """The timetable of a Dag whose task adds keys of *partition*; ``None`` if its runs are each about one of them.
 
-    They are given one if an upstream asset has the same definition, or is known by its name only.
+    They are if an upstream asset has the same definition, or is known by its name only.
 
-    :param known: definitions of upstream assets by name, for those that publish none.
-    :param firing: ``wait``, ``rerun`` and ``max_wait`` of :class:`Partitioned`.
+    :param definitions: of upstream assets by name, for those that publish none.
+    :param run_policy: ``wait``, ``rerun`` and ``max_wait`` of :class:`Partitioned`.
     :raises InvalidDefinitionError: if the upstream assets have nothing in common to run by.
     """
     condition = condition_of(schedule)
     if condition is None:
-        _refuse(firing, f"schedule={schedule!r}")
-        return AddsPartitions(schedule, partition)
-    found: dict[str, Any] = {}
+        _refuse_policy(run_policy, f"schedule={schedule!r}")
+        return RuntimePartitionTimetable(schedule, partition)
+    upstream: dict[str, Any] = {}
     for leaf in leaves(condition):
-        if leaf.name in known:
-            found[leaf.name] = getattr(known[leaf.name], "definition", known[leaf.name])
+        if leaf.name in definitions:
+            upstream[leaf.name] = getattr(definitions[leaf.name], "definition", definitions[leaf.name])
         elif not isinstance(leaf, SerializedAsset):
             return None
         else:
-            made = published(leaf.extra)
-            found[leaf.name] = None if made is None else made.definition
-    first = next(iter(found.values()))
-    if partition in found.values():
+            produced = read_extra(leaf.extra)
+            upstream[leaf.name] = None if produced is None else produced.definition
+    first = next(iter(upstream.values()))
+    if partition in upstream.values():
         return None
-    if any(definition != first for definition in found.values()):
+    if any(definition != first for definition in upstream.values()):
         raise InvalidDefinitionError(
             f"a run that adds keys of {partition!r} is about one upstream partition, so upstream assets need one"
-            f" definition; given: {', '.join(f'{name}: {definition!r}' for name, definition in found.items())}."
+            f" definition; given: {', '.join(f'{name}: {definition!r}' for name, definition in upstream.items())}."
             " Schedule it on one of them, or on an asset that joins them"
         )
     if first is None:
-        _refuse(firing, "upstream assets without partitions")
-        return AddsByAssets(condition, partition)
-    return AddsByPartition(schedule, first, adds=partition, upstreams=known, **firing)
+        _refuse_policy(run_policy, "upstream assets without partitions")
+        return AssetTriggeredRuntimeTimetable(condition, partition)
+    return PartitionTriggeredRuntimeTimetable(schedule, first, adds=partition, upstreams=definitions, **run_policy)
 
 
-def _refuse(firing: Mapping[str, Any], given: str) -> None:
-    if Firing(**firing) != Firing():
-        raise InvalidDefinitionError(f"wait, rerun and max_wait go with upstream partitions; given: {given}")
+def _refuse_policy(run_policy: Mapping[str, Any], schedule: str) -> None:
+    if RunPolicy(**run_policy) != RunPolicy():
+        raise InvalidDefinitionError(f"wait, rerun and max_wait go with upstream partitions; given: {schedule}")
 
 
 def _runtime(data: dict[str, Any]) -> PartitionAtRuntime:

@@ -117,8 +117,8 @@ class NoTicks:
         return None
 
 
-def ticks_of(schedule: Any, place: ZoneInfo) -> Ticks:
-    """The ticks of a *schedule*: a preset or cron read in the zone *place*, a timedelta, a timetable, ``None``, or the
+def ticks_of(schedule: Any, timezone: ZoneInfo) -> Ticks:
+    """The ticks of a *schedule*: a preset or cron read in *timezone*, a timedelta, a timetable, ``None``, or the
     JSON form of ticks.
 
     :raises InvalidDefinitionError: for anything else.
@@ -126,10 +126,10 @@ def ticks_of(schedule: Any, place: ZoneInfo) -> Ticks:
     if schedule is None:
         return NoTicks()
     if isinstance(schedule, str | timedelta):
-        return CalendarTicks(schedule, place)
+        return CalendarTicks(schedule, timezone)
     if isinstance(schedule, dict):
         if "seconds" in schedule:
-            return CalendarTicks(timedelta(seconds=schedule["seconds"]), place)
+            return CalendarTicks(timedelta(seconds=schedule["seconds"]), timezone)
         from airflow.serialization.decoders import decode_timetable
 
         return TimetableTicks(decode_timetable(schedule["timetable"]))

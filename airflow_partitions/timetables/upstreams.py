@@ -1,4 +1,4 @@
-"""The upstream assets of a Dag, and how their partitions belong to the Dag's own."""
+"""The upstream assets of a Dag, and the dependencies of its partitions on theirs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from airflow.serialization.encoders import encode_asset_like
 from cachetools import TTLCache, cached
 
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
-from airflow_partitions.dependencies import Dependency, Foreign, Overlap, Rule, check_inverse
+from airflow_partitions.dependencies import Dependency, KeyFormat, Overlap, Rule, check_inverse
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.ledger_keys import keys_of
 from airflow_partitions.keys import Key
-from airflow_partitions.timetables.asset_extra import Made, published
+from airflow_partitions.timetables.asset_extra import ProducedPartitions, read_extra
+from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import Leaf, leaves
 from airflow_partitions.timetables.rules import read_rule, write_rule
-from airflow_partitions.timetables.run_policy import Firing
+from airflow_partitions.timetables.run_policy import RunPolicy
 from airflow_partitions.timetables.ticks import Ticks, ticks_for
 
 #: Airflow drops an event whole that makes more downstream keys than its cap. Ours is above what a Dag file may ask for.
@@ -31,32 +32,32 @@ MAX_DOWNSTREAM_KEYS = 100_000
 
 @attrs.frozen(slots=False)
 class Upstream:
-    """An upstream asset, what partitions it has, and how the Dag's depend on them.
+    """An upstream asset, its partitions, and the dependency of the Dag's on them.
 
     :ivar uri: empty where the Dag names the asset only.
-    :ivar made: what partitions its producer makes.
-    :ivar foreign: how its keys are written, if not as ours.
+    :ivar produced: the partitions that its producer makes.
+    :ivar key_format: of its keys, if they are not written as ours.
     """
 
     name: str
     uri: str
-    made: Made
+    produced: ProducedPartitions
     dependency: Dependency
-    foreign: Foreign | None = None
+    key_format: KeyFormat | None = None
 
     @property
     def definition(self) -> PartitionDefinition:
-        """What partitions it has."""
-        return self.made.definition
+        """Of its partitions."""
+        return self.produced.definition
 
     @cached_property
     def ticks(self) -> Ticks:
-        """When its producer looks for partitions to make."""
-        return ticks_for(self.made.definition, self.made.ticks)
+        """The ticks of its producer."""
+        return ticks_for(self.produced.definition, self.produced.ticks)
 
     def text(self, key: Key) -> str:
         """*key* as the asset's events carry it."""
-        return str(key) if self.foreign is None else self.foreign.text(key)
+        return str(key) if self.key_format is None else self.key_format.text(key)
 
     def keys(self, text: str) -> tuple[Key, ...]:
         """The keys that an event with *text* is about.
@@ -64,22 +65,22 @@ class Upstream:
         :raises InvalidKeyError: if there are none; the message names the asset.
         """
         try:
-            return keys_of(self.foreign or self.definition, text)
+            return keys_of(self.key_format or self.definition, text)
         except InvalidKeyError as error:
             raise InvalidKeyError(f"asset {self.name!r}: {error}", given=text) from None
 
 
 class Upstreams:
-    """The upstream assets of a Dag, the condition on them, and how their partitions belong to the Dag's own.
+    """The upstream assets of a Dag, the condition on them, and the dependencies of its partitions on theirs.
 
     An upstream named by ``Asset.ref`` alone is looked up among the Dags that make it when it is first asked for, which
     only scheduler and API server can do.
 
-    :param downstream: what partitions the Dag makes.
+    :param downstream: definition of the Dag's partitions.
     :param condition: an asset, or assets joined by ``&`` and ``|``.
-    :param known: definitions of upstreams by asset name, for those that don't publish one.
-    :param rules: what replaces overlap, by asset name.
-    :param firing: when a partition is made, and made again.
+    :param definitions: of upstreams by asset name, for those that don't publish one.
+    :param rules: instead of overlap, by asset name.
+    :param run_policy: by which a partition is made, and made again.
     :raises InvalidDefinitionError: for definitions or rules of other assets.
     """
 
@@ -87,109 +88,114 @@ class Upstreams:
         self,
         downstream: PartitionDefinition,
         condition: SerializedAssetBase,
-        known: Mapping[str, PartitionDefinition | Foreign | Made],
+        definitions: Mapping[str, PartitionDefinition | KeyFormat | ProducedPartitions],
         rules: Mapping[str, Rule],
-        firing: Firing,
+        run_policy: RunPolicy,
     ) -> None:
         self.downstream = downstream
         self.condition = condition
-        self.firing = firing
+        self.run_policy = run_policy
         self.leaves: Mapping[str, Leaf] = {leaf.name: leaf for leaf in leaves(condition)}
-        for kind, given in (("rules", rules), ("upstreams", known)):
-            if unknown := set(given) - set(self.leaves):
+        for kind, names in (("rules", rules), ("upstreams", definitions)):
+            if unknown := set(names) - set(self.leaves):
                 raise InvalidDefinitionError(
                     f"{kind} for {', '.join(sorted(unknown))}; the upstream assets are: {', '.join(self.leaves)}"
                 )
-        self._known = known
+        self._definitions = definitions
         self._rules = rules
-        self._found: dict[str, Upstream] = {}
+        self._members: dict[str, Upstream] = {}
 
     def check(self) -> None:
-        """Refuse what can't work, as far as it can be known without looking up who makes an asset.
+        """Refuse what can't work, as far as it shows without a look-up of who makes an asset.
 
         :raises InvalidDefinitionError: naming the asset, and what to write instead.
         """
         for name in self.leaves:
             if not self._looked_up(name):
                 member = self.member(name)
-                self._check(name, member.made, member.dependency)
+                self._check(name, member.produced, member.dependency)
 
     def member(self, name: str) -> Upstream:
         """The upstream asset called *name*.
 
         :raises InvalidDefinitionError: if nobody says what partitions it has, or they can never meet the Dag's.
         """
-        if name not in self._found:
-            self._found[name] = self._member(self.leaves[name])
-        return self._found[name]
+        if name not in self._members:
+            self._members[name] = self._member(self.leaves[name])
+        return self._members[name]
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`, in a stable order: Airflow compares parts of it."""
         return {
             "assets": encode_asset_like(self.condition),
-            "upstreams": {name: self.said(name) for name in self.leaves},
+            "upstreams": {name: self.declared(name) for name in self.leaves},
             "rules": {name: write_rule(rule) for name, rule in self._rules.items()},
-            "firing": self.firing.to_json(),
+            "run_policy": self.run_policy.to_json(),
         }
 
     @classmethod
     def from_json(cls, downstream: PartitionDefinition, data: Mapping[str, Any]) -> Upstreams:
         """The inverse of :meth:`to_json`; what was checked when the Dag was parsed is not checked again."""
-        known: dict[str, Any] = {}
-        old = {name: {"definition": form} for name, form in data.get("definitions", {}).items()}  # an older form
-        for name, said in data.get("upstreams", old).items():
-            if said is not None:
-                known[name] = Foreign.from_json(said["foreign"]) if "foreign" in said else Made.from_json(said)
+        definitions = {
+            name: KeyFormat.from_json(form["key_format"])
+            if "key_format" in form
+            else ProducedPartitions.from_json(form["produced"])
+            for name, form in data["upstreams"].items()
+            if form is not None
+        }
         rules = {name: read_rule(form) for name, form in data["rules"].items()}
-        firing = Firing.from_json(data["firing"]) if "firing" in data else Firing()
-        return cls(downstream, decode_asset_like(data["assets"]), known, rules, firing)
+        run_policy = RunPolicy.from_json(data["run_policy"])
+        return cls(downstream, decode_asset_like(data["assets"]), definitions, rules, run_policy)
 
-    def said(self, name: str) -> dict[str, Any] | None:
-        """What the Dag file says of the upstream called *name*; ``None`` if it says nothing."""
+    def declared(self, name: str) -> dict[str, Any] | None:
+        """JSON form of what the Dag file says of the upstream called *name*; ``None`` if it says nothing."""
         if self._looked_up(name):
             return None
         member = self.member(name)
-        return member.made.to_json() | ({} if member.foreign is None else {"foreign": member.foreign.to_json()})
+        if member.key_format is not None:
+            return {"key_format": member.key_format.to_json()}
+        return {"produced": member.produced.to_json()}
 
     def rule(self, name: str) -> Rule:
         """What replaces overlap for the upstream called *name*."""
         return self._rules.get(name, Overlap())
 
     def _looked_up(self, name: str) -> bool:
-        """Whether an upstream is known by its name only."""
+        """Whether an upstream is named only, so that its definition has to be looked up."""
         leaf = self.leaves[name]
-        return isinstance(leaf, SerializedAssetNameRef) and name not in self._known
+        return isinstance(leaf, SerializedAssetNameRef) and name not in self._definitions
 
     def _member(self, leaf: Leaf) -> Upstream:
         uri = "" if isinstance(leaf, SerializedAssetNameRef) else leaf.uri
-        known = self._known.get(leaf.name)
-        if isinstance(known, Made):
-            made, foreign = known, None
-        elif isinstance(known, Foreign):
-            made, foreign = Made(known.definition), known
-        elif known is not None:
-            made, foreign = Made(known), None
+        definition = self._definitions.get(leaf.name)
+        key_format = definition if isinstance(definition, KeyFormat) else None
+        if isinstance(definition, ProducedPartitions):
+            produced = definition
+        elif isinstance(definition, KeyFormat):
+            produced = ProducedPartitions(definition.definition)
+        elif definition is not None:
+            produced = ProducedPartitions(definition)
         else:
-            made, foreign = self._told(leaf), None
-        dependency = Dependency(self.downstream, made.definition, self.rule(leaf.name))
-        return Upstream(leaf.name, uri, made, dependency, foreign)
+            produced = self._published(leaf)
+        dependency = Dependency(self.downstream, produced.definition, self.rule(leaf.name))
+        return Upstream(leaf.name, uri, produced, dependency, key_format)
 
-    def _told(self, leaf: Leaf) -> Made:
-        """What the producer says."""
+    def _published(self, leaf: Leaf) -> ProducedPartitions:
+        """The partitions of an asset as its producer publishes them."""
         if isinstance(leaf, SerializedAssetNameRef):
             return _produced(leaf.name)
-        made = published(leaf.extra)
-        if made is None:
+        produced = read_extra(leaf.extra)
+        if produced is None:
             raise InvalidDefinitionError(
                 f"upstream asset {leaf.name!r} has no partitions to wait for: an event of it never starts a partition."
                 f" Schedule on an asset made by @asset(partition=…); name one made in another file"
                 f" Asset.ref(name={leaf.name!r}); or say what it has:"
                 f" upstreams={{{leaf.name!r}: PartitionByInterval(…)}}"
             )
-        return made
+        return produced
 
-    def _check(self, name: str, made: Made, dependency: Dependency) -> None:
-        if dependency.needs_tick and made.ticks is None:
+    def _check(self, name: str, produced: ProducedPartitions, dependency: Dependency) -> None:
+        if dependency.needs_tick and produced.ticks is None:
             raise InvalidDefinitionError(
                 f"upstream asset {name!r} has neither a time dimension nor a time schedule: its events can't say which"
                 f" intervals of {self.downstream!r} to make. Give it one, or a rule:"
@@ -206,7 +212,7 @@ class Upstreams:
 
 
 def check_schedulable(definition: PartitionDefinition) -> None:
-    """Refuse definitions whose runs can't be known before they are made."""
+    """Refuse definitions whose keys are known only at runtime."""
     if isinstance(definition, PartitionAtRuntime):
         raise InvalidDefinitionError(
             f"{definition!r} has no keys before a task runs, so no tick can make one run per key;"
@@ -215,20 +221,20 @@ def check_schedulable(definition: PartitionDefinition) -> None:
 
 
 @cached(TTLCache(maxsize=1000, ttl=10), lock=RLock())
-def _produced(name: str) -> Made:
-    """What the Dags that make the asset called *name* say of its partitions; read anew after ten seconds."""
+def _produced(name: str) -> ProducedPartitions:
+    """The partitions of the asset called *name* by the Dags that make it; read anew after ten seconds."""
     from airflow_partitions.history.producers import producing_timetables
 
-    makes = (getattr(timetable, "makes", None) for timetable in producing_timetables(name))
-    found: list[Made] = [made for made in makes if made is not None]
-    if not found:
+    timetables = producing_timetables(name)
+    produced = [timetable.produces for timetable in timetables if isinstance(timetable, PartitionTimetable)]
+    if not produced:
         raise InvalidDefinitionError(
             f"no Dag makes partitions of the asset {name!r}; expected one with @asset(partition=…) or"
             f" Partitioned(…, asset={name}), or upstreams={{{name!r}: PartitionByInterval(…)}} in the Dag that waits"
         )
-    if any(made.definition != found[0].definition for made in found):
+    if any(partitions.definition != produced[0].definition for partitions in produced):
         raise InvalidDefinitionError(
             f"the Dags that make the asset {name!r} disagree about its partitions:"
-            f" {' and '.join(repr(made.definition) for made in found)}; expected one definition"
+            f" {' and '.join(repr(partitions.definition) for partitions in produced)}; expected one definition"
         )
-    return found[0]
+    return produced[0]

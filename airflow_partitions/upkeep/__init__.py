@@ -1,4 +1,4 @@
-"""What keeps partitioned Dags quick and tidy beside the scheduler. Nothing that is correct depends on it."""
+"""Upkeep of ledgers, paused consumers and pending rows, beside the scheduler. Correctness never depends on it."""
 
 from airflow_partitions.upkeep.round import Round, one_round
 

@@ -1,7 +1,7 @@
 """Events that Airflow did not deliver to a consumer: those sent while it was paused.
 
-For each consumer and upstream asset the state store keeps the event up to which all has been looked at. A consumer that
-is new, or waits for something else than before, starts at the newest event: history is for backfills.
+For each consumer and upstream asset the state store keeps the last event that has been looked at. A consumer that is
+new, or waits for something else than before, starts at the newest event: history is for backfills.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from sqlalchemy.orm import Session
 
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.history.database import portions, session
-from airflow_partitions.history.state_store import owner, read_cells, write_cells
+from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
 from airflow_partitions.upkeep.serialized_dags import fingerprint
+from airflow_partitions.versions import check_version
 
 # Events are looked at again until they are this old: the transaction that registers one may commit late.
 _SETTLED = timedelta(minutes=10)
 _AT_ONCE = 5_000
+_VERSION = 1
 
 
-class Sent(NamedTuple):
+class UpstreamEvent(NamedTuple):
     """An event of an upstream asset.
 
     :ivar run_after: of the run that sent it, if one did.
@@ -44,38 +46,39 @@ def catch_up(dag_id: str, timetable: Partitioned) -> int:
     """Ask for the partitions of a consumer that missed events call for; returns how many.
 
     :raises InvalidDefinitionError: if an upstream can't be found.
+    :raises UnknownVersionError: if another release has looked at the events of an upstream.
     """
     if timetable.upstreams is None:
         return 0
     prints = fingerprint(timetable)
-    asked: dict[str, dict[int, tuple[int, str]]] = defaultdict(dict)
-    marks: dict[int, int] = {}
+    requests: dict[str, dict[int, tuple[int, str]]] = defaultdict(dict)
+    last_events: dict[int, int] = {}
     with session() as at:
         for name in timetable.upstreams.leaves:
-            asset_id = owner(at, name)
+            asset_id = asset_id_of(at, name)
             if asset_id is None:
                 continue
-            mark = _mark(at, asset_id, dag_id, prints)
-            if mark is None:
-                marks[asset_id] = _newest(at, asset_id)
+            last_event = _last_event(at, asset_id, dag_id, prints)
+            if last_event is None:
+                last_events[asset_id] = _newest(at, asset_id)
                 continue
-            events = _events(at, asset_id, mark)
+            events = _events(at, asset_id, last_event)
             if old := [event.id for event in events if event.at < datetime.now(UTC) - _SETTLED]:
-                marks[asset_id] = max(old)
+                last_events[asset_id] = max(old)
             mapper = timetable.get_partition_mapper(name=name)
             for event in _undelivered(at, dag_id, events):
                 for key in _reached(mapper, event):
-                    asked[key][event.id] = (asset_id, event.key)
-        wanted = {key: events for key, events in asked.items() if timetable.outlook(key).may_fire}
-        for key, sent in wanted.items():
-            _ask(at, dag_id, key, sent, prints)
-        for asset_id, event_id in marks.items():
-            _set_mark(at, asset_id, dag_id, prints, event_id)
+                    requests[key][event.id] = (asset_id, event.key)
+        requests = {key: events for key, events in requests.items() if timetable.evaluate(key).may_fire}
+        for key, sent in requests.items():
+            _request(at, dag_id, key, sent, prints)
+        for asset_id, event_id in last_events.items():
+            _set_last_event(at, asset_id, dag_id, prints, event_id)
         at.commit()
-    return len(wanted)
+    return len(requests)
 
 
-def _reached(mapper: Any, event: Sent) -> list[str]:
+def _reached(mapper: Any, event: UpstreamEvent) -> list[str]:
     if not isinstance(mapper, DependencyMapper):
         return []
     try:
@@ -84,18 +87,18 @@ def _reached(mapper: Any, event: Sent) -> list[str]:
         return []
 
 
-def _events(at: Session, asset_id: int, mark: int) -> list[Sent]:
+def _events(at: Session, asset_id: int, last_event: int) -> list[UpstreamEvent]:
     from airflow.models.asset import AssetEvent as E
     from airflow.models.dagrun import DagRun
 
     query = (
         select(E.id, E.partition_key, E.timestamp, DagRun.run_after)
         .join(DagRun, (DagRun.dag_id == E.source_dag_id) & (DagRun.run_id == E.source_run_id), isouter=True)
-        .where(E.asset_id == asset_id, E.id > mark, E.partition_key.is_not(None))
+        .where(E.asset_id == asset_id, E.id > last_event, E.partition_key.is_not(None))
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
-    return [Sent(number, str(key), *rest) for number, key, *rest in at.execute(query)]
+    return [UpstreamEvent(number, str(key), *rest) for number, key, *rest in at.execute(query)]
 
 
 def _newest(at: Session, asset_id: int) -> int:
@@ -104,23 +107,23 @@ def _newest(at: Session, asset_id: int) -> int:
     return at.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
 
 
-def _undelivered(at: Session, dag_id: str, events: list[Sent]) -> list[Sent]:
+def _undelivered(at: Session, dag_id: str, events: list[UpstreamEvent]) -> list[UpstreamEvent]:
     """Those of *events* that no pending or fired row of the Dag stands for."""
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
     delivered: set[int] = set()
-    for some in portions([event.id for event in events]):
+    for portion in portions([event.id for event in events]):
         query = (
             select(Log.asset_event_id)
             .join(Row, Row.id == Log.asset_partition_dag_run_id)
-            .where(Log.target_dag_id == dag_id, Log.asset_event_id.in_(some))
+            .where(Log.target_dag_id == dag_id, Log.asset_event_id.in_(portion))
         )
         delivered.update(at.scalars(query))
     return [event for event in events if event.id not in delivered]
 
 
-def _ask(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, str]], prints: dict[str, Any]) -> None:
+def _request(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, str]], prints: dict[str, Any]) -> None:
     """Put a pending row where the scheduler looks for it."""
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.asset import PartitionedAssetKeyLog as Log
@@ -147,16 +150,19 @@ def _ask(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, str]]
     )
 
 
-def _mark(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int | None:
+def _last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int | None:
     """The event up to which all is done; ``None`` for a consumer that is new or was redefined."""
-    found = read_cells(at, asset_id, [_cell(dag_id)]).get(_cell(dag_id))
-    noted = None if found is None else json.loads(found)
-    return int(noted["event"]) if noted and noted["fingerprint"] == _digest(prints) else None
+    text = read_cells(at, asset_id, [_cell(dag_id)]).get(_cell(dag_id))
+    if text is None:
+        return None
+    form = json.loads(text)
+    check_version(form, _VERSION, f"the last event that consumer {dag_id!r} has looked at")
+    return int(form["event"]) if form["fingerprint"] == _digest(prints) else None
 
 
-def _set_mark(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], event: int) -> None:
-    noted = json.dumps({"fingerprint": _digest(prints), "event": event})
-    write_cells(at, asset_id, {_cell(dag_id): noted})
+def _set_last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], event: int) -> None:
+    form = {"version": _VERSION, "fingerprint": _digest(prints), "event": event}
+    write_cells(at, asset_id, {_cell(dag_id): json.dumps(form)})
 
 
 def _cell(dag_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Whose turn it is: of several upkeep processes one works, the others stand by.
+"""Election of a leader: of several upkeep processes one works, the others stand by.
 
 Each is a row among Airflow's jobs, with a heartbeat, as schedulers are; the oldest that is alive works. If a process
 stalls and wakes up after another has taken over, both work for a moment, which does no harm: all may be done twice.
@@ -17,13 +17,14 @@ from sqlalchemy import func, insert, select, update
 
 from airflow_partitions.history.database import session
 
-JOB_TYPE = "AssetPartitionsUpkeep"
+#: Airflow's name for such rows, with the version of what they mean: processes of other releases are not looked at.
+JOB_TYPE = "AssetPartitionsUpkeep-1"
 #: Without a heartbeat for so long a process counts as ended.
 ALIVE = timedelta(seconds=30)
 
 
-def working() -> int | None:
-    """The id of the job that works; ``None`` if no upkeep process is alive."""
+def leader() -> int | None:
+    """The id of the leader's job; ``None`` if no upkeep process is alive."""
     from airflow.jobs.job import Job
 
     alive = (Job.job_type == JOB_TYPE, Job.state == "running", Job.latest_heartbeat > datetime.now(UTC) - ALIVE)
@@ -32,13 +33,13 @@ def working() -> int | None:
 
 
 @attrs.define
-class Turn:
+class Candidate:
     """This process among the upkeep processes of one Airflow, while it runs.
 
     .. code-block:: python
 
-        with Turn() as turn:
-            if turn.take():
+        with Candidate() as candidate:
+            if candidate.leads():
                 ...
     """
 
@@ -61,14 +62,14 @@ class Turn:
             at.commit()
         return self
 
-    def take(self) -> bool:
-        """Show that this process is alive, and say whether it is the one to work."""
+    def leads(self) -> bool:
+        """Send a heartbeat; whether this process is the leader."""
         from airflow.jobs.job import Job
 
         with session() as at:
             at.execute(update(Job).where(Job.id == self._id).values(latest_heartbeat=datetime.now(UTC)))
             at.commit()
-        return working() == self._id
+        return leader() == self._id
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -1,7 +1,7 @@
 """Airflow's pending rows: one for each partition of a consumer that an event has asked for.
 
-The scheduler looks at the 500 oldest of all Dags in each of its loops; rows that can't fire keep their place. A row
-that is taken away loses nothing: all that was ever materialised counts, and the next event makes a new row.
+The scheduler looks at the 500 oldest of all Dags in each of its loops; rows that can't fire keep their place. A
+deleted row loses nothing: all that was ever materialised counts, and the next event makes a new row.
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ from airflow_partitions.errors import PartitionError
 from airflow_partitions.history.database import portions, session
 from airflow_partitions.timetables import Partitioned
 
-#: So many waiting rows do no harm and show on Airflow's pages what is waited for.
+#: So many waiting rows do no harm, and Airflow's pages show by them what is waited for.
 HARMLESS = 200
 _GRACE = timedelta(seconds=5)
 KEEP_FIRED = timedelta(days=1)
 
 
-def take_fired(keep: timedelta = KEEP_FIRED) -> int:
-    """Take away rows that fired longer ago than *keep*; returns how many."""
+def delete_fired(keep: timedelta = KEEP_FIRED) -> int:
+    """Delete rows that fired longer ago than *keep*; returns how many."""
     from airflow.models.asset import AssetPartitionDagRun as Row
 
     with session() as at:
         old = select(Row.id).where(Row.created_dag_run_id.is_not(None), Row.created_at < datetime.now(UTC) - keep)
-        return _take(at, list(at.scalars(old)))
+        return _delete(at, list(at.scalars(old)))
 
 
-def take_waiting(consumers: Mapping[str, Partitioned], harmless: int = HARMLESS) -> int:
-    """Take away rows of *consumers* that have nothing to do, and, if there are more waiting than is *harmless*, those
-    that wait for partitions that are not being made; returns how many."""
+def delete_hopeless(consumers: Mapping[str, Partitioned], harmless: int = HARMLESS) -> int:
+    """Delete rows of *consumers* that can never fire; returns how many.
+
+    If more wait than is *harmless*, also those that wait for partitions that are not being made.
+    """
     from airflow.models.asset import AssetPartitionDagRun as Row
 
     with session() as at:
@@ -45,32 +47,32 @@ def take_waiting(consumers: Mapping[str, Partitioned], harmless: int = HARMLESS)
         dead = [
             row
             for row, dag_id, key in rows
-            if dag_id in consumers and _has_no_future(consumers[dag_id], key, crowded=waiting > harmless)
+            if dag_id in consumers and _is_hopeless(consumers[dag_id], key, crowded=waiting > harmless)
         ]
-        return _take(at, dead)
+        return _delete(at, dead)
 
 
-def _has_no_future(timetable: Partitioned, key: str, *, crowded: bool) -> bool:
+def _is_hopeless(timetable: Partitioned, key: str, *, crowded: bool) -> bool:
     try:
-        outlook = timetable.outlook(key)
+        evaluation = timetable.evaluate(key)
     except PartitionError:  # a key or an upstream that is no more
         return True
-    if outlook.may_fire or outlook.upcoming.blocked:
+    if evaluation.may_fire or evaluation.status.blocked:
         return False
-    return outlook.idle or crowded
+    return evaluation.idle or crowded
 
 
-def _take(at: Session, rows: list[int]) -> int:
-    """Delete *rows* that nobody else is at."""
+def _delete(at: Session, rows: list[int]) -> int:
+    """Delete those of *rows* that nobody else has locked."""
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
-    taken = 0
-    for some in portions(rows, 1000):
-        held = list(at.scalars(select(Row.id).where(Row.id.in_(some)).with_for_update(skip_locked=True)))
-        if held:
-            at.execute(delete(Log).where(Log.asset_partition_dag_run_id.in_(held)))
-            at.execute(delete(Row).where(Row.id.in_(held)))
+    deleted = 0
+    for portion in portions(rows, 1000):
+        locked = list(at.scalars(select(Row.id).where(Row.id.in_(portion)).with_for_update(skip_locked=True)))
+        if locked:
+            at.execute(delete(Log).where(Log.asset_partition_dag_run_id.in_(locked)))
+            at.execute(delete(Row).where(Row.id.in_(locked)))
         at.commit()
-        taken += len(held)
-    return taken
+        deleted += len(locked)
+    return deleted

@@ -1,4 +1,4 @@
-"""The Dags that wait for partitions of assets, and the assets whose partitions are known."""
+"""The serialized Dags of an Airflow, as far as they have partitions."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from airflow.timetables.base import compute_rollup_fingerprint
 from sqlalchemy import select
 
 from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.dependencies import Foreign
+from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.history.database import session
 from airflow_partitions.timetables import Partitioned
-from airflow_partitions.timetables.cycles import Node, circles
+from airflow_partitions.timetables.base import PartitionTimetable
+from airflow_partitions.timetables.cycles import DagNode, cycles
 
 
 @attrs.frozen
-class Wired:
+class SerializedDags:
     """The partitioned Dags of an Airflow, as they are serialized now.
 
     :ivar consumers: Dags scheduled on assets that are not paused, by id.
-    :ivar definitions: what the keys of each asset's events mean, by its name.
-    :ivar problems: what can never run, each as a sentence.
+    :ivar definitions: of the keys of each asset's events, by its name.
+    :ivar problems: reasons why Dags can never run, each as a sentence.
     """
 
     consumers: Mapping[str, Partitioned]
-    definitions: Mapping[str, PartitionDefinition | Foreign]
+    definitions: Mapping[str, PartitionDefinition | KeyFormat]
     problems: tuple[str, ...]
 
-    def definition(self, asset: str) -> PartitionDefinition | Foreign:
-        """What the keys of an asset's events mean.
+    def definition(self, asset: str) -> PartitionDefinition | KeyFormat:
+        """Definition of the keys of an asset's events.
 
-        :raises InvalidDefinitionError: if no Dag says so; the nearest names are in the message.
+        :raises InvalidDefinitionError: if no Dag has one; the nearest names are in the message.
         """
         if asset in self.definitions:
             return self.definitions[asset]
@@ -45,15 +46,15 @@ class Wired:
         )
 
 
-def wired() -> Wired:
+def read_serialized_dags() -> SerializedDags:
     """Read the partitioned Dags of this Airflow."""
     from airflow.models.dag import DagModel
     from airflow.models.serialized_dag import SerializedDagModel
 
     query = select(DagModel.dag_id, DagModel.is_paused).where(DagModel.is_stale.is_(False))
     consumers: dict[str, Partitioned] = {}
-    definitions: dict[str, PartitionDefinition | Foreign] = {}
-    nodes: dict[str, Node] = {}
+    definitions: dict[str, PartitionDefinition | KeyFormat] = {}
+    nodes: dict[str, DagNode] = {}
     problems: list[str] = []
     with session() as at:
         paused: dict[str, bool] = {row.dag_id: row.is_paused for row in at.execute(query)}
@@ -63,12 +64,12 @@ def wired() -> Wired:
             except DeserializationError as error:
                 problems.append(f"Dag {row.dag_id!r} can't be read: {error.__cause__ or error}")
                 continue
-            nodes[row.dag_id] = Node.of(row.dag)
+            nodes[row.dag_id] = DagNode.of(row.dag)
             if isinstance(timetable, Partitioned) and timetable.upstreams is not None:
                 consumers[row.dag_id] = timetable
-            if getattr(timetable, "makes", None) is not None:
-                definitions.update(dict.fromkeys(nodes[row.dag_id].writes, timetable.makes.definition))
-    problems += map(str, circles(nodes))
+            if isinstance(timetable, PartitionTimetable):
+                definitions.update(dict.fromkeys(nodes[row.dag_id].writes, timetable.produces.definition))
+    problems += map(str, cycles(nodes))
     for dag_id in sorted(consumers, key=lambda dag_id: paused[dag_id]):
         if (upstreams := consumers[dag_id].upstreams) is None:
             continue
@@ -78,15 +79,15 @@ def wired() -> Wired:
             except InvalidDefinitionError as error:
                 problems.append(f"Dag {dag_id!r}: {error}")
             else:
-                definitions.setdefault(name, member.foreign or member.definition)
-    working = {dag_id: consumer for dag_id, consumer in consumers.items() if not paused[dag_id]}
-    return Wired(working, definitions, tuple(problems))
+                definitions.setdefault(name, member.key_format or member.definition)
+    active = {dag_id: consumer for dag_id, consumer in consumers.items() if not paused[dag_id]}
+    return SerializedDags(active, definitions, tuple(problems))
 
 
 def fingerprint(timetable: Partitioned) -> dict[str, Any]:
-    """What Airflow compares to tell whether a consumer waits for something else now.
+    """The form by which Airflow sees whether a consumer waits for something else now.
 
     :raises InvalidDefinitionError: if an upstream can't be found.
     """
-    found: dict[str, Any] = compute_rollup_fingerprint(timetable)
-    return found
+    prints: dict[str, Any] = compute_rollup_fingerprint(timetable)
+    return prints

@@ -6,14 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
-from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence
+from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence, asset
 from airflow_partitions.arrival import PartitionSensor, watched
+from airflow_partitions.assets.dag_arguments import DagArguments, DagOptions
 from airflow_partitions.dependencies import Lookback
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.storage import Parquet
-from airflow_partitions.timetables.asset_extra import published
+from airflow_partitions.timetables.asset_extra import read_extra
 
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
 DAYS = PartitionByInterval("@daily", start="2013-01-01")
@@ -76,7 +78,7 @@ def test_a_watched_asset_says_what_partitions_it_has_and_its_dag_reports_them(tm
     dag = bag.dags["landed"]
     assert [task.task_id for task in dag.topological_sort()] == ["report", "confirm"]
     (asset,) = dag.task_dict["report"].outlets
-    made = published(asset.extra)
+    made = read_extra(asset.extra)
     assert (asset.name, made and made.definition, dag.tags) == ("landed", HOURS, {"landing"})
     form = json.dumps(DagSerialization.to_dict(dag))
     assert "ArrivalTrigger" in form
@@ -100,3 +102,11 @@ def test_what_can_not_be_watched_is_refused(files: Parquet, more: Any, words: st
 def test_a_watched_asset_may_have_segments(tmp_path: Path) -> None:
     files = Parquet(f"{tmp_path}/landing", partition=PartitionBySequence(["EWR", "JFK"], name="airport"))
     assert watched("landed_airports", files)
+
+
+def test_a_dag_takes_the_arguments_that_an_asset_takes(files: Parquet) -> None:
+    assert {field.name for field in attrs.fields(DagArguments)} == set(DagOptions.__annotations__)
+    with pytest.raises(InvalidDefinitionError, match="'tag' is no argument of a Dag here; nearest: tags"):
+        watched("refused", files, tag=["landing"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tag'"):
+        asset(schedule=None, partition=None, tag=["landing"])  # type: ignore[call-arg]

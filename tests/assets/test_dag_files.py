@@ -57,9 +57,9 @@ def test_a1_an_asset_is_made_with_its_dag_and_passes_arguments_on(read: Any) -> 
     assert (task.task_id, task.pool, task.retries) == ("hourly", "small", 2)
     (outlet,) = task.outlets
     assert (outlet.name, outlet.group, outlet.extra["owner"]) == ("hourly", "g", "me")
-    published = from_json(outlet.extra["airflow_partitions"]["definition"])
-    assert published == PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
-    assert published == dag.timetable.partition
+    read_extra = from_json(outlet.extra["airflow_partitions"]["definition"])
+    assert read_extra == PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
+    assert read_extra == dag.timetable.partition
 
 
 def test_a1_none_is_written_out_for_an_asset_without_partitions(read: Any) -> None:

@@ -11,7 +11,7 @@ from airflow.sdk import Asset, CronTriggerTimetable
 from airflow_partitions import INFER, PartitionAtRuntime, PartitionByInterval
 from airflow_partitions.assets.infer import inferred
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import Made, publish
+from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01")
 
@@ -19,7 +19,7 @@ DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01
 def upstream(name: str, definition: Any = None) -> Asset:
     asset = Asset(name)
     if definition is not None:
-        publish(asset, Made(definition))
+        write_extra(asset, ProducedPartitions(definition))
     return asset
 
 

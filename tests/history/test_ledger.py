@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import (
-    Foreign,
+    KeyFormat,
     PartitionAtRuntime,
     PartitionByInterval,
     PartitionByProduct,
@@ -21,8 +21,9 @@ from airflow_partitions import (
 from airflow_partitions.calendars.instants import instant
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.box import Box
+from airflow_partitions.errors import UnknownVersionError
 from airflow_partitions.history import ledger
-from airflow_partitions.history.ledger import advance, records
+from airflow_partitions.history.ledger import materialised_times, records, update_ledger
 from airflow_partitions.history.ledger_pages import months_with
 from tests.metadata import LONG_AGO, Metadata
 
@@ -58,7 +59,7 @@ def test_a_range_of_hours_is_what_the_clock_shows_that_day(metadata: Metadata, d
     hours = day(HOURS, date)
     around = str(HOURS.previous(hours[0])), str(HOURS.next(hours[-1]))
     metadata.emit("flights", *around, *reversed(hours))
-    assert advance("flights", HOURS).records == count + 2
+    assert update_ledger("flights", HOURS).records == count + 2
     assert found("flights", of_day(HOURS, date)) == hours
     assert len(hours) == count
 
@@ -67,7 +68,7 @@ def test_a_record_tells_who_made_it_first_and_last(metadata: Metadata) -> None:
     key, later = day(HOURS, "2013-07-01")[0], LONG_AGO + timedelta(days=1)
     metadata.emit("flights", key, source_dag_id="old", source_run_id="run1", extra={"rows": 1})
     metadata.emit("flights", key, at=later, source_dag_id="flights", source_run_id="run2", extra={"rows": 7})
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     ((made, record),) = records("flights", Selection.of(HOURS, key))
     assert (str(made), record.dag_id, record.run_id, record.extra) == (key, "flights", "run2", {"rows": 7})
     assert record.times == (LONG_AGO, later)
@@ -76,7 +77,7 @@ def test_a_record_tells_who_made_it_first_and_last(metadata: Metadata) -> None:
 def test_parts_of_a_product_are_told_once_and_in_order(metadata: Metadata) -> None:
     keys = [text for date in ("2013-03-09", "2013-03-10", "2013-03-11") for text in day(AIRPORT_DAYS, date)]
     metadata.emit("delays", *keys)
-    advance("delays", AIRPORT_DAYS)
+    update_ledger("delays", AIRPORT_DAYS)
     chosen = [keys[0], keys[2], keys[4], keys[6], keys[7]]
     assert found("delays", Selection.of(AIRPORT_DAYS, *reversed(chosen))) == chosen
     whole = Selection.between(AIRPORT_DAYS, *(DAYS.parse(date).start for date in ("2013-03-09", "2013-03-11")))
@@ -85,12 +86,12 @@ def test_parts_of_a_product_are_told_once_and_in_order(metadata: Metadata) -> No
 
 def test_segments_and_runtime_keys_have_no_time(metadata: Metadata) -> None:
     metadata.emit("markets", "eu", "us|asia")
-    advance("markets", MARKETS)
+    update_ledger("markets", MARKETS)
     assert found("markets", everything(MARKETS)) == ["eu", "us|asia"]
     assert found("markets", Selection.of(MARKETS, "us|asia")) == ["us|asia"]
     active = PartitionAtRuntime(name="active")
     metadata.emit("models", "acme", "int:1", "a|b\\c")
-    advance("models", active)
+    update_ledger("models", active)
     assert set(found("models", everything(active))) == {"acme", "int:1", "a|b\\c"}
     assert found("models", Selection.of(active, 1, "bob")) == ["int:1"]
     assert {name: set(page) for name, page in metadata.pages("models").items()} == {"": {"acme", "int:1", "a|b\\c"}}
@@ -100,7 +101,7 @@ def test_products_of_segments_have_no_time_either(metadata: Metadata) -> None:
     both = PartitionByProduct([MARKETS, AIRPORTS])
     keys = list(map(str, both.keys()))
     metadata.emit("both", *keys)
-    advance("both", both)
+    update_ledger("both", both)
     assert sorted(found("both", everything(both))) == sorted(keys)
     assert found("both", Selection.of(both, keys[1])) == [keys[1]]
 
@@ -108,23 +109,23 @@ def test_products_of_segments_have_no_time_either(metadata: Metadata) -> None:
 def test_a_definition_that_begins_later_keeps_what_it_has_still(metadata: Metadata) -> None:
     hours = day(HOURS, "2013-07-01")
     metadata.emit("flights", *hours)
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     later = PartitionByInterval("@hourly", timezone=NEW_YORK, start=hours[20])
     metadata.purge()
-    assert advance("flights", later).records == 0
+    assert update_ledger("flights", later).records == 0
     assert found("flights", of_day(HOURS, "2013-07-01")) == hours
     assert found("flights", Selection(later, of_day(HOURS, "2013-07-01").boxes)) == hours[20:]
     assert metadata.pages("flights") == {"201307": hours[20:]}
-    assert advance("flights", HOURS).records == 0
+    assert update_ledger("flights", HOURS).records == 0
     assert metadata.pages("flights") == {"201307": hours}
 
 
 def test_keys_of_an_older_definition_are_left_alone(metadata: Metadata) -> None:
     hours, days = day(HOURS, "2013-07-01"), ["2013-07-01", "2013-07-02"]
     metadata.emit("flights", *hours)
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     metadata.emit("flights", *days, "nonsense")
-    progress = advance("flights", DAYS)
+    progress = update_ledger("flights", DAYS)
     assert progress.records == 2
     assert set(progress.malformed) == {*hours, "nonsense"}
     assert found("flights", Selection.of(DAYS, *days, "2013-07-03")) == days
@@ -135,28 +136,28 @@ def test_keys_of_an_older_definition_are_left_alone(metadata: Metadata) -> None:
 def test_another_meaning_reads_all_events_again(metadata: Metadata) -> None:
     metadata.emit("flights", "2013-07-01", "2013-07-02")
     berlin = PartitionByInterval("@daily", timezone="Europe/Berlin")
-    assert [advance("flights", definition).records for definition in (DAYS, berlin, berlin)] == [2, 2, 0]
+    assert [update_ledger("flights", definition).records for definition in (DAYS, berlin, berlin)] == [2, 2, 0]
     assert found("flights", Selection.of(berlin, "2013-07-01", "2013-07-02")) == ["2013-07-01", "2013-07-02"]
 
 
-def test_an_hour_that_a_foreign_text_names_twice_is_two_partitions(metadata: Metadata) -> None:
-    foreign = Foreign(HOURS)
+def test_an_hour_that_a_formatted_text_names_twice_is_two_partitions(metadata: Metadata) -> None:
+    key_format = KeyFormat(HOURS)
     metadata.emit("weather", "2013-11-03T01:00:00", "2013-11-03T02:00:00")
-    advance("weather", foreign)
+    update_ledger("weather", key_format)
     hours = day(HOURS, "2013-11-03")[1:4]
     assert found("weather", of_day(HOURS, "2013-11-03")) == hours
     assert metadata.pages("weather") == {"201311": hours}
-    assert advance("weather", foreign).records == 0
+    assert update_ledger("weather", key_format).records == 0
 
 
 def test_what_was_purged_stays(metadata: Metadata) -> None:
     hours = day(HOURS, "2013-07-01")
     metadata.emit("flights", *hours[:20])
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     metadata.purge()
     metadata.emit("flights", *hours[20:22])
     for anew in (False, True):
-        advance("flights", HOURS, anew=anew)
+        update_ledger("flights", HOURS, anew=anew)
         assert found("flights", of_day(HOURS, "2013-07-01")) == hours[:22]
         assert metadata.pages("flights") == {"201307": hours[:22]}
 
@@ -164,11 +165,11 @@ def test_what_was_purged_stays(metadata: Metadata) -> None:
 def test_a_month_of_a_zone_lies_on_the_pages_of_the_months_in_utc(metadata: Metadata) -> None:
     hours = [str(key) for key in HOURS.keys("2013-03-31", "2013-04-01")]
     metadata.emit("flights", *hours, at=LONG_AGO)
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     assert metadata.pages("flights") == {"201303": hours[:20], "201304": hours[20:]}
     assert metadata.mark("flights")["months"] == ["201303", "201304"]
     (page,) = (page for name, page in metadata.cells("flights", "page/").items() if name.endswith("201304"))
-    assert page == dict.fromkeys(hours[20:], instant(LONG_AGO))
+    assert page == {"version": 1, "times": dict.fromkeys(hours[20:], instant(LONG_AGO))}
     selection = Selection.of(HOURS, hours[0], hours[3])
     assert list(months_with(selection, ["201302", "201303", "201304"])) == ["201303"]
     assert list(months_with(of_day(HOURS, "2013-03-31"), ["201302", "201303", "201304"])) == ["201303", "201304"]
@@ -177,29 +178,31 @@ def test_a_month_of_a_zone_lies_on_the_pages_of_the_months_in_utc(metadata: Meta
 def test_advancing_again_changes_nothing(metadata: Metadata) -> None:
     metadata.emit("flights", *day(HOURS, "2013-07-01"))
     metadata.emit("flights", *day(HOURS, "2013-08-01"), at=datetime.now(UTC))
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     before = metadata.cells("flights")
-    assert advance("flights", HOURS).records == 0
+    assert update_ledger("flights", HOURS).records == 0
     assert metadata.cells("flights") == before
 
 
 def test_what_something_wrote_over_a_page_is_mended(metadata: Metadata) -> None:
     metadata.emit("flights", *day(HOURS, "2013-07-01"))
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     before = metadata.cells("flights", "page/")
     (name,) = before
-    metadata.put("flights", name, {"2013-07-01T00:00-04:00": 0})
-    assert advance("flights", HOURS, anew=True).records == 0
+    metadata.put("flights", name, {"version": 1, "times": {"2013-07-01T00:00-04:00": 0}})
+    assert update_ledger("flights", HOURS, anew=True).records == 0
     assert metadata.cells("flights", "page/") == before
 
 
 def test_a_lost_mark_makes_all_pages_again(metadata: Metadata) -> None:
     hours = day(HOURS, "2013-07-01")
     metadata.emit("flights", *hours)
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     metadata.purge()
-    metadata.put("flights", "mark", {"definition": DAYS.to_json(), "event": 0, "until": None, "months": []})
-    advance("flights", HOURS)
+    metadata.put(
+        "flights", "ledger", {"version": 1, "definition": DAYS.to_json(), "event": 0, "until": None, "months": []}
+    )
+    update_ledger("flights", HOURS)
     assert metadata.mark("flights")["months"] == ["201307"]
 
 
@@ -208,7 +211,7 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
 ) -> None:
     metadata.asset("flights")
     begin = datetime.now(UTC)
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     first = datetime.fromisoformat(metadata.mark("flights")["until"])
     assert begin <= first + timedelta(hours=1) <= datetime.now(UTC)
     monkeypatch.setattr(ledger, "_AT_ONCE", 5)
@@ -217,10 +220,10 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
     metadata.emit("flights", *hours[:10])
     for hour, at in zip(hours[10:], recent, strict=False):
         metadata.emit("flights", hour, at=at)
-    assert advance("flights", HOURS).records == 13
+    assert update_ledger("flights", HOURS).records == 13
     assert first <= datetime.fromisoformat(metadata.mark("flights")["until"]) < recent[0]
     settled = metadata.mark("flights")["event"]
-    assert advance("flights", HOURS).events == 3
+    assert update_ledger("flights", HOURS).events == 3
     assert metadata.mark("flights")["event"] == settled
     assert metadata.pages("flights") == {"201307": hours[:13]}
 
@@ -230,18 +233,45 @@ def test_until_waits_for_the_last_batch(metadata: Metadata, monkeypatch: pytest.
     untils: list[Any] = []
     write: Callable[..., Any] = ledger._write_pages
 
-    def watched(at: Any, asset_id: int, mark: Any, months: Any) -> Any:
-        untils.append(mark.until)
-        return write(at, asset_id, mark, months)
+    def watched(at: Any, asset_id: int, progress: Any, months: Any) -> Any:
+        untils.append(progress.until)
+        return write(at, asset_id, progress, months)
 
     monkeypatch.setattr(ledger, "_write_pages", watched)
     metadata.emit("flights", *day(HOURS, "2013-07-01")[:10])
-    advance("flights", HOURS)
+    update_ledger("flights", HOURS)
     assert [until is None for until in untils] == [True, True, True, False]
 
 
+@pytest.mark.parametrize("cell", ["ledger", "record/"])
+def test_a_ledger_of_another_release_is_told_and_left_alone(metadata: Metadata, cell: str) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours)
+    update_ledger("flights", HOURS)
+    for name, form in metadata.cells("flights", cell).items():
+        metadata.put("flights", name, form | {"version": 2})
+    before = metadata.cells("flights")
+    metadata.emit("flights", *hours)
+    with pytest.raises(UnknownVersionError, match=r"ledger has version 2; expected 1\. Another release"):
+        update_ledger("flights", HOURS)
+    assert metadata.cells("flights") == before
+
+
+def test_a_scheduler_goes_on_without_records_of_another_release(
+    metadata: Metadata, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, other = keys = dict(zip(day(HOURS, "2013-07-01")[:2], HOURS.keys("2013-07-01", "2013-07-02"), strict=False))
+    metadata.emit("flights", *keys)
+    update_ledger("flights", HOURS)
+    metadata.purge()
+    name, form = next(iter(metadata.cells("flights", "record/").items()))
+    metadata.put("flights", name, form | {"version": 2})
+    assert list(materialised_times("flights", HOURS, keys)) == [other]
+    assert f"The record of partition {one} of asset flights is left aside" in caplog.text
+
+
 def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -> None:
-    assert advance("nothing", HOURS).records == 0
+    assert update_ledger("nothing", HOURS).records == 0
     assert found("nothing", of_day(HOURS, "2013-07-01")) == []
 
 
@@ -252,7 +282,7 @@ def test_processes_that_advance_at_once_lose_nothing(metadata: Metadata) -> None
     def work(some: list[str]) -> None:
         for hour in some:
             metadata.emit("flights", hour)
-            advance("flights", HOURS)
+            update_ledger("flights", HOURS)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, (hours[1::2], hours[2::2])))
@@ -269,7 +299,7 @@ def test_processes_that_begin_a_ledger_at_once_make_it_once(metadata: Metadata) 
     def begin(_: int) -> None:
         for name in names:
             together.wait(60)
-            advance(name, HOURS)
+            update_ledger(name, HOURS)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(begin, range(2)))

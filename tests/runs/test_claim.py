@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from airflow_partitions.errors import UnknownVersionError
 from airflow_partitions.runs import claim
 
 DAY = "2013-02-08"
@@ -106,3 +107,8 @@ def test_when_nobody_won_the_door_opens_again(monkeypatch: pytest.MonkeyPatch) -
     assert claim._other_at_work(store, context("later"), DAY) == "lost"
     monkeypatch.setattr(claim, "_PASSING", claim.timedelta(0))
     assert claim._other_at_work(store, context("later"), DAY) is None
+
+
+def test_a_claim_of_another_release_is_refused() -> None:
+    with pytest.raises(UnknownVersionError, match="claim of a partition has version 2; expected 1"):
+        claim._running({"version": 2, "run_id": "other"}, context("own"))

@@ -123,12 +123,12 @@ def test_a_dag_with_airflows_own_partitions_is_waited_for(airflow: Airflow) -> N
         "native_hours",
         """
         from airflow.sdk import CronPartitionTimetable
-        from airflow_partitions import Foreign
+        from airflow_partitions import KeyFormat
 
         with DAG("native_hours", schedule=CronPartitionTimetable("0 * * * *", timezone="UTC"), start_date=None):
             EmptyOperator(task_id="make", outlets=[Asset("native_readings")])
 
-        HOURS = Foreign(PartitionByInterval("@hourly"))
+        HOURS = KeyFormat(PartitionByInterval("@hourly"))
 
         @asset(schedule=Asset("native_readings"), upstreams={"native_readings": HOURS},
                partition=PartitionByInterval(dt.timedelta(hours=2)))

@@ -63,7 +63,7 @@ def jobs(airflow: Airflow, state: str) -> list[int]:
 def ledger(airflow: Airflow, asset: str) -> list[Any]:
     rows = airflow.sql(
         "select s.value from asset_state_store s join asset a on a.id = s.asset_id where a.name = ?"
-        " and s.key like 'made/%' order by s.key",
+        " and s.key like 'record/%' order by s.key",
         asset,
     )
     return [json.loads(value) for (value,) in rows]
@@ -185,7 +185,7 @@ def asking(airflow: Airflow, tended: str) -> str:
         "asking",
         """
         import json
-        from airflow_partitions import Foreign, Lookback, Selection, materialised
+        from airflow_partitions import KeyFormat, Lookback, Selection, materialised
 
         HOURS, DAYS = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
         PARTS = PartitionByProduct([DAYS, PartitionBySequence(["a|b", "c"], name="part")])
@@ -220,7 +220,7 @@ def asking(airflow: Airflow, tended: str) -> str:
 
             ask()
 
-        GAS = {"gas": Foreign(HOURS)}
+        GAS = {"gas": KeyFormat(HOURS)}
 
         @asset(schedule=Asset("gas"), upstreams=GAS, partition=DAYS)
         def gas_days(self, partition):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.keys import Interval
 
 BEGIN, END = datetime(2013, 10, 31, tzinfo=UTC), datetime(2013, 11, 26, tzinfo=UTC)
@@ -54,17 +54,17 @@ class Run:
 class Calendar:
     """All keys that there are, and how events write them."""
 
-    meaning: PartitionByInterval | Foreign
+    meaning: PartitionByInterval | KeyFormat
     intervals: tuple[Interval, ...]
     spans: tuple[tuple[datetime, datetime], ...]
     texts: Mapping[Interval, str]
 
     @classmethod
-    def of(cls, meaning: PartitionByInterval | Foreign) -> Calendar:
-        definition: Any = meaning.definition if isinstance(meaning, Foreign) else meaning
+    def of(cls, meaning: PartitionByInterval | KeyFormat) -> Calendar:
+        definition: Any = meaning.definition if isinstance(meaning, KeyFormat) else meaning
         intervals = tuple(definition.keys(BEGIN, END))
         spans = tuple((i.start.astimezone(UTC), i.end.astimezone(UTC)) for i in intervals)
-        texts = {i: i.start.strftime(meaning.format) if isinstance(meaning, Foreign) else str(i) for i in intervals}
+        texts = {i: i.start.strftime(meaning.format) if isinstance(meaning, KeyFormat) else str(i) for i in intervals}
         return cls(meaning, intervals, spans, texts)
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions import KeyFormat, PartitionByInterval
 from tests.timetables.oracle import Calendar, Consumer, Rule
 
 NEW_YORK = "America/New_York"
@@ -16,8 +16,8 @@ HOURS = PartitionByInterval("@hourly", timezone=NEW_YORK, start="2013-11-02")
 QUARTERS = PartitionByInterval("0 */6 * * *", timezone="Europe/Berlin", start="2013-11-01", name="quarter")
 DAYS = PartitionByInterval("@daily", timezone=NEW_YORK, start="2013-10-31")
 #: What the keys of each asset's events mean; the last two are those that the consumers make.
-MEANINGS: Mapping[str, PartitionByInterval | Foreign] = {
-    "a": HOURS, "b": Foreign(HOURS), "c": QUARTERS, "one": DAYS, "two": DAYS,
+MEANINGS: Mapping[str, PartitionByInterval | KeyFormat] = {
+    "a": HOURS, "b": KeyFormat(HOURS), "c": QUARTERS, "one": DAYS, "two": DAYS,
 }  # fmt: skip
 CALENDARS = {name: Calendar.of(meaning) for name, meaning in MEANINGS.items()}
 WATCHED = [key for key in CALENDARS["one"].intervals if str(key) in ("2013-11-02", "2013-11-03", "2013-11-04")]

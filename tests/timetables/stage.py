@@ -15,15 +15,15 @@ from airflow.sdk import Asset
 from sqlalchemy import Engine, Table, delete, insert, select, update
 from sqlalchemy.event import listen
 
-from airflow_partitions import AtLeast, Foreign, Lookback, PartitionByInterval, Partitioned, Within
+from airflow_partitions import AtLeast, KeyFormat, Lookback, PartitionByInterval, Partitioned, Within
 from airflow_partitions.dependencies import AllPartitions, LatestPartition, Window
 from airflow_partitions.dependencies import Rule as PartitionRule
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.history import cache, ledger, run_requests, state_store
-from airflow_partitions.history.ledger_pages import MARK, read_page
+from airflow_partitions.history.ledger_pages import PROGRESS, read_page
 from airflow_partitions.timetables import evaluation, mapper, partitioned
 from airflow_partitions.timetables.condition import condition_of
-from airflow_partitions.timetables.run_policy import Firing
+from airflow_partitions.timetables.run_policy import RunPolicy
 from airflow_partitions.timetables.upstreams import Upstreams
 from airflow_partitions.upkeep import catch_up, pending_rows
 from tests.metadata import Metadata
@@ -40,7 +40,7 @@ CLOCKED: tuple[ModuleType, ...] = (
     run_requests,
     state_store,
 )
-Meaning = PartitionByInterval | Foreign
+Meaning = PartitionByInterval | KeyFormat
 
 
 class Clock:
@@ -89,9 +89,9 @@ def timetable_of(consumer: Consumer, meanings: Mapping[str, Any]) -> Partitioned
     assert condition is not None
     rules = {name: read for name, rule in consumer.rules.items() if (read := rule_of(rule)) is not None}
     rerun = consumer.rerun if isinstance(consumer.rerun, str) else Within(*consumer.rerun)
-    firing = Firing(None if consumer.wait is None else AtLeast(consumer.wait), rerun, consumer.max_wait)
+    run_policy = RunPolicy(None if consumer.wait is None else AtLeast(consumer.wait), rerun, consumer.max_wait)
     made = meanings[consumer.name]
-    upstreams = Upstreams(made, condition, {name: meanings[name] for name in consumer.rules}, rules, firing)
+    upstreams = Upstreams(made, condition, {name: meanings[name] for name in consumer.rules}, rules, run_policy)
     timetable = Partitioned(upstreams, made)
     timetable.dag_id = consumer.name
     return timetable
@@ -246,7 +246,7 @@ class Stage:
         """What a task reads of an asset: its pages, and the events since."""
         from airflow.models.asset import AssetEvent
 
-        mark = self.metadata.cells(asset, MARK).get(MARK)
+        mark = self.metadata.cells(asset, PROGRESS).get(PROGRESS)
         found: dict[str, datetime] = {}
         for page in self.metadata.cells(asset, "page/").values():
             found |= read_page(page)

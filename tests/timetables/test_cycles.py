@@ -5,23 +5,23 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from airflow_partitions.timetables.cycles import Node, circles
+from airflow_partitions.timetables.cycles import DagNode, cycles
 
 
 def found(**waiting: tuple[str, ...]) -> list[str]:
     """The circles among Dags that each write the asset of their name and wait for others."""
-    nodes = {name: Node(name, frozenset(reads), frozenset({name})) for name, reads in waiting.items()}
-    return [str(circle) for circle in circles(nodes)]
+    nodes = {name: DagNode(name, frozenset(reads), frozenset({name})) for name, reads in waiting.items()}
+    return [str(cycle) for cycle in cycles(nodes)]
 
 
-def nodes_of(folder: Path, source: str) -> dict[str, Node]:
+def nodes_of(folder: Path, source: str) -> dict[str, DagNode]:
     """The nodes of the Dags of a file."""
     from airflow.dag_processing.dagbag import DagBag
 
     (folder / "case.py").write_text(textwrap.dedent(source))
     bag = DagBag(str(folder))
     assert bag.import_errors == {}
-    return {dag_id: Node.of(dag) for dag_id, dag in bag.dags.items()}
+    return {dag_id: DagNode.of(dag) for dag_id, dag in bag.dags.items()}
 
 
 def test_a_circle_names_its_dags_and_assets_and_what_to_do() -> None:
@@ -67,8 +67,8 @@ def test_what_a_dag_reads_of_its_own_past_is_no_circle(tmp_path: Path) -> None:
             return rolling
         """,
     )
-    assert nodes["rolling"] == Node("rolling", frozenset({"days"}), frozenset({"rolling"}))
-    assert list(circles(nodes)) == []
+    assert nodes["rolling"] == DagNode("rolling", frozenset({"days"}), frozenset({"rolling"}))
+    assert list(cycles(nodes)) == []
 
 
 def test_dags_without_partitions_may_go_round(tmp_path: Path) -> None:
@@ -85,4 +85,4 @@ def test_dags_without_partitions_may_go_round(tmp_path: Path) -> None:
         """,
     )
     assert set(nodes) == {"there", "back"}
-    assert list(circles(nodes)) == []
+    assert list(cycles(nodes)) == []

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.errors import InvalidKeyError
-from airflow_partitions.history.ledger import advance
+from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.history.ledger_keys import keys_of
 from airflow_partitions.timetables import Partitioned, evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
-from airflow_partitions.upkeep.pending_rows import take_waiting
+from airflow_partitions.upkeep.pending_rows import delete_hopeless
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import Consumer, Event, Rule, Run
 from tests.timetables.stage import Clock, Stage, clock, timetable_of
@@ -55,12 +55,12 @@ def test_a_row_that_waits_for_changes_to_settle_stays_however_many_wait(stage: S
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
     tell(stage, 2, "up", NOON - 15 * MINUTE, DAY)
-    assert take_waiting({"down": waiting(SETTLING)}, harmless=0) == 0
-    assert waiting(SETTLING).outlook(DAY).may_fire
+    assert delete_hopeless({"down": waiting(SETTLING)}, harmless=0) == 0
+    assert waiting(SETTLING).evaluate(DAY).may_fire
     clock.now += 16 * MINUTE
-    assert waiting(SETTLING).outlook(DAY).fires
+    assert waiting(SETTLING).evaluate(DAY).fires
     run(stage, 2, "down", clock.now)
-    assert take_waiting({"down": waiting(SETTLING)}, harmless=0) == 1
+    assert delete_hopeless({"down": waiting(SETTLING)}, harmless=0) == 1
 
 
 def test_what_was_missed_is_asked_for_before_it_has_settled(stage: Stage) -> None:
@@ -80,7 +80,7 @@ def test_what_was_missed_is_asked_for_while_it_is_made_again(stage: Stage, clock
     again.ended = True  # and has failed: nothing tells of it
     stage.put(again)
     clock.now += MINUTE
-    assert waiting().outlook(DAY).fires
+    assert waiting().evaluate(DAY).fires
 
 
 @pytest.mark.parametrize("rerun", ["never", SETTLING])
@@ -91,12 +91,12 @@ def test_what_was_made_stays_made_when_its_runs_and_events_are_purged(
     made = run(stage, 1, "down", NOON + MINUTE)
     tell(stage, 2, "down", NOON + MINUTE)
     clock.now += timedelta(days=30)
-    advance("down", DAYS)
+    update_ledger("down", DAYS)
     stage.purge_runs([made])
     stage.metadata.purge()
     tell(stage, 3, "up", clock.now)
     timetable = waiting(rerun)
-    assert not timetable.outlook(DAY).fires
+    assert not timetable.evaluate(DAY).fires
     assert timetable.get_partition_mapper(name="up").to_downstream(DAY) == []
 
 
@@ -106,4 +106,4 @@ def test_another_spelling_of_a_key_is_no_key() -> None:
         with pytest.raises(InvalidKeyError, match="is written '2013-11-03T01:00-05:00'") as error:
             keys_of(HOURS, other)
         assert error.value.nearest == ("2013-11-03T01:00-05:00",)
-    assert len(keys_of(Foreign(HOURS), "2013-11-03T01:00:00")) == 2
+    assert len(keys_of(KeyFormat(HOURS), "2013-11-03T01:00:00")) == 2

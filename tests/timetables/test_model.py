@@ -17,13 +17,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from airflow_partitions import Foreign, Partitioned
+from airflow_partitions import KeyFormat, Partitioned
 from airflow_partitions.dependencies import Selection
-from airflow_partitions.history.ledger import advance, records
+from airflow_partitions.history.ledger import records, update_ledger
 from airflow_partitions.keys import Interval
 from airflow_partitions.timetables import evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
-from airflow_partitions.upkeep.pending_rows import take_waiting
+from airflow_partitions.upkeep.pending_rows import delete_hopeless
 from tests.hunt import effort
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import BEGIN, END, Consumer, Event, Rule, Run, World
@@ -181,7 +181,7 @@ class Model(RuleBasedStateMachine):
     def keep(self) -> None:
         """What bringing the ledgers up to date does."""
         for asset, meaning in MEANINGS.items():
-            advance(asset, meaning)
+            update_ledger(asset, meaning)
         for event in self.world.events:
             event.kept = event.kept or (event.committed is not None and not event.purged)
 
@@ -191,7 +191,7 @@ class Model(RuleBasedStateMachine):
         working = self.awake()
         for name, timetable in working.items():
             catch_up(name, timetable)
-        take_waiting(working, harmless)
+        delete_hopeless(working, harmless)
         self.tick(timedelta(0))
 
     @rule(events=st.booleans(), runs=st.booleans())
@@ -240,10 +240,10 @@ class Model(RuleBasedStateMachine):
         for name, consumer in self.consumers.items():
             timetable, pending = self.fresh(name), {key for key, _ in self.stage.pending(name).values()}
             for of in WATCHED:
-                outlook, fires = timetable.outlook(str(of)), self.world.fires(consumer, of)
+                evaluate, fires = timetable.evaluate(str(of)), self.world.fires(consumer, of)
                 if not self.sure(name):
                     continue
-                assert outlook.fires == fires, (name, str(of), outlook)
+                assert evaluate.fires == fires, (name, str(of), evaluate)
                 if fires and name not in self.world.paused and not consumer.moving:
                     asks = self.world.asks(consumer, of, self.since[name])
                     assert str(of) in pending or not asks, (name, str(of), "nobody looks at it")
@@ -253,7 +253,7 @@ class Model(RuleBasedStateMachine):
             if keep:
                 self.keep()
             for asset, meaning in MEANINGS.items():
-                definition = meaning.definition if isinstance(meaning, Foreign) else meaning
+                definition = meaning.definition if isinstance(meaning, KeyFormat) else meaning
                 made = {str(key): (min(at), max(at)) for key, at in self.world.made(asset).items()}
                 assert self.told(asset) == {key: last for key, (_, last) in made.items()}
                 if keep:

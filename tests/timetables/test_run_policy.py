@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.run_policy import AtLeast, Firing, Upcoming, Within, duration
+from airflow_partitions.timetables.run_policy import AtLeast, RunPolicy, UpstreamStatus, Within, duration
 
 NOW = datetime(2013, 3, 12, 12, tzinfo=UTC)
 END = datetime(2013, 3, 11, tzinfo=UTC)
@@ -19,51 +19,51 @@ def ago(**length: float) -> datetime:
     return NOW - timedelta(**length)
 
 
-def there(newest: datetime, completed: datetime | None = None) -> Upcoming:
-    return Upcoming(complete=True, enough=True, newest=newest, completed=completed or newest)
+def there(newest: datetime, completed: datetime | None = None) -> UpstreamStatus:
+    return UpstreamStatus(complete=True, enough=True, newest=newest, completed=completed or newest)
 
 
-PARTLY = Upcoming(complete=False, enough=True, newest=ago(hours=1))
-NOTHING = Upcoming(complete=False, enough=False)
+PARTLY = UpstreamStatus(complete=False, enough=True, newest=ago(hours=1))
+NOTHING = UpstreamStatus(complete=False, enough=False)
 
 
 def test_the_first_time_all_must_be_there_and_nothing_in_the_making() -> None:
-    firing = Firing()
-    assert firing.fires(there(ago(hours=1)), None, END, NOW)
-    assert not firing.fires(NOTHING, None, END, NOW)
-    assert not firing.fires(Upcoming(True, True, True, ago(hours=1), ago(hours=1)), None, END, NOW)
-    assert not firing.fires(there(ago(hours=1)), None, END, NOW, queued=True)
+    run_policy = RunPolicy()
+    assert run_policy.fires(there(ago(hours=1)), None, END, NOW)
+    assert not run_policy.fires(NOTHING, None, END, NOW)
+    assert not run_policy.fires(UpstreamStatus(True, True, True, ago(hours=1), ago(hours=1)), None, END, NOW)
+    assert not run_policy.fires(there(ago(hours=1)), None, END, NOW, queued=True)
 
 
 def test_a_run_that_began_later_has_read_it_all() -> None:
-    firing = Firing()
-    assert not firing.fires(there(ago(hours=2)), ago(hours=1), END, NOW)
-    assert firing.idle(there(ago(hours=2)), ago(hours=1), END, NOW)
-    assert firing.fires(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
-    assert not firing.idle(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
+    run_policy = RunPolicy()
+    assert not run_policy.fires(there(ago(hours=2)), ago(hours=1), END, NOW)
+    assert run_policy.idle(there(ago(hours=2)), ago(hours=1), END, NOW)
+    assert run_policy.fires(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
+    assert not run_policy.idle(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
 
 
 def test_at_least_so_many_begin_once_and_all_once_more() -> None:
-    firing = Firing(wait=AtLeast(20))
-    assert [firing.enough(n, 24) for n in (19, 20, 24)] == [False, True, True]
-    assert [firing.enough(n, 3) for n in (2, 3)] == [False, True]
-    assert firing.fires(PARTLY, None, END, NOW)
-    assert not firing.fires(PARTLY, ago(hours=2), END, NOW)
-    assert not firing.idle(PARTLY, ago(hours=2), END, NOW)
-    assert firing.fires(there(ago(minutes=5)), ago(hours=2), END, NOW)
-    assert Firing(AtLeast(20), rerun="never").fires(there(ago(minutes=5)), ago(hours=2), END, NOW)
-    assert not Firing(AtLeast(20), rerun="never").fires(there(ago(minutes=5), ago(hours=9)), ago(hours=2), END, NOW)
+    run_policy = RunPolicy(wait=AtLeast(20))
+    assert [run_policy.enough(n, 24) for n in (19, 20, 24)] == [False, True, True]
+    assert [run_policy.enough(n, 3) for n in (2, 3)] == [False, True]
+    assert run_policy.fires(PARTLY, None, END, NOW)
+    assert not run_policy.fires(PARTLY, ago(hours=2), END, NOW)
+    assert not run_policy.idle(PARTLY, ago(hours=2), END, NOW)
+    assert run_policy.fires(there(ago(minutes=5)), ago(hours=2), END, NOW)
+    assert RunPolicy(AtLeast(20), rerun="never").fires(there(ago(minutes=5)), ago(hours=2), END, NOW)
+    assert not RunPolicy(AtLeast(20), rerun="never").fires(there(ago(minutes=5), ago(hours=9)), ago(hours=2), END, NOW)
 
 
 def test_never_means_once() -> None:
-    firing = Firing(rerun="never")
-    assert firing.fires(there(ago(hours=1)), None, END, NOW)
-    assert not firing.fires(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
-    assert firing.idle(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
+    run_policy = RunPolicy(rerun="never")
+    assert run_policy.fires(there(ago(hours=1)), None, END, NOW)
+    assert not run_policy.fires(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
+    assert run_policy.idle(there(ago(hours=1), ago(hours=9)), ago(hours=2), END, NOW)
 
 
 def test_within_an_age_and_once_it_has_settled() -> None:
-    young, old = Firing(rerun=Within("2d", settle="30min")), Firing(rerun=Within("1d", settle="30min"))
+    young, old = RunPolicy(rerun=Within("2d", settle="30min")), RunPolicy(rerun=Within("1d", settle="30min"))
     changed, unsettled = there(ago(minutes=31), ago(hours=9)), there(ago(minutes=29), ago(hours=9))
     assert young.fires(changed, ago(hours=2), END, NOW)
     assert not young.fires(unsettled, ago(hours=2), END, NOW)
@@ -71,7 +71,7 @@ def test_within_an_age_and_once_it_has_settled() -> None:
     assert young.fires(unsettled, None, END, NOW)
     assert not old.fires(changed, ago(hours=2), END, NOW)
     assert old.idle(changed, ago(hours=2), END, NOW)
-    assert Firing(rerun=Within("1d")).fires(changed, ago(hours=2), None, NOW)
+    assert RunPolicy(rerun=Within("1d")).fires(changed, ago(hours=2), None, NOW)
 
 
 def test_both_and_either() -> None:
@@ -81,7 +81,7 @@ def test_both_and_either() -> None:
     assert early.or_(late).newest == ago(hours=1)
     assert not early.and_(NOTHING).complete
     assert early.or_(NOTHING).complete
-    making = Upcoming(True, True, True, ago(hours=1), ago(hours=1))
+    making = UpstreamStatus(True, True, True, ago(hours=1), ago(hours=1))
     assert early.and_(making).blocked
     assert early.or_(making) == early
     assert making.or_(making).blocked
@@ -89,35 +89,39 @@ def test_both_and_either() -> None:
 
 
 def test_what_was_whole_once_stays_so_while_a_part_of_it_is_made_again() -> None:
-    again = Upcoming(True, True, True, ago(hours=9), ago(hours=9))
-    firing = Firing(AtLeast(2), rerun="never")
-    assert not firing.fires(again.or_(there(ago(hours=1))), ago(hours=5), END, NOW)
-    assert not firing.fires(again.or_(PARTLY), ago(hours=10), END, NOW)
+    again = UpstreamStatus(True, True, True, ago(hours=9), ago(hours=9))
+    run_policy = RunPolicy(AtLeast(2), rerun="never")
+    assert not run_policy.fires(again.or_(there(ago(hours=1))), ago(hours=5), END, NOW)
+    assert not run_policy.fires(again.or_(PARTLY), ago(hours=10), END, NOW)
 
 
 def test_what_fires_once_it_has_settled() -> None:
-    firing, unsettled = Firing(rerun=Within("2d", settle="30min")), there(ago(minutes=29), ago(hours=9))
-    assert firing.settles(unsettled, ago(hours=2), END, NOW)
-    assert not firing.settles(unsettled, ago(minutes=1), END, NOW)
-    assert not Firing(rerun=Within("36h", settle="30min")).settles(unsettled, ago(hours=2), END, NOW)
+    run_policy, unsettled = RunPolicy(rerun=Within("2d", settle="30min")), there(ago(minutes=29), ago(hours=9))
+    assert run_policy.settles(unsettled, ago(hours=2), END, NOW)
+    assert not run_policy.settles(unsettled, ago(minutes=1), END, NOW)
+    assert not RunPolicy(rerun=Within("36h", settle="30min")).settles(unsettled, ago(hours=2), END, NOW)
 
 
 @given(st.booleans(), st.integers(1, 99), st.sampled_from(["always", "never", Within("7d"), Within("1w", settle="5s")]))
 def test_json_round_trip(waits: bool, n: int, rerun: str | Within) -> None:
-    firing = Firing(AtLeast(n) if waits else None, rerun, timedelta(minutes=n))
-    assert Firing.from_json(firing.to_json()) == firing
+    run_policy = RunPolicy(AtLeast(n) if waits else None, rerun, timedelta(minutes=n))
+    assert RunPolicy.from_json(run_policy.to_json()) == run_policy
 
 
 @given(
-    st.builds(Upcoming, st.booleans(), st.booleans(), st.booleans(), st.just(ago(hours=1)), st.none()),
+    st.builds(UpstreamStatus, st.booleans(), st.booleans(), st.booleans(), st.just(ago(hours=1)), st.none()),
     st.sampled_from([None, ago(hours=2), ago(minutes=1)]),
     st.booleans(),
-    st.sampled_from([Firing(), Firing(AtLeast(2)), Firing(rerun="never"), Firing(rerun=Within("1h", settle="2h"))]),
+    st.sampled_from(
+        [RunPolicy(), RunPolicy(AtLeast(2)), RunPolicy(rerun="never"), RunPolicy(rerun=Within("1h", settle="2h"))]
+    ),
 )
-def test_what_fires_is_not_idle(upcoming: Upcoming, begun: datetime | None, queued: bool, firing: Firing) -> None:
-    full = there(ago(hours=1)) if upcoming.complete else upcoming
-    if firing.fires(full, begun, END, NOW, queued=queued):
-        assert not firing.idle(full, begun, END, NOW, queued=queued)
+def test_what_fires_is_not_idle(
+    status: UpstreamStatus, begun: datetime | None, queued: bool, run_policy: RunPolicy
+) -> None:
+    full = there(ago(hours=1)) if status.complete else status
+    if run_policy.fires(full, begun, END, NOW, queued=queued):
+        assert not run_policy.idle(full, begun, END, NOW, queued=queued)
 
 
 def test_lengths_of_time() -> None:
@@ -130,7 +134,7 @@ def test_lengths_of_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: AtLeast(0), lambda: AtLeast(True), lambda: Firing(wait=3), lambda: Firing(rerun="sometimes")]
+    "make", [lambda: AtLeast(0), lambda: AtLeast(True), lambda: RunPolicy(wait=3), lambda: RunPolicy(rerun="sometimes")]
 )
 def test_nonsense_is_refused(make: object) -> None:
     with pytest.raises(InvalidDefinitionError, match="expected"):

@@ -15,7 +15,7 @@ from airflow_partitions import (
     AllPartitions,
     AtLeast,
     ByDimension,
-    Foreign,
+    KeyFormat,
     LatestPartition,
     Lookback,
     PartitionAtRuntime,
@@ -28,11 +28,11 @@ from airflow_partitions import (
     Window,
     Within,
 )
-from airflow_partitions.timetables.runtime_timetables import AddsPartitions
+from airflow_partitions.errors import UnknownVersionError
+from airflow_partitions.timetables.runtime_timetables import RuntimePartitionTimetable
 
 GOLDEN = Path(__file__).parent / "golden"
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
-NEW_YORK_HOURS = PartitionByInterval("@hourly", timezone="America/New_York")
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", name="day")
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
 BOTH = PartitionByProduct([DAYS, AIRPORTS])
@@ -45,7 +45,7 @@ CASES: dict[str, Callable[[], Timetable]] = {
         BOTH,
         upstreams={
             "flights": HOURS,
-            "weather": Foreign(HOURS, "%Y-%m-%dT%H:%M:%S", timezone="UTC"),
+            "weather": KeyFormat(HOURS, "%Y-%m-%dT%H:%M:%S", timezone="UTC"),
             "radar": PartitionByProduct([HOURS, PartitionBySequence(["north", "south"], name="region")]),
         },
         rules={
@@ -61,7 +61,7 @@ CASES: dict[str, Callable[[], Timetable]] = {
     "same": lambda: Partitioned(
         Asset("scores"), AIRPORTS, upstreams={"scores": PartitionAtRuntime(name="places")}, rules={"scores": SameKey()}
     ),
-    "runtime": lambda: AddsPartitions("@hourly", PartitionAtRuntime(name="active")),
+    "runtime": lambda: RuntimePartitionTimetable("@hourly", PartitionAtRuntime(name="active")),
 }
 
 
@@ -83,11 +83,9 @@ def test_airflow_sees_no_change_where_there_is_none(name: str) -> None:
     assert first == second
 
 
-def test_what_was_stored_in_an_older_form_is_still_read() -> None:
-    stored = json.loads((GOLDEN / "assets-of-old.json").read_text())
-    read = Partitioned.deserialize(stored)
-    assert isinstance(read, Partitioned)
-    expected = Partitioned(
-        Asset("flights"), DAYS, upstreams={"flights": NEW_YORK_HOURS}, rules={"flights": Lookback(2)}
-    )
-    assert read.serialize() == expected.serialize()
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("version", [None, 0, 2])
+def test_a_form_of_another_release_is_refused(name: str, version: int | None) -> None:
+    timetable = CASES[name]()
+    with pytest.raises(UnknownVersionError, match=rf"serialized {type(timetable).__name__} has version {version}; exp"):
+        type(timetable).deserialize(timetable.serialize() | {"version": version})

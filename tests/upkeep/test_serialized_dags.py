@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions import Foreign, PartitionByInterval
+from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.upkeep import one_round
-from airflow_partitions.upkeep.serialized_dags import wired
+from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow
@@ -24,20 +24,20 @@ def {name}(): ...
 def test_dags_of_several_files_that_wait_for_each_other_are_told_once(metadata: Metadata, tmp_path: Path) -> None:
     files = {"one": "three", "two": "one", "three": "two", "after": "three", "before": "nobody"}
     metadata.parse(tmp_path, **{name: WAITING.format(name=name, upstream=of) for name, of in files.items()})
-    (told,) = wired().problems
+    (told,) = read_serialized_dags().problems
     assert "waits for itself" in told
     for part in ("asset 'one' of one", "asset 'two' of two", "asset 'three' of three", "as an input instead"):
         assert part in told
     assert "after" not in told
     assert one_round().problems == (told,)
     metadata.parse(tmp_path, three=WAITING.format(name="three", upstream="nobody"))
-    assert wired().problems == ()
+    assert read_serialized_dags().problems == ()
 
 
 def test_an_upstream_that_nobody_makes_is_told(metadata: Metadata, tmp_path: Path) -> None:
     waiting = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
     metadata.parse(tmp_path, lonely=waiting)
-    (told,) = wired().problems
+    (told,) = read_serialized_dags().problems
     assert told.startswith("Dag 'lonely': no Dag makes partitions of the asset 'nothing'; expected")
     assert one_round().problems == (told,)
 
@@ -55,14 +55,14 @@ def test_what_the_keys_of_an_asset_mean_is_the_producers_word_and_else_a_consume
         HOURS = PartitionByInterval("@hourly")
 
         @asset(schedule=Asset.ref(name="made") & Asset("gas") & Asset("oil"), partition=DAYS,
-               upstreams={"made": HOURS, "gas": Foreign(HOURS), "oil": HOURS})
+               upstreams={"made": HOURS, "gas": KeyFormat(HOURS), "oil": HOURS})
         def waiting(): ...
         """,
     )
-    known, hours = wired(), PartitionByInterval("@hourly")
+    known, hours = read_serialized_dags(), PartitionByInterval("@hourly")
     assert known.problems == ()
     assert known.definition("made") == DAYS
-    assert known.definition("gas") == Foreign(hours)
+    assert known.definition("gas") == KeyFormat(hours)
     assert known.definition("oil") == hours
     with pytest.raises(InvalidDefinitionError, match="asset 'mad'; nearest: made"):
         known.definition("mad")

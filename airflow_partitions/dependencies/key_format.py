@@ -24,7 +24,7 @@ _PROBES = 64
 
 
 @attrs.frozen
-class Foreign:
+class KeyFormat:
     """How a producer that knows nothing of this package writes the keys of *definition*: the start of the interval.
 
     Such are Airflow's own partition timetables, and programs that send events over REST. The parts of a product are
@@ -33,7 +33,7 @@ class Foreign:
     .. code-block:: python
 
         hours = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
-        len(Foreign(hours).keys("2013-11-03T01:00:00"))  # 2: the clock shows it twice
+        len(KeyFormat(hours).keys("2013-11-03T01:00:00"))  # 2: the clock shows it twice
 
     :param definition: what the keys are, with a time dimension.
     :param format: of the start, as for ``strftime``; the default is that of Airflow's timetables.
@@ -105,7 +105,7 @@ class Foreign:
         return form if self.timezone is None else {**form, "timezone": self.timezone}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Foreign:
+    def from_json(cls, data: dict[str, Any]) -> KeyFormat:
         """The inverse of :meth:`to_json`."""
         return cls(from_json(data["definition"]), data["format"], data.get("timezone"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_partitions import Foreign, PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions import KeyFormat, PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
@@ -13,31 +13,31 @@ AIRPORT_HOURS = PartitionByProduct([PartitionBySequence(["EWR", "a|b"], name="ai
 
 
 def test_a_repeated_hour_is_two_keys_without_an_offset() -> None:
-    found = [str(key) for key in Foreign(HOURS).keys("2013-11-03T01:00:00")]
+    found = [str(key) for key in KeyFormat(HOURS).keys("2013-11-03T01:00:00")]
     assert found == ["2013-11-03T01:00-04:00", "2013-11-03T01:00-05:00"]
-    assert {Foreign(HOURS).text(key) for key in found} == {"2013-11-03T01:00:00"}
-    with_offset = Foreign(HOURS, "%Y-%m-%dT%H:%M:%S%z")
+    assert {KeyFormat(HOURS).text(key) for key in found} == {"2013-11-03T01:00:00"}
+    with_offset = KeyFormat(HOURS, "%Y-%m-%dT%H:%M:%S%z")
     assert [str(key) for key in with_offset.keys("2013-11-03T01:00:00-0500")] == ["2013-11-03T01:00-05:00"]
 
 
 def test_the_zone_of_the_producer_may_be_another() -> None:
-    utc = Foreign(HOURS, timezone="UTC")
+    utc = KeyFormat(HOURS, timezone="UTC")
     assert utc.text("2013-11-03T01:00-05:00") == "2013-11-03T06:00:00"
     assert [str(key) for key in utc.keys("2013-11-03T06:00:00")] == ["2013-11-03T01:00-05:00"]
 
 
 def test_a_day_without_midnight_has_a_date() -> None:
-    assert [str(key) for key in Foreign(DAYS, "%Y%m%d").keys("20131020")] == ["2013-10-20"]
-    assert Foreign(DAYS).text("2013-10-20") == "2013-10-20T01:00:00"
-    assert [str(key) for key in Foreign(DAYS).keys("2013-10-20T01:00:00")] == ["2013-10-20"]
+    assert [str(key) for key in KeyFormat(DAYS, "%Y%m%d").keys("20131020")] == ["2013-10-20"]
+    assert KeyFormat(DAYS).text("2013-10-20") == "2013-10-20T01:00:00"
+    assert [str(key) for key in KeyFormat(DAYS).keys("2013-10-20T01:00:00")] == ["2013-10-20"]
 
 
 def test_parts_of_a_product_are_joined() -> None:
-    foreign = Foreign(AIRPORT_HOURS, "%Y-%m-%d %H")
-    (key,) = foreign.keys(r"a\|b|2013-02-08 05")
+    key_format = KeyFormat(AIRPORT_HOURS, "%Y-%m-%d %H")
+    (key,) = key_format.keys(r"a\|b|2013-02-08 05")
     assert str(key) == r"a\|b|2013-02-08T05:00-05:00"
-    assert foreign.text(key) == r"a\|b|2013-02-08 05"
-    assert len(foreign.keys("EWR|2013-11-03 01")) == 2
+    assert key_format.text(key) == r"a\|b|2013-02-08 05"
+    assert len(key_format.keys("EWR|2013-11-03 01")) == 2
 
 
 @pytest.mark.parametrize("text", [
@@ -46,17 +46,17 @@ def test_parts_of_a_product_are_joined() -> None:
 ])  # fmt: skip
 def test_malformed_texts_are_refused(text: str) -> None:
     with pytest.raises(InvalidKeyError):
-        Foreign(HOURS).keys(text)
+        KeyFormat(HOURS).keys(text)
     with pytest.raises(InvalidKeyError):
-        Foreign(AIRPORT_HOURS).keys(f"EWR|{text}")
+        KeyFormat(AIRPORT_HOURS).keys(f"EWR|{text}")
 
 
 def test_the_nearest_texts_are_shown_as_the_producer_writes_them() -> None:
     with pytest.raises(InvalidKeyError, match="nearest: 2013-03-10T05:00:00, 2013-03-10T06:00:00") as refused:
-        Foreign(HOURS).keys("2013-03-10T05:30:00")
+        KeyFormat(HOURS).keys("2013-03-10T05:30:00")
     assert refused.value.nearest == ("2013-03-10T05:00:00", "2013-03-10T06:00:00")
     with pytest.raises(InvalidKeyError, match="has 1 parts; expected 2"):
-        Foreign(AIRPORT_HOURS).keys("EWR")
+        KeyFormat(AIRPORT_HOURS).keys("EWR")
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_the_nearest_texts_are_shown_as_the_producer_writes_them() -> None:
 )
 def test_formats_that_can_not_work(definition: PartitionByInterval, form: str, said: str) -> None:
     with pytest.raises(InvalidDefinitionError, match=said):
-        Foreign(definition, form)
+        KeyFormat(definition, form)
 
 
-@pytest.mark.parametrize("foreign", [Foreign(HOURS), Foreign(AIRPORT_HOURS, "%Y-%m-%d %H", "UTC")])
-def test_foreign_comes_back_from_json(foreign: Foreign) -> None:
-    assert Foreign.from_json(foreign.to_json()) == foreign
+@pytest.mark.parametrize("key_format", [KeyFormat(HOURS), KeyFormat(AIRPORT_HOURS, "%Y-%m-%d %H", "UTC")])
+def test_foreign_comes_back_from_json(key_format: KeyFormat) -> None:
+    assert KeyFormat.from_json(key_format.to_json()) == key_format
