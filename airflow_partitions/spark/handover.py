@@ -15,10 +15,10 @@ from airflow_partitions.errors import ResultError
 from airflow_partitions.partition import Partition
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.storage.commit.staging import Staging
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.stores.staging import Staging
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,9 +10,9 @@ import attrs
 
 from airflow_partitions import errors
 from airflow_partitions.errors import PartitionError, ResultError
-from airflow_partitions.storage.commit.staging import Staging
 from airflow_partitions.storage.filesystem.filesystem import write
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.stores.staging import Staging
 
 #: How many of the places and words that tell what was not counted go into the asset event.
 _SHOWN = 20

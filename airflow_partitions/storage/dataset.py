@@ -61,9 +61,11 @@ class Dataset:
     """What there is to say about a dataset: nothing of it is looked up. Its parameters are those of :class:`.Files`.
 
     :cvar kind: names the class in the JSON form.
+    :cvar store: import path of the function that opens the :class:`.Store` of such a dataset.
     """
 
     kind: ClassVar[str]
+    store: ClassVar[str] = "airflow_partitions.storage.stores.open:store_of_files"
 
     path: str = attrs.field(converter=check_path)
     format: str = attrs.field(default="parquet", kw_only=True)

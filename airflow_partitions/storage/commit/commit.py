@@ -22,7 +22,6 @@ from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import Index, PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
-from airflow_partitions.storage.stores.log_store import LogStore
 from airflow_partitions.storage.stores.open import open_writable
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Commit:
         self.rule = SchemaRule(None if files.schema is None else dict(files.schema), evolve)
         self.store = open_writable(files)
         with translate_errors(f"storage {files.path!r}", "written"):
-            self.base = self.store.number()
+            self.base = self.store.version()
         self._staging = None if files.external is True else open_staging(files, self.attempt)
         self._changes: dict[str, Change] = {}
 
@@ -134,7 +133,7 @@ class Commit:
         :param path: their folder: absolute, or below the dataset's.
         :raises InvalidDefinitionError: if the dataset has no manifest to name them.
         """
-        if not isinstance(self.store, LogStore):
+        if self.store.in_folders:
             raise InvalidDefinitionError(
                 f"storage {self.files.path!r} is told by its folders; expected manifest=, to add files from elsewhere"
             )
@@ -162,7 +161,7 @@ class Commit:
 
     def publish(self) -> None:
         """Make the changes. The end of the block does."""
-        markers = self.store.apply(self.changes, self.attempt, self.base, self.rule) if self.changes else []
+        markers = self.store.commit(self.changes, self.attempt, self.base, self.rule) if self.changes else []
         self.markers = {marker.key: marker for marker in markers if marker is not None}
         if self._staging is not None:
             self._staging.remove()

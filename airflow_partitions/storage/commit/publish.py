@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.commit.staging import Staging
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.open import open_writable
+from airflow_partitions.storage.stores.staging import Staging
 
 
 def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, written: StagedFiles) -> PartitionMetadata:
@@ -35,7 +35,7 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
         staging.data,
         written.files,
     )
-    (marker,) = open_writable(storage).apply([change], attempt, staging.base)
+    (marker,) = open_writable(storage).commit([change], attempt, staging.base)
     assert marker is not None  # noqa: S101 - nothing is dropped
     return marker
 

@@ -1,60 +1,14 @@
-"""Where a job writes before anything is published."""
+"""Opening the place where a job writes."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import attrs
-
-from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.filesystem.filesystem import at, create, remove
 from airflow_partitions.storage.filesystem.paths import local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.stores.log_store import DATA, LogStore
+from airflow_partitions.storage.stores.directory_store import DirectoryStore
 from airflow_partitions.storage.stores.open import open_writable
-
-if TYPE_CHECKING:
-    from airflow_partitions.storage.filesystem.filesystem import Location
-
-STAGING = "_staging"
-_BEGUN = "begun"
-
-
-@attrs.frozen
-class Staging:
-    """The place of one try below a storage's root. Its name starts with ``_``: readers of the root skip it.
-
-    :ivar folder: holds everything of the try, or all but the files to publish.
-    :ivar files: folder of the files to publish, if it is not in *folder*: where a manifest names them they stay in it.
-    :ivar base: number of the last commit when the try began.
-    """
-
-    folder: Location
-    files: Location | None = None
-    base: int | None = None
-
-    @property
-    def data(self) -> Location:
-        """Folder of the files to publish. It does not exist until the job makes it."""
-        return self.folder / "data" if self.files is None else self.files
-
-    @property
-    def result(self) -> Location:
-        """The result file: written last, in one step."""
-        return self.folder / "result.json"
-
-    @property
-    def error(self) -> Location:
-        """Why the job gave up, if it could still say so."""
-        return self.folder / "error.json"
-
-    def remove(self) -> None:
-        """Clear it away, after publishing. After a failure it stays for a look, until :func:`.cleaning.clean`."""
-        remove(self.folder)
+from airflow_partitions.storage.stores.staging import Staging
 
 
 def open_staging(storage: Dataset | str, attempt: Attempt, directory: str = "") -> Staging:
@@ -67,49 +21,5 @@ def open_staging(storage: Dataset | str, attempt: Attempt, directory: str = "") 
     """
     root = storage if isinstance(storage, str) else storage.path
     with translate_errors(f"storage {root!r}", "written"):
-        return _opened(storage, attempt, directory)
-
-
-def _opened(storage: Dataset | str, attempt: Attempt, directory: str) -> Staging:
-    if isinstance(storage, str):
-        return Staging(_made(check_writable(storage) / STAGING / attempt.name, attempt))
-    known = open_writable(storage)
-    if not isinstance(known, LogStore):
-        made = _made(check_writable(storage.path) / STAGING / attempt.name, attempt)
-        return Staging(made, base=known.number())
-    root = at(storage.path, dict(storage.credentials))
-    if isinstance(root, Path):
-        check_writable(storage.path)
-    files = root / DATA / attempt.name
-    folder = _made(root / STAGING / attempt.name, attempt)
-    return Staging(folder, files / directory if directory else files, known.number())
-
-
-def check_writable(root: str) -> Path:
-    """The local folder *root*, made if its parent exists (a missing parent is more likely a missing mount).
-
-    :raises StorageError: if it is not local, can't be made or can't be written.
-    """
-    folder = local(root)
-    with translate_errors(f"storage {root!r}", "written"):
-        try:
-            folder.mkdir(exist_ok=True)
-        except FileNotFoundError:
-            raise StorageError(
-                f"storage {root!r} can't be written: its parent folder {str(folder.parent)!r} is missing;"
-                " make it, or mount it"
-            ) from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise StorageError(f"storage {root!r} can't be written by this user; expected a folder with write permission")
-    return folder
-
-
-def _made(folder: Location, attempt: Attempt) -> Location:
-    try:
-        if isinstance(folder, Path):
-            folder.mkdir(parents=True)
-        else:  # there are no folders: a file shows that it can be written, and that nobody else does
-            create(folder / _BEGUN, b"")
-    except FileExistsError:
-        raise ConflictError(f"{folder} is in use; expected {attempt} to run once") from None
-    return folder
+        store = DirectoryStore(local(storage), ()) if isinstance(storage, str) else open_writable(storage)
+        return store.staging(attempt, directory)

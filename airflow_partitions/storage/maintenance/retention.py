@@ -19,8 +19,7 @@ from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
 from airflow_partitions.storage.metadata.buckets import by_bucket
-from airflow_partitions.storage.scan.plan import Where, list_
-from airflow_partitions.storage.scan.snapshot import stored
+from airflow_partitions.storage.scan.plan import Where, get, list_
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 _log = logging.getLogger(__name__)
@@ -95,7 +94,7 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
     """Write the small files of the partition *key* anew; whether no other writer was quicker."""
     try:
         with Commit(dataset, evolve=True) as commit:  # from here on another writer is noticed
-            partition = stored(dataset, key)
+            partition = get(dataset, key)
             if partition is None:
                 return False
             found = _groups(partition, target)
@@ -121,7 +120,7 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
 
 def _check_unchanged(dataset: Dataset, partition: StoredPartition) -> None:
     """Notice a writer that leaves no marker."""
-    now = stored(dataset, partition.key)
+    now = get(dataset, partition.key)
     if now is None or now.files != partition.files:
         raise ConflictError(f"the files of {partition.path!r} were changed while they were compacted")
 

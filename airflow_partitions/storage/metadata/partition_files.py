@@ -16,11 +16,13 @@ class PartitionFiles:
     :ivar base: path of the folder that the names of the files start from.
     :ivar files: path below *base* to size in bytes, sorted.
     :ivar marker: what the partition says about itself, if it was published by us.
+    :ivar in_folder: whether *base* is a folder with these files and no others, so that a reader may be given it.
     """
 
     base: str
     files: Mapping[str, int]
     marker: PartitionMetadata | None = None
+    in_folder: bool = attrs.field(default=False, eq=False)
 
     def is_in(self, other: PartitionFiles) -> bool:
         """Whether all of this content is in the *other* one, which may have moved or got more files."""

@@ -11,7 +11,8 @@ from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.scan.snapshot import snapshot
-from airflow_partitions.storage.stores.pinned_store import PINS, expired, form_of
+from airflow_partitions.storage.stores.leftovers import old_files
+from airflow_partitions.storage.stores.pinned_store import PINS, form_of
 
 #: Nobody releases the listing of a run that never comes to its end.
 _KEPT = timedelta(days=7)
@@ -30,7 +31,7 @@ def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
             place.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):  # another task of the run was first: its listing counts
                 create(file, json.dumps(form, separators=(",", ":")).encode())
-            for old in expired(place, datetime.now(UTC) - _KEPT):
+            for old in old_files(place, datetime.now(UTC) - _KEPT):
                 remove(old)
     return str(file)
 

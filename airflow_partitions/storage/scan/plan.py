@@ -34,13 +34,13 @@ class Plan:
 
 def get(dataset: Dataset, key: Any) -> StoredPartition | None:
     """The partition *key* of *dataset*, ``None`` if it is not stored."""
-    return stored(dataset, dataset.layout.key(key))
+    return next(stored(dataset, [dataset.layout.key(key)]), None)
 
 
 def list_(dataset: Dataset, where: Where = None) -> Iterator[StoredPartition]:
     """The partitions of *dataset* that *where* asks for; keys that are not stored are left out."""
     if not isinstance(where, Filter):
-        return inventory(dataset) if where is None else _stored(dataset, _keys(dataset, where))
+        return inventory(dataset) if where is None else stored(dataset, _keys(dataset, where))
     pruning = _prune(dataset, where)
     if pruning.rows is not None:
         raise FilterError(
@@ -103,10 +103,6 @@ def _keys(dataset: Dataset, where: Any) -> Iterator[Key]:
     if plain or isinstance(where, str | Interval | Segment | ProductKey | tuple) or not isinstance(where, Iterable):
         return iter((dataset.layout.key(where),))
     return (dataset.layout.key(key) for key in where)
-
-
-def _stored(dataset: Dataset, keys: Iterable[Key]) -> Iterator[StoredPartition]:
-    return (partition for key in keys if (partition := stored(dataset, key)) is not None)
 
 
 def _prune(dataset: Dataset, where: Filter) -> Pruning:

@@ -1,15 +1,13 @@
-"""The stored partitions of a dataset."""
+"""The stored partitions of a dataset. Its store is asked once, for however many."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
-from airflow_partitions.storage.scan.stored_partition import StoredPartition, same
-from airflow_partitions.storage.stores.directory_store import DirectoryStore
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.open import open_store
 from airflow_partitions.storage.stores.store import Accept
 
@@ -20,13 +18,21 @@ def inventory(dataset: Dataset, accept: Accept | None = None) -> Iterator[Stored
     :param accept: asked for every column on the way down; what it refuses is not listed, so it costs nothing.
     """
     with translate_errors(repr(dataset.path), "listed"):
-        known = open_store(dataset)
-        directories = known.listed(accept) if isinstance(known, DirectoryStore) else None
-    if directories is None or not isinstance(known, DirectoryStore):
-        yield from snapshot(dataset, accept=accept).values()
-    else:
-        for directory in directories:
-            yield StoredPartition(directory, dataset.path, dataset.layout, partial(known.content, directory), known)
+        store = open_store(dataset)
+        listed = store.listed(accept=accept)
+    for directory, content in listed.items():
+        yield StoredPartition(directory, dataset.path, dataset.layout, store, content)
+
+
+def stored(dataset: Dataset, keys: Iterable[Key]) -> Iterator[StoredPartition]:
+    """Those of the partitions *keys* that *dataset* has, in the order of *keys*."""
+    directories = [dataset.layout.directory_of(key) for key in keys]
+    with translate_errors(about(dataset.path, directories), "listed"):
+        store = open_store(dataset)
+        listed = store.listed(directories)
+    for directory in directories:
+        if directory in listed:
+            yield StoredPartition(directory, dataset.path, dataset.layout, store, listed[directory])
 
 
 def snapshot(
@@ -37,23 +43,11 @@ def snapshot(
     :param keys: only these, as far as they are stored.
     :param accept: as for :func:`inventory`.
     """
-    wanted = None if keys is None else [dataset.layout.directory_of(key) for key in keys]
-    with translate_errors(repr(dataset.path) if wanted is None else about(dataset.path, wanted), "listed"):
-        known = open_store(dataset)
-        found, folders = known.snapshot(wanted, accept), known if isinstance(known, DirectoryStore) else None
+    directories = None if keys is None else [dataset.layout.directory_of(key) for key in keys]
+    with translate_errors(repr(dataset.path) if directories is None else about(dataset.path, directories), "listed"):
+        store = open_store(dataset)
+        contents = store.snapshot(directories, accept)
     return {
-        directory: StoredPartition(directory, dataset.path, dataset.layout, partial(same, content), folders)
-        for directory, content in found.items()
+        directory: StoredPartition(directory, dataset.path, dataset.layout, store, content)
+        for directory, content in contents.items()
     }
-
-
-def stored(dataset: Dataset, key: Key) -> StoredPartition | None:
-    """The partition *key* of *dataset*, ``None`` if there is none."""
-    directory, known = dataset.layout.directory_of(key), open_store(dataset)
-    if not isinstance(known, DirectoryStore):
-        return snapshot(dataset, [key]).get(directory)
-    return (
-        StoredPartition(directory, dataset.path, dataset.layout, partial(known.content, directory), known)
-        if known.has(directory)
-        else None
-    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import cached_property, partial
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -12,12 +12,13 @@ from airflow_partitions.keys import Key
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
-from airflow_partitions.storage.stores.directory_store import DirectoryStore
+from airflow_partitions.storage.stores.store import Store
 
 
 @attrs.frozen
 class StoredPartition:
-    """One partition that is stored. Its key and its content are looked up when they are asked for.
+    """One partition that is stored. Its key and its content are looked up when they are asked for, unless they came
+    with the listing.
 
     :ivar directory: its folder below the root of the dataset, such as ``date=2013-02-08/airport=EWR``.
     :ivar root: path of the dataset.
@@ -26,8 +27,8 @@ class StoredPartition:
     directory: str
     root: str
     layout: Layout = attrs.field(repr=False, eq=False)
-    _find: Callable[[], PartitionFiles | None] = attrs.field(repr=False, eq=False)
-    _known: DirectoryStore | None = attrs.field(default=None, repr=False, eq=False)
+    _store: Store = attrs.field(repr=False, eq=False)
+    _listed: PartitionFiles | None = attrs.field(default=None, repr=False, eq=False)
 
     @cached_property
     def key(self) -> Key:
@@ -45,8 +46,10 @@ class StoredPartition:
     @cached_property
     def content(self) -> PartitionFiles:
         """Dataset and marker, as they are at the first look; no files if it has gone since it was listed."""
+        if self._listed is not None:
+            return self._listed
         with translate_errors(about(self.root, [self.directory]), "listed"):
-            return self._find() or PartitionFiles(self.path, {})
+            return self._store.content(self.directory) or PartitionFiles(self.path, {})
 
     @property
     def path(self) -> str:
@@ -56,7 +59,7 @@ class StoredPartition:
     @property
     def folder(self) -> str | None:
         """Path of a folder that holds its files and no others; ``None`` if there is none, since a manifest tells."""
-        return None if self._known is None else self.content.base
+        return self.content.base if self.content.in_folder else None
 
     @property
     def files(self) -> Mapping[str, int]:
@@ -75,7 +78,7 @@ class StoredPartition:
     def only(self, names: Collection[str]) -> StoredPartition:
         """This partition with no other files than those of *names*."""
         kept = {name: size for name, size in self.files.items() if name in names}
-        return attrs.evolve(self, find=partial(same, attrs.evolve(self.content, files=kept)), known=None)
+        return attrs.evolve(self, listed=attrs.evolve(self.content, files=kept, in_folder=False))
 
     @property
     def bytes(self) -> int:
@@ -91,8 +94,3 @@ class StoredPartition:
     def metadata(self) -> Mapping[str, Any]:
         """What its writer said about it: ``attempt``, ``published``, ``rows``, ``schema``, ``index``, ``user``, …"""
         return {} if self.content.marker is None else self.content.marker.to_json()
-
-
-def same(content: PartitionFiles) -> PartitionFiles:
-    """*content*, which is known already."""
-    return content

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.filesystem.filesystem import names, read, write
+from airflow_partitions.storage.filesystem.filesystem import ages, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
@@ -21,9 +21,12 @@ from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, walk
 from airflow_partitions.storage.stores.journal import Journal, Move, inode
-from airflow_partitions.storage.stores.store import Store
+from airflow_partitions.storage.stores.leftovers import leftovers
+from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable, claim
+from airflow_partitions.storage.stores.store import Limits, Store, refuse_external
 
 if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.stores.store import Accept
 
 REPLACED = "_replaced"
@@ -42,17 +45,21 @@ class DirectoryStore(Store):
 
     :ivar root: folder of the dataset.
     :ivar columns: names of the partition columns, in the order of the levels.
+    :ivar external: whether they belong to someone else, and are only read.
     """
+
+    in_folders = True
 
     root: Path
     columns: tuple[str, ...]
+    external: bool = False
 
     @property
     def journal(self) -> Journal:
         """Commits that are under way."""
         return Journal(self.root)
 
-    def number(self) -> int:
+    def version(self) -> int:
         try:
             return int((self.root / LOCK).read_text() or 0)
         except FileNotFoundError:
@@ -60,27 +67,21 @@ class DirectoryStore(Store):
         except ValueError as error:
             raise StorageError(f"{self.root / LOCK} is damaged ({error}); expected the number of a commit") from error
 
-    def listed(self, accept: Accept | None = None) -> list[str]:
-        """Directories of the stored partitions, sorted."""
+    def listed(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles | None]:
+        if directories is not None:  # a look at each: a listing of a folder may be of a million others
+            moves = self.journal.pending()
+            return dict.fromkeys(directory for directory in directories if self._has(directory, moves))
         while True:
             state = self.journal.state()
-            found = self._listed(self.journal.pending(), accept)
+            stored = self._listed(self.journal.pending(), accept)
             if self.journal.state() == state:
-                return found
-
-    def has(self, directory: str) -> bool:
-        """Whether anything is stored in *directory*."""
-        move = self.journal.pending().get(directory)
-        return (self.root / directory).is_dir() if move is None else move.before is not None
-
-    def content(self, directory: str) -> PartitionFiles | None:
-        """What is stored in *directory*, ``None`` if nothing is."""
-        return self.snapshot([directory]).get(directory)
+                return dict.fromkeys(stored)
 
     def snapshot(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
     ) -> dict[str, PartitionFiles]:
-        """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
         while True:
             state, moves = self.journal.state(), self.journal.pending()
             try:
@@ -93,15 +94,22 @@ class DirectoryStore(Store):
             if self.journal.state() == state:
                 return {directory: content for directory, content in found.items() if content is not None}
 
-    def replaced(self, directory: str) -> list[PartitionFiles]:
-        """What was stored in *directory* before, as far as it is kept."""
-        found = []
+    def superseded(self, directory: str) -> list[PartitionFiles]:
+        superseded = []
         for batch in names(self.root / REPLACED):
             with suppress(FileNotFoundError):  # not of this partition, or cleaned up right now
-                found.append(files_in(self.root / REPLACED / batch / directory))
-        return found
+                superseded.append(files_in(self.root / REPLACED / batch / directory))
+        return superseded
 
-    def _applied(
+    def check_writable(self) -> None:
+        if self.external:
+            refuse_external(self.root)
+
+    def staging(self, attempt: Attempt, directory: str = "") -> Staging:
+        folder = claim(check_writable(str(self.root)) / STAGING / attempt.name, attempt)
+        return Staging(folder, base=self.version())
+
+    def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]:
         with locked(self.root) as lock:
@@ -111,7 +119,7 @@ class DirectoryStore(Store):
                 change.check(stored[change.directory], read_metadata(self.root / change.directory), attempt, base)
             before = self._schema()
             schema = before if rule is None else rule.after(before, changes)
-            number = self.number() + 1
+            number = self.version() + 1
             os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
             old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
             markers = [self._stage(change, number, attempt) for change in changes]
@@ -136,11 +144,24 @@ class DirectoryStore(Store):
             raise
         self.journal.end(number)
 
-    def tidy(self) -> None:
-        """Take back what a killed process left half done."""
+    def recover(self) -> None:
         if self.journal.pending():
             with locked(self.root):
                 self.journal.recover()
+
+    def expired(self, limits: Limits) -> list[Location]:
+        folder, journal = self.root / REPLACED, self.journal
+        replaced: list[Location] = [folder / name for name in names(folder) if _replaced_at(name) < limits.replaced]
+        commits = [name for name, end in ages(journal.folder).items() if end < limits.replaced]
+        return [
+            *leftovers(self.root, journal.folder, limits.staged),
+            *replaced,
+            *(journal.folder / name for name in commits if journal.removable(name)),
+        ]
+
+    def _has(self, directory: str, moves: Mapping[str, Move]) -> bool:
+        move = moves.get(directory)
+        return (self.root / directory).is_dir() if move is None else move.before is not None
 
     def _listed(self, moves: Mapping[str, Move], accept: Accept | None) -> list[str]:
         found = list(walk(str(self.root), self.columns, accept))
@@ -205,3 +226,10 @@ class DirectoryStore(Store):
     def _planned(self, change: Change, old: str | None) -> Move:
         staged = None if change.marker is None else Path(str(change.folder)).relative_to(self.root).as_posix()
         return Move.planned(self.root, change.directory, staged, old and f"{old}/{change.directory}")
+
+
+def _replaced_at(name: str) -> datetime:
+    try:
+        return datetime.strptime(name.partition("-")[0], STAMP).replace(tzinfo=UTC)
+    except ValueError:  # not ours: never old
+        return datetime.max.replace(tzinfo=UTC)

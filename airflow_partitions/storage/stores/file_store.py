@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.layout.file_per_key import FilePerKey
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.stores.store import ReadOnlyStore
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.stores.store import Accept
 
 
-class FileStore:
+class FileStore(ReadOnlyStore):
     """The files below a place, each a partition. They are only read.
 
     :ivar place: where they are.
@@ -22,22 +24,17 @@ class FileStore:
     :ivar find: what the file system's ``find`` is told, such as ``{"maxdepth": 1}``.
     """
 
+    root: str
+
     def __init__(self, place: Location, root: str, layout: FilePerKey, find: Mapping[str, Any]) -> None:
         self.place = place
         self.root = root
         self.layout = layout
         self.find = find
 
-    def listed(self, accept: Accept | None = None) -> list[str]:
-        """Paths of the files below the root, sorted."""
-        return list(self.snapshot(accept=accept))
-
-    def content(self, directory: str) -> PartitionFiles | None:
-        """The one file *directory*, ``None`` if there is none."""
-        return self.snapshot([directory]).get(directory)
-
-    def snapshot(self, directories: list[str] | None = None, accept: Accept | None = None) -> dict[str, PartitionFiles]:
-        """The files *directories*, or all that *accept* wants."""
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> dict[str, PartitionFiles]:
         wanted = None if directories is None else set(directories)
         name = self.layout.definition.name
         return {
@@ -45,6 +42,12 @@ class FileStore:
             for path, size in self._found()
             if (wanted is None or path in wanted) and (accept is None or accept(name, self.layout.texts_of(path)[name]))
         }
+
+    def check_writable(self) -> NoReturn:
+        raise InvalidDefinitionError(
+            f"storage {self.root!r} is only read, for every file there is a partition; expected folders: leave out"
+            " suffix="
+        )
 
     def _found(self) -> Iterator[tuple[str, int]]:
         from fsspec.core import url_to_fs

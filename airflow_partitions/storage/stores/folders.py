@@ -54,7 +54,7 @@ def files_in(folder: Path) -> PartitionFiles:
     """
     with os.scandir(folder) as entries:
         files = sorted((e.name, e.stat().st_size) for e in entries if e.name[0] not in "_." and e.is_file())
-    return PartitionFiles(str(folder), dict(files), read_metadata(folder))
+    return PartitionFiles(str(folder), dict(files), read_metadata(folder), in_folder=True)
 
 
 def link(source: Path, target: Path) -> None:

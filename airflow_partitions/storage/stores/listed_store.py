@@ -11,6 +11,7 @@ from airflow_partitions.storage.filesystem.filesystem import sizes
 from airflow_partitions.storage.layout.escape import escape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.folders import accepts
+from airflow_partitions.storage.stores.store import ReadOnlyStore
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class ListedStore:
+class ListedStore(ReadOnlyStore):
     """The partitions below a place, as they are found. They are only read.
 
     :ivar place: where they are.
@@ -30,18 +31,9 @@ class ListedStore:
     root: str
     columns: tuple[str, ...]
 
-    def listed(self, accept: Accept | None = None) -> list[str]:
-        """Directories of the partitions, sorted."""
-        return list(self.snapshot(accept=accept))
-
-    def content(self, directory: str) -> PartitionFiles | None:
-        """What is found in *directory*, ``None`` if nothing is."""
-        return self.snapshot([directory]).get(directory)
-
     def snapshot(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
     ) -> dict[str, PartitionFiles]:
-        """What is found in *directories*, or in all that *accept* wants."""
         files: dict[str, dict[str, int]] = {}
         for directory in [""] if directories is None else directories:
             for below, size in sizes(self.place / directory if directory else self.place).items():

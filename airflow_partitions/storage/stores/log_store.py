@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,7 +18,10 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.commit_log import CommitLog, LogSnapshot
 from airflow_partitions.storage.stores.folders import accepts
-from airflow_partitions.storage.stores.store import Store
+from airflow_partitions.storage.stores.leftovers import leftovers
+from airflow_partitions.storage.stores.staging import DATA, STAGING, Staging, check_writable, claim
+from airflow_partitions.storage.stores.store import Limits, Store
+from airflow_partitions.storage.stores.unused_files import unused_files
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -26,8 +30,6 @@ if TYPE_CHECKING:
 
 #: Folder of the log, below the root of a dataset.
 MANIFEST = "_manifest"
-#: Folder of the files, below the root: each try has a folder of its own in it.
-DATA = "_data"
 #: How often a commit tries for the next number, while others are taking it.
 _TRIES = 100
 
@@ -45,33 +47,26 @@ class LogStore(Store):
     :ivar found: the folders that are there. They are the partitions until the first commit.
     :ivar external: what becomes of these: ``True`` and ``"use-existing"`` never remove them, ``False`` does not take
         them over.
+    :ivar location: the root, as it is reached.
     """
 
     folder: Location
     root: str
     found: ListedStore | None = None
     external: bool | str = False
+    location: Location = attrs.field(kw_only=True)
 
     @property
     def log(self) -> CommitLog:
         """The log of its commits."""
         return CommitLog(self.folder, self.root)
 
-    def number(self) -> int:
+    def version(self) -> int:
         return self.log.number()
-
-    def listed(self, accept: Accept | None = None) -> list[str]:
-        """Directories of the stored partitions, sorted."""
-        return list(self.snapshot(accept=accept))
-
-    def content(self, directory: str) -> PartitionFiles | None:
-        """What is stored in *directory*, ``None`` if nothing is."""
-        return self.snapshot([directory]).get(directory)
 
     def snapshot(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
     ) -> dict[str, PartitionFiles]:
-        """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
         log = self.log.snapshot(directories, lambda directory: accept is None or accepts(directory, accept))
         if not log.number and self.found is not None:
             return self.found.snapshot(directories, accept)
@@ -80,7 +75,23 @@ class LogStore(Store):
             directory: self._content(log.partitions[directory]) for directory in selected if directory in log.partitions
         }
 
-    def _applied(
+    def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
+        return dict(contents)  # files stay where they are until they are cleaned up
+
+    def staging(self, attempt: Attempt, directory: str = "") -> Staging:
+        if isinstance(self.location, Path):
+            check_writable(self.root)
+        files = self.location / DATA / attempt.name
+        folder = claim(self.location / STAGING / attempt.name, attempt)
+        return Staging(folder, files / directory if directory else files, self.version())
+
+    def expired(self, limits: Limits) -> list[Location]:
+        return [
+            *leftovers(self.location, self.folder, limits.staged),
+            *unused_files(self.log, self.location, limits),
+        ]
+
+    def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]:
         for _ in range(_TRIES):
@@ -94,9 +105,6 @@ class LogStore(Store):
                     self.log.write_checkpoint(state.after([entry]))
                 return [_marker(records[change.directory]) for change in changes]
         raise ConflictError(f"{self.root!r}: {_TRIES} other commits came first; nothing was changed: try again")
-
-    def tidy(self) -> None:
-        """Nothing is ever half done here."""
 
     def _begun(self, attempt: Attempt, directories: Sequence[str]) -> LogSnapshot:
         """The state to build a commit on, once what was there before the first one is taken over."""

@@ -1,34 +1,111 @@
-"""Who takes down what is written to a dataset."""
+"""Interface of the stores that list and commit a dataset's partitions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.stores.staging import Staging
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 #: Given a partition column and its text: whether partitions with it are of interest.
 Accept = Callable[[str, str], bool]
 
 
+@attrs.frozen
+class Limits:
+    """What is old enough to be removed.
+
+    :ivar replaced: files that were replaced before.
+    :ivar staged: staging places and listings that were last changed before.
+    """
+
+    replaced: datetime
+    staged: datetime
+
+
 class Store(ABC):
-    """What can be asked of who takes down the commits of a dataset.
+    """The partitions of a dataset. Each is known by its directory, such as ``date=2013-02-08/airport=EWR``.
+
+    A new kind of store is a subclass; the ``store`` of its kind of :class:`.Dataset` names the function that opens it.
 
     :ivar root: where the dataset is.
     """
 
+    #: Whether a partition is a folder that moves as a whole, so that it holds files of its own only.
+    in_folders: ClassVar[bool] = False
+
     root: str | Path
 
     @abstractmethod
-    def number(self) -> int:
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles]:
+        """What is stored in *directories*, or in all that *accept* wants, at one moment between commits."""
+
+    def listed(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles | None]:
+        """Which of *directories* are stored, or which of all that *accept* wants, in order.
+
+        :return: with each what is stored in it, or ``None`` where to look takes a step of its own: :meth:`content`.
+        """
+        return self.snapshot(directories, accept)
+
+    def content(self, directory: str) -> PartitionFiles | None:
+        """What is stored in *directory*, ``None`` if nothing is."""
+        return self.snapshot([directory]).get(directory)
+
+    def superseded(self, directory: str) -> Sequence[PartitionFiles]:
+        """What was stored in *directory* before, as far as it is kept elsewhere."""
+        return ()
+
+    def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
+        """What was stored once, by directory: with the place where it is now, without what is no longer kept."""
+        now = self.snapshot(list(contents))
+        kept: dict[str, PartitionFiles] = {}
+        for directory, content in contents.items():
+            place = now.get(directory)
+            if place is None or not content.is_in(place):
+                place = next(filter(content.is_in, self.superseded(directory)), None)
+            if place is not None:
+                kept[directory] = attrs.evolve(content, base=place.base)
+        return kept
+
+    def check_writable(self) -> None:  # noqa: B027 - most stores can be
+        """Refuse to be written to, if the dataset belongs to someone else.
+
+        :raises InvalidDefinitionError: if it does.
+        """
+
+    @abstractmethod
+    def version(self) -> int:
         """Number of the last commit."""
 
-    def apply(
+    @abstractmethod
+    def staging(self, attempt: Attempt, directory: str = "") -> Staging:
+        """Make the place where *attempt* writes.
+
+        :param directory: of the partition to write, if it is one.
+        :raises StorageError: if it can't be made or written.
+        :raises ConflictError: if the attempt has one already.
+        """
+
+    def commit(
         self,
         changes: Sequence[Change],
         attempt: Attempt,
@@ -44,9 +121,48 @@ class Store(ABC):
         :raises StorageError: if the file system refuses; what was there is there again.
         """
         with translate_errors(about(str(self.root), [change.key for change in changes]), "published"):
-            return self._applied(changes, attempt, base, rule)
+            return self._committed(changes, attempt, base, rule)
 
     @abstractmethod
-    def _applied(
+    def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]: ...
+
+    def recover(self) -> None:  # noqa: B027 - most stores leave nothing half done
+        """Take back what a killed process left half done."""
+
+    @abstractmethod
+    def expired(self, limits: Limits) -> list[Location]:
+        """What may be removed: replaced files, the staging places of failed tries, the listings of runs."""
+
+
+class ReadOnlyStore(Store):
+    """A store of a dataset that belongs to someone else."""
+
+    def check_writable(self) -> NoReturn:
+        refuse_external(self.root)
+
+    def version(self) -> NoReturn:
+        self.check_writable()
+
+    def staging(self, attempt: Attempt, directory: str = "") -> NoReturn:
+        self.check_writable()
+
+    def _committed(
+        self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
+    ) -> NoReturn:
+        self.check_writable()
+
+    def expired(self, limits: Limits) -> NoReturn:
+        self.check_writable()
+
+
+def refuse_external(root: str | Path) -> NoReturn:
+    """Refuse to write the dataset of someone else.
+
+    :raises InvalidDefinitionError: always.
+    """
+    raise InvalidDefinitionError(
+        f"storage {str(root)!r} is external, so it is never written; expected storage of its own,"
+        " external='use-existing' or 'possess-existing', or manifest= to say which partitions there are"
+    )

@@ -17,7 +17,7 @@ from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.scan.snapshot import inventory, snapshot, stored
+from airflow_partitions.storage.scan.snapshot import inventory, snapshot
 from airflow_partitions.storage.stores import journal
 from airflow_partitions.storage.stores.journal import COMMITS, Move
 
@@ -59,7 +59,7 @@ NEW = {"a": ["new"], "b": ["new", "old"], "d": ["new"]}
 def test_all_of_it_is_made(files: Files) -> None:
     change_all(files)
     assert content(files) == NEW
-    b = stored(files, LETTERS.parse("b"))
+    b = files.get("b")
     assert b is not None
     assert b.rows == 2
 
@@ -96,7 +96,7 @@ def test_readers_of_one_partition_see_the_old_while_it_is_made(files: Files, mon
     def look(move: Move, root: Path) -> None:
         do(move, root)
         seen.append([files.exists(letter) for letter in "abcd"])
-        a = stored(files, LETTERS.parse("a"))
+        a = files.get("a")
         assert a is not None
         seen.append((list(a.files), Path(str(a.folder)).is_dir()))
 
@@ -174,7 +174,7 @@ def append(files: Files, attempt: Attempt, text: str, mode: str = "append") -> N
 
 
 def texts(files: Files) -> list[str]:
-    partition = stored(files, LETTERS.parse("a"))
+    partition = files.get("a")
     assert partition is not None
     return sorted(Path(name).name.rpartition("-")[2] for name in partition.files)
 

@@ -1,0 +1,91 @@
+"""Places where jobs write before anything is published."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.storage.filesystem.filesystem import create, remove
+from airflow_partitions.storage.filesystem.paths import local
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.metadata.attempt import Attempt
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
+
+#: Folder of the staging places, below the root of a dataset.
+STAGING = "_staging"
+#: Folder of files that are published without being moved, below the root: each try has a folder of its own in it.
+DATA = "_data"
+_BEGUN = "begun"
+
+
+@attrs.frozen
+class Staging:
+    """The place of one try below a storage's root. Its name starts with ``_``: readers of the root skip it.
+
+    :ivar folder: holds everything of the try, or all but the files to publish.
+    :ivar files: folder of the files to publish, if it is not in *folder*: where a manifest names them they stay in it.
+    :ivar base: number of the last commit when the try began.
+    """
+
+    folder: Location
+    files: Location | None = None
+    base: int | None = None
+
+    @property
+    def data(self) -> Location:
+        """Folder of the files to publish. It does not exist until the job makes it."""
+        return self.folder / "data" if self.files is None else self.files
+
+    @property
+    def result(self) -> Location:
+        """The result file: written last, in one step."""
+        return self.folder / "result.json"
+
+    @property
+    def error(self) -> Location:
+        """Why the job gave up, if it could still say so."""
+        return self.folder / "error.json"
+
+    def remove(self) -> None:
+        """Clear it away, after publishing. After a failure it stays for a look, until :func:`.cleaning.clean`."""
+        remove(self.folder)
+
+
+def check_writable(root: str) -> Path:
+    """The local folder *root*, made if its parent exists (a missing parent is more likely a missing mount).
+
+    :raises StorageError: if it is not local, can't be made or can't be written.
+    """
+    folder = local(root)
+    with translate_errors(f"storage {root!r}", "written"):
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError:
+            raise StorageError(
+                f"storage {root!r} can't be written: its parent folder {str(folder.parent)!r} is missing;"
+                " make it, or mount it"
+            ) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StorageError(f"storage {root!r} can't be written by this user; expected a folder with write permission")
+    return folder
+
+
+def claim(folder: Location, attempt: Attempt) -> Location:
+    """Make *folder*, for *attempt* alone.
+
+    :raises ConflictError: if it is there.
+    """
+    try:
+        if isinstance(folder, Path):
+            folder.mkdir(parents=True)
+        else:  # there are no folders: a file shows that it can be written, and that nobody else does
+            create(folder / _BEGUN, b"")
+    except FileExistsError:
+        raise ConflictError(f"{folder} is in use; expected {attempt} to run once") from None
+    return folder

@@ -1,0 +1,52 @@
+"""Files of a dataset with a log that may be removed."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from airflow_partitions.storage.filesystem.filesystem import ages, is_folder_marker
+from airflow_partitions.storage.stores.commit_log import CommitLog
+from airflow_partitions.storage.stores.staging import DATA
+from airflow_partitions.storage.stores.store import Limits
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
+
+
+def unused_files(log: CommitLog, root: Location, limits: Limits) -> list[Location]:
+    """Files that no partition has any more, then the entries of the log that told so."""
+    snapshot, entries = log.snapshot(), log.entries()
+    used = {name for record in snapshot.partitions.values() if not record["base"] for name in record["files"]}
+    replaced = {name: entry.at for entry in entries for name in entry.removed if name not in used}
+    staged = {f"{DATA}/{name}": changed for name, changed in ages(root / DATA).items()}
+    there = (n for n in replaced if (n in staged if n.startswith(f"{DATA}/") else (root / n).exists()))
+    old = [name for name in there if replaced[name] < limits.replaced]
+    marks = {name for name in staged if is_folder_marker(name)}
+    files = staged.keys() - marks
+    old += [n for n in files if n not in used and n not in replaced and staged[n] < limits.staged]
+    kept = {str(parent) for name in files - set(old) for parent in PurePosixPath(name).parents}
+    old += [n for n in marks if n.rstrip("/") not in kept and staged[n] < limits.staged]
+    checkpointed = [entry.name for entry in entries if entry.at < limits.replaced and entry.checkpointed]
+    return [
+        *(root / name for name in sorted(old)),
+        *_empty(root, files - set(old), limits),
+        *(log.folder / name for name in checkpointed + log.superseded(limits.replaced)),
+    ]
+
+
+def _empty(root: Location, kept: set[str], limits: Limits) -> list[Location]:
+    """Local folders of tries, and in them, that hold none of the files *kept*."""
+    if not isinstance(root, Path):
+        return []
+    used = {parent for name in kept for parent in (root / name).parents}
+    found: list[Location] = []
+    for folder, below, _ in os.walk(root / DATA):
+        for path in [Path(folder, name) for name in below]:
+            if path not in used:
+                below.remove(path.name)
+                if datetime.fromtimestamp(path.lstat().st_mtime, UTC) < limits.staged:
+                    found.append(path)
+    return found
