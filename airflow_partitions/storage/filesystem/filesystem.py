@@ -171,4 +171,6 @@ def _found(folder: Location) -> Iterator[tuple[str, int, datetime]]:
     root = folder.path.rstrip("/") + "/"
     for path, info in folder.fs.find(folder.path, detail=True).items():
         changed = info.get("LastModified") or info.get("created") or datetime.now(UTC)
+        if isinstance(changed, float):  # some file systems count seconds
+            changed = datetime.fromtimestamp(changed, UTC)
         yield path[path.index(root) + len(root) :], info["size"], changed
