@@ -5,62 +5,84 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
 import attrs
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from demo import backfill, comparison, landing, plan, processing, report, services
 from demo.api import Api
 from demo.classes import archived
 from demo.errors import DemoError
-from demo.home import CHECKOUT, USER, Home
+from demo.home import CHECKOUT, TASKS, USER, Home
+from demo.steps import Steps, minutes
 
 EXAMPLES = """\
 examples:
-  python -m demo start                    8 February 2013, a snow storm, and both clock changes
-  python -m demo start --quick            this day only, without the clock changes
+  python -m demo start --quick            an hour and a day of one airport, in two minutes
+  python -m demo start                    then the rest of 8 February 2013, a snow storm, and both clock changes
   python -m demo start --day 2013-12-25   another day
+  python -m demo start --examples         with the examples of AIP-76 in the UI, paused
   python -m demo start --json | jq .matches
   python -m demo status
   python -m demo stop
+
+exit codes:
+  0  all is well: every number matches what pandas counts; status: Airflow runs; stop: nothing runs any more
+  1  a number differs, or a run failed; status: Airflow does not run
+  2  the arguments are wrong
+  3  the demo could not go on; the last line says why
+  130  interrupted; Airflow goes on
 """
 
-told = Console(stderr=True)  # steps and progress; results go to stdout
+DIFFERENT, BROKEN, LEFT = 1, 3, 130  # exit codes; 2 is argparse's
+
+# Seconds of a task beside those of the first Spark jobs, which start without the archive of classes.
+ARCHIVED, PYTHON = 0.6, 0.25
+
+console = Console(stderr=True)  # steps and progress; results go to stdout
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 if all is well."""
+    """Run one command; its exit code."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
     except DemoError as error:
         _tell(f"error: {error}")
-        return 1
+        return BROKEN
     except KeyboardInterrupt:
         _tell("left; Airflow goes on with it: start comes back to it, stop ends it")
-        return 130
+        return LEFT
 
 
 def _start(options: argparse.Namespace) -> int:
-    home = Home(options.home)
+    home, steps = Home(options.home), Steps(console)
     home.create()
-    with archived(home):
-        there = _land(home)
-        running = services.start(home, options.port, _tell, services.COMMANDS)
+    home.link("flights.py", *(["aip"] if options.examples else []))
+    with ThreadPoolExecutor(1) as beside:  # while Airflow starts
+        landed = beside.submit(_land, home, steps)
+        running = services.start(home, options.port, steps.tell, services.FIRST)
+        landing_zone = landed.result()
     with Api(running.address, USER, home.secret("password")) as api:
-        process = processing.one_day if options.quick else processing.everything
-        course = process(api, options.day, _progress, running.check)
-        rows = report.collect(api, course.runs, there, home.lake)
-        failed = [
-            f"the end of the log of {run.asset} {run.key}:\n{backfill.log_of(api, run)}"
-            for run in course.runs
-            if run.state == "failed"
-        ]
+        steps.tell("making an hour and a day of one airport: a Dag run and a Spark job each")
+        course = processing.first(api, options.day, steps.progress, running.check)
+        succeeded = all(run.state == "success" for run in course.runs)
+        if succeeded and not options.json:
+            for run in course.runs:
+                report.show_partition(run, home.lake, Console())
+        steps.tell(f"Airflow's UI: {running.address}, user {USER}, password {_password(home)}")
+        running = services.start(home, None, _quiet, services.COMMANDS)
+        if succeeded and not options.quick:
+            steps.tell(f"going on with the rest: {_rest(api, course.runs, options.day)}")
+            with archived(home):
+                course = processing.everything(api, options.day, steps.progress, running.check)
+        rows = report.collect(api, course.runs, landing_zone, home.lake)
+        failed = next((run for run in course.runs if run.state == "failed"), None)
+        log = backfill.log_of(api, failed) if failed else ""
     counts = list(comparison.counts(rows, landing.source()))
     wrong = [*course.differences, *comparison.failures(rows), *comparison.differences(counts)]
     if options.json:
@@ -77,10 +99,35 @@ def _start(options: argparse.Namespace) -> int:
         if course.again:
             report.show_firing(plan.AGAIN, course.again, Console())
         right = f"{len(counts):,} numbers match what pandas counts"
-        print("\n".join(["differs from what was expected:", *wrong]) if wrong else right)
-    _tell("\n".join(failed[:1]))  # the others failed for the same reason, as a rule
-    _tell(f"look around at {running.address}, user {USER}, password in {home.password}; end it with: make demo-stop")
-    return 1 if wrong else 0
+        print("\n".join(["differs from what was expected:", *wrong]) if wrong else right, flush=True)
+    if failed:  # the others failed for the same reason, as a rule
+        _tell(f"the end of the log of {failed.asset} {failed.key}:\n{log}")
+    rest = "; make demo goes on with the other days" if options.quick else ""
+    steps.tell(f"done: Airflow goes on at {running.address}, make demo-stop ends it{rest}")
+    return DIFFERENT if wrong else 0
+
+
+def _land(home: Home, steps: Steps) -> landing.Landing:
+    before = steps.seconds
+    landing_zone = landing.ensure(home.lake / "landing")
+    files = sum(landing_zone.files.values())
+    steps.tell(f"landing zone: {files:,} files, made in {steps.seconds - before:.0f} seconds")
+    return landing_zone
+
+
+def _password(home: Home) -> str:
+    """Itself on a terminal; where it is, in what may be kept as a log."""
+    return home.secret("password") if console.is_terminal else f"in {home.password}"
+
+
+def _rest(api: Api, runs: Sequence[backfill.Run], day: date) -> str:
+    """What is to be made, and how long it will take, judging by the *runs* that were made."""
+    wanted = plan.everything(day)
+    seconds = sum(backfill.seconds(api, run) for run in runs) / len(runs)
+    jobs = sum(len(each.keys) for each in wanted if each.asset != plan.HOURLY)
+    hours = sum(len(each.keys) for each in wanted if each.asset == plan.HOURLY)
+    left = seconds * (jobs * ARCHIVED + hours * PYTHON) / TASKS
+    return f"{jobs} partitions by Spark and {hours} by Python, in about {minutes(left)}"
 
 
 def _stop(options: argparse.Namespace) -> int:
@@ -103,44 +150,11 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _tell(words: str) -> None:
-    if words:
-        told.print(words, markup=False, highlight=False, soft_wrap=True)
+    console.print(words, markup=False, highlight=False, soft_wrap=True)
 
 
-def _land(home: Home) -> landing.Landing:
-    hours = list(landing.hours_between(*landing.YEAR))
-    with _progress("landing zone", 2 * len(hours), every=4380) as tell:
-        done = 0
-
-        def advance() -> None:
-            nonlocal done
-            done += 1
-            tell(done, "")
-
-        return landing.ensure(home.lake / "landing", hours, advance=advance)
-
-
-@contextmanager
-def _progress(title: str, total: int, every: int = 1) -> Iterator[Callable[[int, str], None]]:
-    """A bar in a terminal; elsewhere a line at every *every*-th step."""
-    if not told.is_terminal:
-
-        def line(done: int, words: str) -> None:
-            if done % every == 0:
-                _tell(f"{title}: {done} of {total} {words}".rstrip())
-
-        yield line
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[words]}"),
-    )
-    with Progress(*columns, console=told, transient=True) as bar:
-        task = bar.add_task(title, total=total, words="")
-        yield lambda done, words: bar.update(task, completed=done, words=words)
+def _quiet(words: str) -> None:
+    pass
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -160,7 +174,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     start.add_argument("--day", type=_day, default=date(2013, 2, 8), help="a day of 2013 (default: %(default)s)")
     start.add_argument("--port", type=int, help=f"of the UI (default: {services.PORT}, or a free one)")
-    start.add_argument("--quick", action="store_true", help="only that day, without the days around the clock changes")
+    start.add_argument("--quick", action="store_true", help="stop after the first hour and the first day of an airport")
+    start.add_argument("--examples", action="store_true", help="load the examples of AIP-76, too (dags/aip), paused")
     stop = commands.add_parser(
         "stop", help="end what start has started; its data stays", epilog=EXAMPLES, formatter_class=form
     )
@@ -176,7 +191,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _day(text: str) -> date:
-    day = date.fromisoformat(text)
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day; expected one such as 2013-12-25") from None
     if day.year != 2013:
         raise argparse.ArgumentTypeError(f"{text} is not in 2013, the year of the data")
     return day

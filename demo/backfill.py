@@ -65,6 +65,14 @@ def submit(api: Api, wanted: Wanted) -> bool:
     return api.post("backfills", body, known=(httpx.codes.CONFLICT,)) is not None
 
 
+def trigger(api: Api, wanted: Wanted) -> None:
+    """Ask for a run by hand of each partition that has none."""
+    there = {run.key for run in latest(api, wanted)}
+    for key in wanted.keys:
+        if key not in there:
+            api.post(f"dags/{wanted.asset}/dagRuns", {"logical_date": None, "partition_key": key})
+
+
 def clear(api: Api, run: Run) -> None:
     """Make the partition again, as a new try of its run."""
     api.post(f"dags/{run.asset}/dagRuns/{run.id}/clear", {"dry_run": False})
@@ -90,19 +98,23 @@ def latest(api: Api, wanted: Wanted) -> list[Run]:
 
 
 def wait(
-    api: Api, everything: Sequence[Wanted], tell: Callable[[int, str], object], check: Callable[[], object]
+    api: Api,
+    everything: Sequence[Wanted],
+    tell: Callable[[int, str], object],
+    check: Callable[[], object],
+    pause: float = PAUSE,
 ) -> list[Run]:
     """Ask for what is to be asked for, and wait until every partition has a run that ended; return these runs.
 
     When a run has failed, what can't follow any more is not waited for.
 
-    :param tell: is told how many have ended, and the counts by state, whenever that changes.
+    :param tell: is told how many have ended, and how many of them failed, whenever a state changes.
     :param check: raises if there is no sense in waiting on.
     """
     total = sum(len(wanted.keys) for wanted in everything)
     waiting = list(everything)
     there: dict[Wanted, list[Run]] = {}
-    before, changed = "", time.monotonic()
+    before, changed = Counter[str](), time.monotonic()
     while True:
         check()
         _check_imports(api)
@@ -111,19 +123,25 @@ def wait(
         found = [run for wanted in everything for run in there[wanted]]
         states = Counter(run.state for run in found)
         ended = sum(run.ended for run in found)
-        words = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "no run yet"
-        if words != before:
-            tell(ended, words)
-            before, changed = words, time.monotonic()
+        if states != before:
+            tell(ended, f"{states['failed']} failed" if states["failed"] else "")
+            before, changed = states, time.monotonic()
         if not waiting and (ended == total or (states["failed"] and ended == len(found))):
             return found
         if time.monotonic() - changed > STUCK_AFTER:
+            words = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "no run yet"
             raise DemoError(f"nothing has moved for {STUCK_AFTER / 60:.0f} minutes: {words}, of {total} partitions")
-        time.sleep(PAUSE)
+        time.sleep(pause)
 
 
 def _made(found: Collection[Run], wanted: Wanted) -> bool:
     return len(found) == len(wanted.keys) and all(run.state == "success" for run in found)
+
+
+def seconds(api: Api, run: Run) -> float:
+    """How long the run's task took."""
+    tasks = api.get(f"dags/{run.asset}/dagRuns/{run.id}/taskInstances")["task_instances"]
+    return sum(task["duration"] or 0 for task in tasks)
 
 
 def log_of(api: Api, run: Run, lines: int = 25) -> str:

@@ -13,6 +13,7 @@ from demo.errors import DemoError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 USER = "admin"
+TASKS = 2  # at a time
 JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # for short jobs: a third less processor time
 
 
@@ -60,16 +61,23 @@ class Home:
 
     @property
     def dags(self) -> Path:
-        """The Dags of the checkout."""
-        dags = CHECKOUT / "dags"
-        if not (dags / "flights.py").is_file():
-            raise DemoError(f"no dags/flights.py in {CHECKOUT}: the demo runs from a checkout of the repository")
-        return dags
+        """Links to those of the checkout's Dags that Airflow is to load."""
+        return self.root / "dags"
 
     def create(self) -> None:
         """Make the folders; nobody else may look into them."""
-        for folder in (self.root, self.root / "airflow", self.root / "secrets", self.logs, self.lake):
+        for folder in (self.root, self.root / "airflow", self.root / "secrets", self.logs, self.lake, self.dags):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def link(self, *names: str) -> None:
+        """Let Airflow load these files or folders of the checkout's ``dags``, beside those linked before."""
+        for name in names:
+            source, link = CHECKOUT / "dags" / name, self.dags / name
+            if not source.exists():
+                raise DemoError(f"no dags/{name} in {CHECKOUT}: the demo runs from a checkout of the repository")
+            if link.resolve() != source:  # also where the checkout has moved
+                link.unlink(missing_ok=True)
+                link.symlink_to(source)
 
     def secret(self, name: str) -> str:
         """The secret of that name; made when it is asked for first."""
@@ -108,11 +116,12 @@ class Home:
             "CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
             "CORE__EXECUTOR": "LocalExecutor",
             "CORE__LOAD_EXAMPLES": "False",
-            "CORE__PARALLELISM": "2",  # SQLite locks, and a Spark job takes a core
+            "CORE__PARALLELISM": str(TASKS),  # SQLite locks, and a Spark job takes a core
             "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
             "CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
             "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",  # parsing takes time from the jobs
             "DAG_PROCESSOR__PARSING_PROCESSES": "1",
+            "DAG_PROCESSOR__REFRESH_INTERVAL": "30",
             "DATABASE__SQL_ALCHEMY_CONN": self.database,
             "LOGGING__BASE_LOG_FOLDER": str(self.logs / "tasks"),
             # What a stop has cut off is found soon after the next start.

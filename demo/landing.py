@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import distribution
 from pathlib import Path
@@ -73,22 +73,16 @@ class Landing:
     form: int = FORM
 
 
-def ensure(
-    folder: Path,
-    hours: Sequence[datetime] | None = None,
-    *,
-    advance: Callable[[], object] = lambda: None,
-) -> Landing:
+def ensure(folder: Path, hours: Sequence[datetime] | None = None) -> Landing:
     """Make the landing zone in *folder* unless it is there and complete.
 
     :param hours: all of 2013 if not given.
-    :param advance: called after each partition.
     """
     manifest = folder / MANIFEST
     if manifest.exists():
-        found = json.loads(manifest.read_text())
-        if found.get("form") == FORM:
-            return Landing(**found)
+        landing = json.loads(manifest.read_text())
+        if landing.get("form") == FORM:
+            return Landing(**landing)
     partial = folder.with_name(folder.name + ".partial")
     for leftover in (partial, folder):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -96,16 +90,17 @@ def ensure(
     tables = source()
     landing = Landing(
         files={name: len(hours) for name in tables},
-        rows={name: write(table, hours, partial / name, advance) for name, table in tables.items()},
+        rows={name: write(table, hours, partial / name) for name, table in tables.items()},
     )
     (partial / MANIFEST).write_text(json.dumps(attrs.asdict(landing)))
     partial.rename(folder)  # all or nothing
     return landing
 
 
-def write(table: pd.DataFrame, hours: Sequence[datetime], folder: Path, advance: Callable[[], object]) -> int:
+def write(table: pd.DataFrame, hours: Sequence[datetime], folder: Path) -> int:
     """Write one partition per hour, also for an hour without rows; return the number of rows."""
-    import pyarrow.parquet as parquet
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
 
     rows = _arrow(table)
     starts = [hour.astimezone(UTC) for hour in hours]
@@ -115,9 +110,10 @@ def write(table: pd.DataFrame, hours: Sequence[datetime], folder: Path, advance:
     for hour, low, high in zip(hours, instants.searchsorted(starts), instants.searchsorted(ends), strict=True):
         partition = folder / partition_of(hour)
         partition.mkdir(parents=True)
-        parquet.write_table(rows.slice(low, high - low), partition / "part-0.parquet")
+        # An open file and a writer of its own: `write_table` looks for the file system of each path anew.
+        with pa.OSFile(f"{partition}/part-0.parquet", "wb") as file, ParquetWriter(file, rows.schema) as writer:
+            writer.write_table(rows.slice(low, high - low))
         written += int(high - low)
-        advance()
     return written
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 
 import attrs
 
-from demo.landing import hours_of
+from demo.landing import NEW_YORK, hours_of
 
 AIRPORTS = ("EWR", "JFK", "LGA")
 CLOCK_CHANGES = (date(2013, 3, 10), date(2013, 11, 3))  # a day of 23 hours and one of 25
@@ -19,12 +19,18 @@ AGAIN = "2013-11-03T01:00-05:00"  # the second hour of that name
 class Wanted:
     """Partitions of one asset that are to be there.
 
-    :ivar bounds: first and last start to ask for; ``None`` for what comes by itself.
+    :ivar bounds: first and last start to ask a backfill for; ``None`` for what comes without one.
     """
 
     asset: str
     keys: tuple[str, ...]
     bounds: tuple[datetime, datetime] | None = None
+
+
+def first(day: date) -> tuple[Wanted, ...]:
+    """An hour and a day of one airport, to begin with."""
+    hour = datetime(day.year, day.month, day.day, 17, tzinfo=NEW_YORK)
+    return Wanted("hourly_flights", _texts([hour])), Wanted("airport_days", (f"{day}|JFK",))
 
 
 def one_day(day: date) -> tuple[Wanted, ...]:
@@ -34,6 +40,11 @@ def one_day(day: date) -> tuple[Wanted, ...]:
         Wanted("hourly_flights", _texts(hours), (hours[0], hours[-1])),
         Wanted("airport_days", _airports([day]), (hours[0], hours[0])),
     )
+
+
+def everything(day: date) -> tuple[Wanted, ...]:
+    """The partitions of *day*, and those around both clock changes."""
+    return one_day(day) + tuple(wanted for change in CLOCK_CHANGES for wanted in three_days(change))
 
 
 def three_days(day: date) -> tuple[Wanted, ...]:

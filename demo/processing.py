@@ -36,9 +36,14 @@ class Course:
         return [words for each in (self.first, self.again) if each for words in each.differences]
 
 
-def one_day(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
-    """Make the partitions of *day*, without those around the clock changes."""
-    return Course(_make(api, plan.one_day(day), progress, check))
+def first(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
+    """Make an hour of *day*, and the day of one airport."""
+    wanted = plan.first(day)
+    backfill.ready(api, (each.asset for each in wanted))
+    for each in wanted:
+        backfill.trigger(api, each)
+    with progress("an hour and a day", _size(wanted)) as tell:
+        return Course(backfill.wait(api, wanted, tell, check, pause=1))
 
 
 def everything(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
@@ -47,7 +52,7 @@ def everything(api: Api, day: date, progress: Progress, check: Callable[[], obje
     :param progress: a context manager that is told of each step.
     :param check: raises if there is no sense in going on.
     """
-    wanted = plan.one_day(day) + tuple(each for change in plan.CLOCK_CHANGES for each in plan.three_days(change))
+    wanted = plan.everything(day)
     backfill.ready(api, plan.FOLLOWERS)  # Airflow keeps no events for Dags that are paused
     before = firing.followers(api)
     found = _make(api, wanted, progress, check)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from demo.landing import NEW_YORK, partition_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 #: How the values in the files of one partition become one.
 TOTALS = {
@@ -27,14 +31,19 @@ def folder_of(asset: str, key: str) -> str:
     return f"{asset}/date={day}" + (f"/airport={airport}" if airport else "")
 
 
-def totals(lake: Path, asset: str, key: str) -> dict[str, float]:
-    """The number of rows of a partition, and the total of each column that has one; empty if it is not there."""
+def rows_of(lake: Path, asset: str, key: str) -> DataFrame:
+    """The rows of a partition; without columns if it is not there."""
     import pandas as pd
 
     files = sorted((lake / folder_of(asset, key)).glob("[!_.]*.parquet"))
-    if not files:
+    return pd.concat([pd.read_parquet(file) for file in files]) if files else pd.DataFrame()
+
+
+def totals(lake: Path, asset: str, key: str) -> dict[str, float]:
+    """The number of rows of a partition, and the total of each column that has one; empty if it is not there."""
+    rows = rows_of(lake, asset, key)
+    if not len(rows.columns):
         return {}
-    rows = pd.concat([pd.read_parquet(file) for file in files])
     values = {name: rows[name].dropna() for name in TOTALS if name in rows}
     return {"rows": len(rows)} | {name: float(each.agg(TOTALS[name])) for name, each in values.items() if len(each)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,26 @@ from rich.console import Console
 from rich.table import Table
 
 from demo.api import Api
-from demo.backfill import Run
+from demo.backfill import Run, seconds
 from demo.firing import Firing
 from demo.landing import Landing
 from demo.plan import HOURLY
-from demo.published import stored, totals
+from demo.published import rows_of, stored, totals
 
 MOST = 300  # columns of a terminal
+COLUMNS = (
+    "carrier",
+    "flight",
+    "origin",
+    "dest",
+    "dep_delay",
+    "wind_speed",
+    "visib",
+    "flights",
+    "cancelled",
+    "mean_delay",
+)
+SHOWN = 6  # rows of a partition
 VALUES = ("hours", "flights", "cancelled", "delay")  # shown of departures
 
 
@@ -33,7 +47,7 @@ class Row:
     asset: str
     partition: str
     state: str
-    seconds: float | None
+    seconds: float
     rows_in: dict[str, int]
     rows_out: int | None
     files_read: int
@@ -41,7 +55,7 @@ class Row:
     published: dict[str, float]
 
     @classmethod
-    def of(cls, run: Run, extra: dict[str, Any], seconds: float | None, landing: Landing, lake: Path) -> Row:
+    def of(cls, run: Run, extra: dict[str, Any], seconds: float, landing: Landing, lake: Path) -> Row:
         """The row of *run*, whose asset event has *extra*."""
         reads = extra.get("reads", {})
         return cls(
@@ -63,9 +77,22 @@ def collect(api: Api, found: Iterable[Run], landing: Landing, lake: Path) -> lis
     for run in found:
         events = api.get("assets/events", source_dag_id=run.asset, source_run_id=run.id, order_by="-timestamp", limit=1)
         extra = next((event["extra"] for event in events["asset_events"] if event["partition_key"] == run.key), None)
-        tasks = api.get(f"dags/{run.asset}/dagRuns/{run.id}/taskInstances")["task_instances"]
-        rows.append(Row.of(run, extra or {}, tasks[0]["duration"] if tasks else None, landing, lake))
+        rows.append(Row.of(run, extra or {}, seconds(api, run), landing, lake))
     return rows
+
+
+def show_partition(run: Run, lake: Path, console: Console) -> None:
+    """Print the first rows of the partition that *run* has made."""
+    rows = rows_of(lake, run.asset, run.key)
+    columns = [name for name in COLUMNS if name in rows]
+    title = f"{run.asset} {run.key}: {len(rows)} rows" + (f", {SHOWN} of them" if len(rows) > SHOWN else "")
+    console.print(title, markup=False, highlight=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in columns:
+        table.add_column(name, justify="left" if rows[name].dtype.kind not in "iuf" else "right", no_wrap=True)
+    for values in rows[columns].head(SHOWN).itertuples(index=False):
+        table.add_row(*map(_cell, values))
+    _print(table, console)
 
 
 def show(rows: Iterable[Row], console: Console) -> None:
@@ -93,13 +120,19 @@ def _print(table: Table, console: Console) -> None:
     console.print(table)
 
 
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "-" if isnan(value) else f"{value:.1f}"
+    return str(value)
+
+
 def _day(day: str, hours: list[Row]) -> Row:
     """The hours of a day as one row."""
     return Row(
         asset=HOURLY,
         partition=f"{day}, hour by hour",
         state=" and ".join(sorted({row.state for row in hours})),
-        seconds=sum(row.seconds or 0 for row in hours),
+        seconds=sum(row.seconds for row in hours),
         rows_in={},
         rows_out=sum(row.rows_out or 0 for row in hours),
         files_read=0,
@@ -127,6 +160,6 @@ def _table(rows: Iterable[Row], values: Iterable[str]) -> Table:
             f"{sum(row.rows_in.values()):,}" if row.rows_in else "-",
             "-" if row.rows_out is None else f"{row.rows_out:,}",
             f"{row.files_read} of {row.files_there:,}" if row.files_there else "-",
-            "-" if row.seconds is None else f"{row.seconds:.1f}",
+            f"{row.seconds:.1f}",
         )
     return table

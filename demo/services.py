@@ -26,7 +26,8 @@ COMMANDS = {
     "upkeep": ("asset-partitions", "upkeep", "--loop"),
 }
 AIRFLOW = ("api-server", "dag-processor", "triggerer", "scheduler")
-PARTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")  # whose health Airflow tells
+FIRST = ("api-server", "dag-processor", "scheduler")  # enough to make partitions
+PARTS = ("scheduler", "triggerer", "dag_processor")  # whose health Airflow tells, beside its database's
 PORT = 8080
 PATIENCE = 180.0  # seconds until all services must be healthy
 GRACE = 20.0  # seconds to end by themselves
@@ -133,29 +134,25 @@ def start(home: Home, port: int | None, tell: Callable[[str], object], names: Co
 
     :param port: of the UI; 8080 or a free one if not given.
     :param tell: is told each step.
-    :param names: the services to start.
+    :param names: the services to have; others that run go on.
     """
     services = Services.of(home)
-    if services and services.running and services.has(names) and port in (None, services.port):
-        _wait(services)
-        tell(f"Airflow runs already at {services.address}")
-        return services
-    if services:
+    if services and (services.dead or port not in (None, services.port)):
         stop(home)
-    home.create()
-    _write_password(home)
-    tell("making Airflow's database")
-    _migrate(home, home.environment(dict(os.environ)))
-    port = _free_port(port, services.port if services else PORT)
-    environment = home.environment(dict(os.environ), port)
-    tell(f"starting Airflow at http://127.0.0.1:{port}")
-    services = Services(home, port)
+        services = _prepared(home, port, services.port, tell)
+    elif services:
+        tell(f"Airflow runs already at {services.address}")
+    else:
+        services = _prepared(home, port, PORT, tell)
+    environment = home.environment(dict(os.environ), services.port)
     for name in names:
+        if services.has([name]):
+            continue
         if name == "scheduler":
-            _wait(services, {"metadatabase"})
+            _wait(services, ())
         services = attrs.evolve(services, members=(*services.members, _spawn(services, name, environment)))
         services.save()
-    _wait(services)
+    _wait(services, [part for part in PARTS if services.has([_service_of(part)])])
     return services
 
 
@@ -185,6 +182,21 @@ def tail(log: Path, lines: int = 20) -> str:
         if log.exists()
         else "  | (no log)"
     )
+
+
+def _prepared(home: Home, port: int | None, preferred: int, tell: Callable[[str], object]) -> Services:
+    """A home with a database, a port, and no service yet."""
+    home.create()
+    _write_password(home)
+    tell("making Airflow's database")
+    _migrate(home, home.environment(dict(os.environ)))
+    services = Services(home, _free_port(port, preferred))
+    tell(f"starting Airflow at {services.address}")
+    return services
+
+
+def _service_of(part: str) -> str:
+    return part.replace("_", "-")
 
 
 def _free_port(asked: int | None, preferred: int) -> int:
@@ -237,8 +249,8 @@ def _patience(home: Home, name: str) -> dict[str, str]:
     return {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"{home.database}?timeout=60"} if patient else {}
 
 
-def _wait(services: Services, parts: Collection[str] = PARTS) -> None:
-    """Wait until Airflow says that *parts* are healthy."""
+def _wait(services: Services, parts: Collection[str]) -> None:
+    """Wait until Airflow says that its database and *parts* are healthy."""
     deadline = time.monotonic() + PATIENCE
     ill = ["api-server"]
     while time.monotonic() < deadline:
@@ -246,10 +258,10 @@ def _wait(services: Services, parts: Collection[str] = PARTS) -> None:
         with suppress(httpx.HTTPError):
             answer = httpx.get(f"{services.address}/api/v2/monitor/health", timeout=10, trust_env=False)
             health = answer.json() if answer.is_success else {}
-            ill = [part for part in parts if health.get(part, {}).get("status") != "healthy"]
+            ill = [part for part in ("metadatabase", *parts) if health.get(part, {}).get("status") != "healthy"]
             if not ill and services.members[0].listens(services.port):
                 return
-        time.sleep(1)
-    name = ill[0].replace("_", "-") if ill and ill[0] in PARTS[1:] else "api-server"
+        time.sleep(0.5)
+    name = _service_of(ill[0]) if ill and ill[0] in PARTS else "api-server"
     log = services.log(name)
     raise DemoError(f"{name} is not healthy after {PATIENCE:.0f} seconds; the end of {log}:\n{tail(log)}")

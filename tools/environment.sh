@@ -43,7 +43,8 @@ echo "making $venv from $lock (downloads some 700 MB the first time)" >&2
 [ -x "$venv/bin/python" ] && "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
 rm -f "$venv/.ready"
 if install_uv; then
-    installer=("$venv/bin/uv" pip install --quiet --python "$venv/bin/python")
+    # The certificates that this machine trusts, as pip does: a proxy may have one of its own.
+    installer=("$venv/bin/uv" pip install --quiet --system-certs --python "$venv/bin/python")
 else
     echo "uv is not to be had here: going on with pip, which takes some minutes longer" >&2
     installer=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check)

@@ -87,15 +87,19 @@ def test_it_is_made_once(lake: Path) -> None:
     assert (lake / landing.MANIFEST).stat().st_mtime_ns == before
 
 
-def test_what_was_cut_off_is_made_again(tmp_path: Path) -> None:
+def test_what_was_cut_off_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "landing"
     hours = hours_of(STORM)[:2]
 
-    def fail() -> None:
-        raise KeyboardInterrupt
+    def cut_off(hour: datetime) -> str:
+        if hour == hours[1]:
+            raise KeyboardInterrupt
+        return partition_of(hour)
 
-    with pytest.raises(KeyboardInterrupt):
-        landing.ensure(folder, hours, advance=fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(landing, "partition_of", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            landing.ensure(folder, hours)
     assert not folder.exists()
     assert landing.ensure(folder, hours).rows["weather"] == 6
 

@@ -50,13 +50,8 @@ OUT = Path({out!r})
 class ScratchHome(Home):
     """A home whose Dags are written by the tests."""
 
-    @property
-    def dags(self) -> Path:
-        return self.root / "dags"
-
     def create(self) -> None:
         super().create()
-        self.dags.mkdir(exist_ok=True)
         (self.root / "out").mkdir(exist_ok=True)
         (self.root / "other").mkdir(exist_ok=True)
 
