@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import attrs
@@ -21,9 +22,10 @@ from demo.__main__ import main
 from demo.backfill import Run
 from demo.errors import DemoError
 from demo.firing import Firing
-from demo.home import Home
+from demo.home import CHECKOUT, Home
 from demo.landing import NEW_YORK, hours_of, partition_of
 from demo.published import stored, totals
+from demo.steps import Steps
 
 HOUR = datetime(2013, 2, 8, 5, tzinfo=NEW_YORK)
 
@@ -34,6 +36,16 @@ def test_every_partition_of_the_day_is_asked_for(day: date, count: int) -> None:
     assert len(set(hourly.keys)) == count
     assert daily.keys == (f"{day}|EWR", f"{day}|JFK", f"{day}|LGA")
     assert hourly.bounds == (hours_of(day)[0], hours_of(day)[-1])
+
+
+@pytest.mark.parametrize("day", [date(2013, 2, 8), *plan.CLOCK_CHANGES])
+def test_what_is_made_first_is_part_of_the_whole(day: date) -> None:
+    first, everything = (
+        {(each.asset, key) for each in wanted for key in each.keys}
+        for wanted in (plan.first(day), plan.everything(day))
+    )
+    assert len(first) == 2
+    assert first < everything
 
 
 @pytest.mark.parametrize(("day", "count"), [(date(2013, 3, 10), 71), (date(2013, 11, 3), 73)])
@@ -81,6 +93,44 @@ def test_settings_of_another_airflow_or_spark_are_left_out(tmp_path: Path) -> No
     assert not {"AIRFLOW__X__Y", "SPARK_CONF_DIR"} & set(inner)
 
 
+def test_airflow_loads_the_dags_that_are_linked(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    home.link("flights.py")
+    assert [path.name for path in home.dags.iterdir()] == ["flights.py"]
+    assert (home.dags / "flights.py").samefile(CHECKOUT / "dags" / "flights.py")
+    home.link("flights.py", "aip")
+    assert (home.dags / "aip" / "hourly.py").is_file()
+    assert home.environment({}, 1)["AIRFLOW__CORE__DAGS_FOLDER"] == str(home.dags)
+
+
+def test_a_link_to_a_checkout_that_has_moved_is_made_anew(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    (home.dags / "flights.py").symlink_to(tmp_path / "before" / "flights.py")
+    home.link("flights.py")
+    assert (home.dags / "flights.py").is_file()
+    with pytest.raises(DemoError, match=r"no dags/trains\.py in"):
+        home.link("trains.py")
+
+
+def test_services_are_added_to_those_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, me = Home(tmp_path), psutil.Process()
+    waits: list[list[str]] = []
+    monkeypatch.setattr(services, "_migrate", lambda *_: None)
+    monkeypatch.setattr(services, "_wait", lambda _, parts: waits.append(list(parts)))
+    monkeypatch.setattr(services, "_spawn", lambda _, name, __: services.Service(name, me.pid, me.create_time()))
+    first = services.start(home, None, print, services.FIRST)
+    assert [member.name for member in first.members] == list(services.FIRST)
+    assert not first.running
+    every = services.start(home, None, print, services.COMMANDS)
+    assert every.members[: len(first.members)] == first.members
+    assert {member.name for member in every.members} == set(services.COMMANDS)
+    assert (every.port, every.running) == (first.port, True)
+    # The database, before the scheduler is started; then what was started.
+    assert waits == [[], ["scheduler", "dag_processor"], ["scheduler", "triggerer", "dag_processor"]]
+
+
 def test_a_service_is_known_by_its_start_time() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
     try:
@@ -117,6 +167,47 @@ def test_stop_and_status_without_a_start(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["stop", "--home", str(tmp_path)]) == 0
     assert main(["status", "--home", str(tmp_path)]) == 1
     assert "nothing to stop" in capsys.readouterr().err
+
+
+def test_what_can_not_go_on_has_an_exit_code_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(services, "_migrate", lambda *_: None)
+            patch.setattr("demo.__main__._land", lambda *_: None)
+            port = other.getsockname()[1]
+            assert main(["start", "--home", str(tmp_path), "--port", str(port)]) == 3
+    assert f"error: port {port} is taken" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("day", "words"), [("2014-01-01", "not in 2013"), ("storm", "'storm' is not a day")])
+def test_a_day_without_data_is_refused(day: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["start", "--day", day])
+    assert left.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_lines_of_a_step_come_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("demo.steps.time.monotonic", lambda: now)
+    console = Console(file=StringIO(), width=80)
+    steps = Steps(console, now)
+    with steps.progress("processing", 100) as tell:
+        for done in range(101):
+            tell(done, "1 failed" if done > 50 else "")
+            now += 2
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue().splitlines() == [
+        "  30 s  processing: 15 of 100, about 3 minutes left",
+        "  60 s  processing: 30 of 100, about 2 minutes left",
+        "  90 s  processing: 45 of 100, about 2 minutes left",
+        " 120 s  processing: 60 of 100, 1 failed, about 1 minute left",
+        " 150 s  processing: 75 of 100, 1 failed, about 1 minute left",
+        " 180 s  processing: 90 of 100, 1 failed, about 1 minute left",
+        " 200 s  processing: 100 of 100, 1 failed",
+    ]
 
 
 def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,6 +341,15 @@ def test_a_table_shows_the_hours_of_a_day_in_one_line(lake: Path, capsys: pytest
     told = capsys.readouterr().out
     assert told.count("hourly_departures") == 1
     assert "2013-02-08, hour by hour" in told
+
+
+def test_the_first_rows_of_a_partition_are_shown(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    day = Run("airport_days", "2013-02-08|EWR", "1", "success")
+    report.show_partition(day, lake, Console(width=20))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["airport_days", "2013-02-08|EWR:", "2", "rows"]
+    assert ["carrier", "flights"] in lines
+    assert ["UA", "1"] in lines
 
 
 def test_a_table_is_wide_enough_for_its_words(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
