@@ -1,4 +1,4 @@
-"""The pages a reader sees: README.md and docs/*.md, taken apart."""
+"""The pages a reader sees, at the top and in docs, taken apart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _markdown = MarkdownIt("commonmark").enable("table")
 _FILE = re.compile(r"<!-- (file|from): (\S+) -->")
