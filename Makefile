@@ -19,7 +19,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo '  ARGS=... is passed on, as in: make demo ARGS=--json'
 
-demo: $(READY) ## flights of 2013: make the data, start Airflow, process days of 23, 24 and 25 hours, check the counts
+demo: $(READY) ## flights of 2013: first rows in two minutes, then days of 23, 24 and 25 hours; ARGS=--quick stops before
 	@$(SPARK) $(VENV)/bin/python -m demo start $(ARGS)
 
 demo-status: $(READY) ## what of the demo is running

@@ -117,7 +117,9 @@ def _land(home: Home, steps: Steps) -> landing.Landing:
 
 def _password(home: Home) -> str:
     """Itself on a terminal; where it is, in what may be kept as a log."""
-    return home.secret("password") if console.is_terminal else f"in {home.password}"
+    file = home.password
+    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return home.secret("password") if console.is_terminal else f"in {near}"
 
 
 def _rest(api: Api, runs: Sequence[backfill.Run], day: date) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 PAUSE = 30.0  # seconds between two lines about one step
+ENOUGH = 5  # parts of a step, to judge the others by
 PACE = 600.0  # seconds that an estimate looks back
 
 
@@ -59,7 +60,7 @@ class Steps:
             first = first or (now, done)
             if done < total and now - last < PAUSE:
                 return
-            pace = (now - first[0]) / (done - first[1]) if done > first[1] else 0
+            pace = (now - first[0]) / (done - first[1]) if done - first[1] >= ENOUGH else 0
             left = f"about {minutes(pace * (total - done))} left" if pace and done < total else ""
             self.tell(", ".join(filter(None, [f"{title}: {done} of {total}", words, left])))
             last = now
