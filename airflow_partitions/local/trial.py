@@ -158,11 +158,17 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
 
 def _path(scratch: Path, name: str, value: DataFrame | Path | str) -> str:
     """The path of an input's stand-in; a DataFrame is written there, so that its types are those of files."""
-    if isinstance(value, str | Path):
-        return str(Path(value).resolve())
-    path = str(scratch / f"input-{name}")
-    value.write.parquet(path)
-    return path
+    folder = scratch / f"input-{name}"
+    if not isinstance(value, str | Path):
+        value.write.parquet(str(folder))
+        return str(folder)
+    path = Path(value).resolve()
+    if not path.is_file():
+        return str(path)
+    # What a job read is told by its folders, so one file gets a folder of its own.
+    folder.mkdir()
+    folder.joinpath(path.name).symlink_to(path)
+    return str(folder)
 
 
 def _plan(spark: SparkSession, frame: DataFrame) -> str:

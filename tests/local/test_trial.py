@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +40,7 @@ def greeting(self, partition, context):
     partition=PartitionByProduct([DAYS, PartitionBySequence(["EWR", "JFK"], name="airport")]),
     storage=Parquet("{lake}/delays", partition_on={{"date": "%Y-%m-%d", "airport": "{{airport}}"}}),
     inputs={{"raw": RAW}},
+    strict=True,
 )
 def delays(spark, partition, raw):
     return raw.where(raw.origin == partition["airport"]).groupBy("carrier").avg("delay")
@@ -105,6 +108,18 @@ def command(dag_file: Path, home: Path, *words: str) -> subprocess.CompletedProc
         ["airflow", "asset-partitions", "test", *words, "--dags", str(dag_file)],
         env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
+
+
+def test_a_strict_asset_reads_one_file_instead_of_an_input(
+    partition_trial: Callable[..., Trial], assets: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = pa.table({"origin": ["EWR", "JFK"], "carrier": ["UA", "UA"], "delay": [9.0, 1.0]})
+    for name in ("sample.parquet", "other.parquet"):
+        parquet.write_table(rows, tmp_path / name)
+    trial = partition_trial(assets["delays"], "2013-02-08|EWR", inputs={"raw": tmp_path / "sample.parquet"})
+    assert [row.asDict() for row in trial.value.collect()] == [{"carrier": "UA", "avg(delay)": 9.0}]
+    assert trial.result is not None
+    assert (trial.result.reads["raw"].files, trial.result.reads["raw"].rows) == (1, 2)
 
 
 def test_the_command_shows_the_rows_of_a_file(dag_file: Path, tmp_path: Path, partition_spark: SparkSession) -> None:
