@@ -59,6 +59,10 @@ class ResultError(PartitionError, RuntimeError):
     """A job left no result, or one that does not fit what it was asked for."""
 
 
+class MissingSparkError(PartitionError, RuntimeError):
+    """A job was to run by the Spark of this environment, which has none."""
+
+
 class UnpromisedReadError(PartitionError, RuntimeError):
     """A job read files outside the partitions it was promised (``strict=True``)."""
 

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
 
 
 def local_session() -> SparkSession:
-    """A session on two threads of this machine; the second call gives the first one's."""
+    """A session on two threads of this machine; the second call gives the first one's.
+
+    :raises MissingSparkError: if Spark is not installed here.
+    """
+    from airflow_partitions.spark.installed import check_installed
+
+    check_installed()
     from pyspark.sql import SparkSession
 
     logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of every call back from Spark

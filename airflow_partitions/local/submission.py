@@ -19,11 +19,14 @@ _LAST_LINES = 30
 def submit_locally(application: str, handover: Handover) -> None:
     """Run *application* by spark-submit on ``local[2]`` and wait for its end.
 
+    :raises MissingSparkError: if Spark is not installed here.
     :raises ResultError: if it fails, with the last lines of its output.
     """
-    import pyspark
-
     from airflow_partitions.spark.handover import PROPERTY
+    from airflow_partitions.spark.installed import check_installed
+
+    check_installed()
+    import pyspark
 
     value, file = handover.pack(Path(str(handover.staging.folder)))
     words = [

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from airflow_partitions.partition import Partition
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.inputs import Input
+from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.result import Result, load_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.commit.publish import publish
@@ -175,8 +177,11 @@ class SparkAssetOperator(SparkSubmitOperator):
         connection = _connection(self._conn_id)
         extra = connection.extra_dejson
         own = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY)
-        if self._spark_binary is None and "spark-binary" not in extra and own.exists():
-            self._spark_binary = str(own)
+        if self._spark_binary is None and "spark-binary" not in extra:
+            if own.exists():
+                self._spark_binary = str(own)
+            elif which(DEFAULT_SPARK_BINARY) is None:
+                check_installed()
         host, mode = f"{connection.conn_type}://{connection.host}", self._deploy_mode or extra.get("deploy-mode")
         if self._spark_binary != str(own) or mode == "cluster" or "yarn" in host or "k8s" in host:
             return

@@ -16,6 +16,7 @@ from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.connection import connected
 from airflow_partitions.storage.filesystem.exchange import move
 from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -37,17 +38,21 @@ def at(path: str, credentials: Mapping[str, Any] | None = None) -> Location:
     if is_local(path):
         return local(path)
     try:
-        from upath import UPath
-
-        given = dict(credentials or {})
-        if (conn_id := given.pop("conn_id", None)) is not None:
-            given |= connected(urlsplit(path).scheme, conn_id)
-        place: UPath = UPath(path, **given)
-        if "s3" in place.protocol:  # it would remember listings, and show what others have changed since
-            place = UPath(path, **{"use_listings_cache": False, **given})
-        _ = place.fs  # made here, so that what is missing is told here
+        with translate_errors(f"storage {path!r}", "used"):
+            return _at_url(path, dict(credentials or {}))
     except (ImportError, ValueError) as error:
         raise StorageError(f"storage {path!r} can't be used: {error}") from error
+
+
+def _at_url(url: str, credentials: dict[str, Any]) -> UPath:
+    from upath import UPath
+
+    if (conn_id := credentials.pop("conn_id", None)) is not None:
+        credentials |= connected(urlsplit(url).scheme, conn_id)
+    place: UPath = UPath(url, **credentials)
+    if "s3" in place.protocol:  # it would remember listings, and show what others have changed since
+        place = UPath(url, **{"use_listings_cache": False, **credentials})
+    _ = place.fs  # made here, so that what is missing is told here
     return place
 
 

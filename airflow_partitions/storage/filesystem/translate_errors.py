@@ -29,6 +29,8 @@ _BAD_CREDENTIALS = {
     "AuthFailure", "TokenRefreshRequired",
 }  # fmt: skip
 _NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
+#: Extras of the package, by the library that comes with them.
+_EXTRAS = {"fastavro": "avro", "polars": "polars", "s3fs": "s3"}
 _CREDENTIALS = "credentials={'key': …, 'secret': …}, a connection, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
 
@@ -80,6 +82,8 @@ def _failure(error: Exception, damaged: tuple[type[Exception], ...], *, reading:
         if type(error).__name__ in _NO_CREDENTIALS:
             return _Failure(DeniedError, reason, f"expected {_CREDENTIALS}")
         return _Failure(UnreachableError, reason, "check endpoint_url and the network, and try again")
+    if extra := _EXTRAS.get(_missing(error)):
+        return _Failure(StorageError, reason, f"expected it: pip install 'airflow-partitions[{extra}]'")
     if code in _NO_BUCKET:
         return _Failure(MissingStoreError, reason, "make the bucket, or correct the path")
     if code in _BAD_CREDENTIALS:
@@ -100,6 +104,13 @@ def _failure(error: Exception, damaged: tuple[type[Exception], ...], *, reading:
     if isinstance(error, OSError | NotImplementedError):
         return _Failure(StorageError, reason or repr(error), "try again once that is mended")
     return None
+
+
+def _missing(error: BaseException) -> str:
+    """The library that was not found; empty if it is another error."""
+    while isinstance(error.__cause__, ImportError):
+        error = error.__cause__
+    return error.name.partition(".")[0] if isinstance(error, ModuleNotFoundError) and error.name else ""
 
 
 def _of_botocore(error: Exception) -> bool:

@@ -92,7 +92,10 @@ def _avro(table: pa.Table, out: Any) -> None:
     try:
         from fastavro import parse_schema, writer
     except ImportError as error:
-        raise WriterError("Avro is written by fastavro, which is not installed; expected it, or Spark") from error
+        raise WriterError(
+            "Avro is written by fastavro, which is not installed; expected it (pip install 'airflow-partitions[avro]'),"
+            " or Spark"
+        ) from error
     fields = [{"name": field.name, "type": ["null", _avro_type(field)]} for field in table.schema]
     rows = (row for batch in table.to_batches() for row in batch.to_pylist())
     writer(out, parse_schema({"type": "record", "name": "row", "fields": fields}), rows)

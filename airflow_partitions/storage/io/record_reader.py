@@ -70,7 +70,10 @@ def _avro(source: Any) -> pa.Table:
     try:
         from fastavro import reader
     except ImportError as error:
-        raise ReaderError("Avro is read by fastavro, which is not installed; expected it, or as_='spark'") from error
+        raise ReaderError(
+            "Avro is read by fastavro, which is not installed; expected it (pip install 'airflow-partitions[avro]'), or"
+            " as_='spark'"
+        ) from error
     try:
         records: Any = reader(source)
         names = [field["name"] for field in records.writer_schema["fields"]]
