@@ -12,7 +12,7 @@ SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
-PARTS = test-sqlite test-postgresql test-rest
+PARTS = test-sqlite test-postgresql test-rest test-wheel
 .PHONY: help demo demo-stop demo-status test $(PARTS) lint lock bench docs
 
 help: ## list the targets
@@ -35,7 +35,7 @@ else
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going $(PARTS)
 endif
 
-# What waits for an Airflow most of the time runs beside the rest: one on each database.
+# What waits for an Airflow most of the time runs beside the rest: one on each database, and what has the wheel only.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY)
 	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TESTS) \
@@ -43,14 +43,15 @@ $(PARTS): $(READY)
 
 test-sqlite: TESTS = tests/scheduler -k sqlite
 test-postgresql: TESTS = tests/scheduler -k postgresql
-test-rest: TESTS = --ignore tests/scheduler
+test-rest: TESTS = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py
+test-wheel: TESTS = tests/packaging/test_wheel.py
 
 lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer versions
-	@$(VENV)/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet $(ARGS) --output-file requirements.lock
+	@$(VENV)/bin/uv pip compile pyproject.toml --all-extras --group demo --group test --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet $(ARGS) --output-file requirements.lock
 
 bench: $(READY) ## the benchmarks, side by side with Dagster
 	@$(SPARK) $(VENV)/bin/python -m benchmarks $(ARGS)

@@ -133,7 +133,9 @@ class Home:
     def _spark(self) -> dict[str, str]:
         found = find_spec("pyspark")
         if found is None or found.origin is None:
-            raise DemoError("pyspark is not installed; install airflow-partitions[spark,demo]")
+            raise DemoError(
+                "pyspark is not installed; expected the environment that `make demo` makes from requirements.lock"
+            )
         return {
             "PYSPARK_DRIVER_PYTHON": sys.executable,
             "PYSPARK_PYTHON": sys.executable,

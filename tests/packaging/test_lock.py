@@ -24,8 +24,9 @@ def test_every_pin_has_a_hash() -> None:
 
 
 def test_every_declared_dependency_is_locked() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = chain(project["dependencies"], *project["optional-dependencies"].values())
+    declaration = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, groups = declaration["project"], declaration["dependency-groups"]
+    declared = chain(project["dependencies"], *project["optional-dependencies"].values(), *groups.values())
     names = {re.split(r"[^\w.-]", line)[0].lower() for line in declared}
     assert names - set(PINS) == set()
 

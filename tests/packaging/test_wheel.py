@@ -1,0 +1,337 @@
+"""The wheel, as a stranger has it: beside Airflow in an empty environment, with the newest and the lowest versions."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from email.message import Message
+from email.parser import Parser
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import attrs
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = ["avro", "polars", "s3", "spark"]
+UNREACHABLE = ("client error (Connect)", "network was disabled")
+PATIENCE = 600.0  # seconds until Airflow has made both partitions
+DAG_FILE = '''
+"""One asset made in Python, and one with Spark that follows from it."""
+
+from pathlib import Path
+
+from airflow_partitions import PartitionByInterval, asset, spark_asset
+from airflow_partitions.storage import Parquet
+
+LAKE = Path(__file__).parents[1] / "lake"
+DAYS = PartitionByInterval("@daily", name="date", start="2024-01-01")
+NUMBERS = Parquet(str(LAKE / "numbers"), partition=DAYS)
+SUMS = Parquet(str(LAKE / "sums"), partition=DAYS)
+
+
+@asset(schedule="@daily", partition=DAYS)
+def numbers(partition):
+    import pyarrow as pa
+
+    NUMBERS.save({partition.key: pa.table({"number": [1, 2, 3]})})
+
+
+@spark_asset(schedule=numbers, partition=DAYS, inputs={"numbers": NUMBERS}, storage=SUMS, strict=True)
+def sums(numbers):
+    return numbers.selectExpr("sum(number) as sum")
+'''
+
+
+@attrs.frozen
+class Stranger:
+    """Someone who has a folder with Airflow, the package and a Dag file, and nothing of the checkout."""
+
+    folder: Path
+
+    @property
+    def lake(self) -> Path:
+        return self.folder / "lake"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        ours = ("AIRFLOW", "PYTHON", "PYSPARK", "SPARK_HOME", "VIRTUAL_ENV")
+        loopback = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1", "localhost"]))
+        return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {
+            "PATH": f"{self.folder / 'venv' / 'bin'}:{os.environ['PATH']}",
+            "NO_PROXY": loopback,
+            "no_proxy": loopback,
+            "AIRFLOW_HOME": str(self.folder / "home"),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(self.folder / "dags"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__CORE__PARALLELISM": "2",
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
+        }
+
+    def write_dag(self) -> None:
+        for folder in ("dags", "lake"):
+            (self.folder / folder).mkdir()
+        (self.folder / "dags" / "stranger.py").write_text(DAG_FILE)
+
+    def call(self, *words: str) -> str:
+        """What a program of the environment prints."""
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def json_of(self, *words: str) -> Any:
+        """The JSON on the last line of what a program prints."""
+        return json.loads(self.call(*words).strip().splitlines()[-1])
+
+    def python(self, program: str) -> str:
+        return self.call("python", "-c", textwrap.dedent(program))
+
+    @contextmanager
+    def airflow(self) -> Iterator[subprocess.Popen[bytes]]:
+        """``airflow standalone``, ended with all that it started."""
+        with ExitStack() as stack:
+            servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+            port, *log_ports = [server.getsockname()[1] for server in servers]
+        address = {
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(port),
+            "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
+            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
+            # The first task may begin before the API server, which it needs.
+            "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "5",
+            "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
+        }
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(
+                ["airflow", "standalone"],
+                cwd=self.folder,
+                env=self.environment | address,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(20)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "standalone.log"
+
+
+def uv(*words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "uv", "--quiet", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode and any(cause in done.stderr for cause in UNREACHABLE):
+        pytest.skip(f"the package index can't be reached: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    uv("build", "--wheel", "--no-build-isolation", "--python", sys.executable, "--out-dir", str(folder))
+    (file,) = folder.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
+    with ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return Parser().parsestr(archive.read(name).decode())
+
+
+@pytest.fixture(scope="module", params=["highest", "lowest-direct"])
+def stranger(
+    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stranger]:
+    folder = tmp_path_factory.mktemp("stranger")
+    versions, ours = folder / "versions.txt", folder / "airflow.txt"
+    ours.write_text(f"apache-airflow=={version('apache-airflow')}\n")
+    # The bounds are those of pyproject.toml: what a wheel depends on is not direct, and uv would not lower it.
+    extras = [word for extra in EXTRAS for word in ("--extra", extra)]
+    resolution = ["--constraint", str(ours), "--resolution", request.param, "--output-file", str(versions)]
+    uv("pip", "compile", "pyproject.toml", "--python", sys.executable, *extras, *resolution)
+    with installed(folder, f"airflow-partitions[{','.join(EXTRAS)}] @ {wheel.as_uri()}", versions) as stranger:
+        yield stranger
+
+
+@contextmanager
+def installed(folder: Path, package: str, versions: Path) -> Iterator[Stranger]:
+    """A stranger with the *package* and what it needs."""
+    venv = folder / "venv"
+    uv("venv", "--python", sys.executable, str(venv))
+    uv("pip", "install", "--python", str(venv / "bin" / "python"), "--constraint", str(versions), package)
+    stranger = Stranger(folder)
+    stranger.write_dag()
+    yield stranger
+    shutil.rmtree(venv, ignore_errors=True)  # more than a gigabyte
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+    package, info = "airflow_partitions", f"airflow_partitions-{version('airflow-partitions')}.dist-info"
+    assert {name.split("/")[0] for name in names} == {package, info}
+    assert {f"{package}/py.typed", f"{info}/licenses/LICENSE", f"{info}/entry_points.txt"} <= set(names)
+    sources = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
+    assert {name for name in names if name.endswith(".py")} == sources
+
+
+def test_the_metadata(metadata: Message) -> None:
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert "Framework :: Apache Airflow :: Provider" in metadata.get_all("Classifier", [])
+    assert sorted(metadata.get_all("Provides-Extra", [])) == EXTRAS
+
+
+@pytest.mark.parametrize("stranger", ["lowest-direct"], indirect=True)
+def test_each_lower_bound_is_a_version_that_is_tested(stranger: Stranger, metadata: Message) -> None:
+    requirements = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
+    names = sorted({requirement.name for requirement in requirements})
+    installed = stranger.json_of(
+        "python", "-c", f"import json, importlib.metadata as m; print(json.dumps({{n: m.version(n) for n in {names}}}))"
+    )
+    for requirement in requirements:
+        (bound,) = requirement.specifier
+        assert Version(bound.version) == Version(installed[requirement.name]), requirement
+
+
+def test_nothing_comes_from_the_checkout(stranger: Stranger) -> None:
+    file = stranger.python("import airflow_partitions; print(airflow_partitions.__file__)")
+    assert Path(file.strip()).is_relative_to(stranger.folder)
+
+
+def test_airflow_lists_the_provider_and_the_plugin(stranger: Stranger) -> None:
+    providers = stranger.json_of("airflow", "providers", "list", "--output", "json")
+    assert "airflow-partitions" in {provider["package_name"] for provider in providers}
+    plugins = stranger.json_of("airflow", "plugins", "--output", "json")
+    assert "asset_partitions" in {plugin["name"] for plugin in plugins}
+
+
+@pytest.mark.spark
+def test_airflow_makes_a_partition_in_python_and_one_with_spark_follows(stranger: Stranger) -> None:
+    deadline = time.monotonic() + PATIENCE
+    with stranger.airflow() as process:
+        while not list(stranger.lake.glob("sums/date=*/*.parquet")):
+            assert process.poll() is None, stranger.log.read_text()
+            assert time.monotonic() < deadline, stranger.log.read_text()
+            time.sleep(1)
+        errors = stranger.json_of("airflow", "dags", "list-import-errors", "--output", "json")
+    assert errors == []
+    rows = stranger.python(
+        """
+        from dags.stranger import SUMS
+
+        print(SUMS.read(as_="arrow")["sum"].to_pylist())
+        """
+    )
+    assert rows.strip() == "[6]"
+
+
+@pytest.mark.spark
+def test_the_command_makes_a_partition_with_spark(stranger: Stranger) -> None:
+    stranger.python(
+        """
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        parquet.write_table(pa.table({"number": [1, 2, 3]}), "sample.parquet")
+        """
+    )
+    sample = f"numbers={stranger.folder / 'sample.parquet'}"
+    words = ("asset-partitions", "test", "sums", "2024-01-05", "--input", sample, "--output", "json")
+    assert stranger.json_of("airflow", *words)["rows"] == [{"sum": 6}]
+
+
+def test_the_other_extras(stranger: Stranger) -> None:
+    told = stranger.python(
+        """
+        from pathlib import Path
+
+        import polars
+
+        from airflow_partitions import PartitionByInterval
+        from airflow_partitions.storage import Avro
+        from airflow_partitions.storage.filesystem.filesystem import at
+
+        days = PartitionByInterval("@daily", name="date", start="2024-01-01")
+        letters = Avro(str(Path("lake", "letters").resolve()), partition=days)
+        letters.save({"2024-01-05": polars.DataFrame({"letter": ["a", "b"]})})
+        for frame in ("polars", "pandas"):
+            print(list(letters.read("2024-01-05", frame)["letter"]))
+        print(type(at("s3://lake/letters", {"anon": True}).fs).__name__)
+        """
+    )
+    assert told.splitlines() == ["['a', 'b']", "['a', 'b']", "S3FileSystem"]
+
+
+def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -> None:
+    with installed(tmp_path, f"airflow-partitions @ {wheel.as_uri()}", ROOT / "requirements.lock") as stranger:
+        told = stranger.python(
+            """
+            from pathlib import Path
+
+            import pyarrow
+
+            from airflow_partitions import PartitionByInterval
+            from airflow_partitions.errors import PartitionError
+            from airflow_partitions.local.session import local_session
+            from airflow_partitions.storage import Avro, Parquet
+
+            days = PartitionByInterval("@daily", name="date", start="2024-01-01")
+            numbers, key = Parquet(str(Path("lake", "numbers").resolve()), partition=days), "2024-01-05"
+            numbers.save({key: pyarrow.table({"number": [1]})})
+            letters, table = Avro(str(Path("lake", "avro").resolve()), partition=days), numbers.read(as_="arrow")
+            for use in (
+                lambda: letters.save({key: table}),
+                lambda: numbers.read(key, "polars"),
+                lambda: Parquet("s3://lake/numbers", partition=days).exists(key),
+                local_session,
+            ):
+                try:
+                    use()
+                except PartitionError as error:
+                    print(error)
+            """
+        )
+    assert [re.findall(r"pip install 'airflow-partitions\[(\w+)\]'", line) for line in told.splitlines()] == [
+        ["avro"],
+        ["polars"],
+        ["s3"],
+        ["spark"],
+    ], told
