@@ -105,8 +105,9 @@ class CommitLog:
         directories = None if directories is None else list(directories)
         gap = None
         for _ in range(_REPEATS):
+            objects = names(self.folder)  # a bucket that is missing is no gap
             try:
-                return self._snapshot(directories, accept)
+                return self._snapshot(objects, directories, accept)
             except FileNotFoundError as error:  # removed while it was looked for: a newer checkpoint covers it
                 gap = error
         # What is missing may have replaced or dropped anything.
@@ -160,8 +161,9 @@ class CommitLog:
         parts = {name: name.removeprefix(f"{_PARTS}/") for name in changed if name.startswith(f"{_PARTS}/")}
         return old + [name for name, part in parts.items() if part not in kept and changed[name] < before]
 
-    def _snapshot(self, directories: Sequence[str] | None, accept: Callable[[str], bool]) -> LogSnapshot:
-        objects = names(self.folder)
+    def _snapshot(
+        self, objects: Sequence[str], directories: Sequence[str] | None, accept: Callable[[str], bool]
+    ) -> LogSnapshot:
         newest = _newest_checkpoint(objects)
         snapshot = LogSnapshot.of(LogCheckpoint() if newest is None else self._checkpoint(newest))
         recent = [name for name in objects if _is_entry(name) and _number(name) > snapshot.number]
