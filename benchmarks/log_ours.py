@@ -28,7 +28,7 @@ def replace(files: Parquet, hours: list[str]) -> int:
         metadata = PartitionMetadata(f"{hour}:00:00Z", attempt, 1000, 1, 12345, now, schema={"n": "bigint"})
         folder = Path(files.path, "_data", "try", f"hour={hour}")
         changes.append(Change(metadata.key, f"hour={hour}", "overwrite", metadata, folder, {"0.parquet": 12345}))
-    open_writable(files).apply(changes, attempt)
+    open_writable(files).commit(changes, attempt)
     return len(changes)
 
 

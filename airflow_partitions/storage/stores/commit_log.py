@@ -14,7 +14,8 @@ import attrs
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import ages, create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.stores.log_checkpoint import THREADS, LogCheckpoint, Record
+from airflow_partitions.storage.stores.lazy_mapping import LazyMapping
+from airflow_partitions.storage.stores.log_checkpoint import THREADS, LogCheckpoint, Record, line
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -172,14 +173,16 @@ class CommitLog:
                 raise FileNotFoundError(_name(number))
         with ThreadPoolExecutor(THREADS) as threads:  # of an object store each takes a while
             snapshot = snapshot.after(list(threads.map(self.load, recent)))
-        partitions = snapshot.checkpoint.records(self.folder / _PARTS, directories, accept)
+        lines = snapshot.checkpoint.lines(self.folder / _PARTS, directories, accept)
         changed = snapshot.changes.keys() if directories is None else snapshot.changes.keys() & set(directories)
         for directory in filter(accept, changed):
             if (record := snapshot.changes[directory]) is None:
-                partitions.pop(directory, None)
+                lines.pop(directory, None)
             else:
-                partitions[directory] = record
-        return attrs.evolve(snapshot, partitions=partitions)
+                lines[directory] = line(record)
+        ordered = sorted(lines) if directories is None else directories
+        lines = {directory: lines[directory] for directory in ordered if directory in lines}
+        return attrs.evolve(snapshot, partitions=LazyMapping(lines, json.loads))
 
     def _checkpoint(self, name: str) -> LogCheckpoint:
         try:

@@ -6,9 +6,9 @@ import gzip
 import json
 import secrets
 import zlib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -47,8 +47,8 @@ class Part:
     first: str
     size: int
 
-    def lines(self, folder: Location) -> tuple[list[str], list[bytes]]:
-        """Its directories, and the record of each as JSON.
+    def lines(self, folder: Location) -> dict[str, bytes]:
+        """Its directories, in order, and the record of each as JSON.
 
         :raises FileNotFoundError: if it is gone.
         :raises StorageError: if it is damaged.
@@ -58,14 +58,11 @@ class Part:
             raise FileNotFoundError(self.name)
         try:
             head, *records = gzip.decompress(data).split(b"\n")
-            directories: list[str] = json.loads(head)
-            if len(directories) != len(records):
-                raise ValueError(f"{len(directories)} directories, {len(records)} records")  # noqa: TRY301
+            return dict(zip(json.loads(head), records, strict=True))
         except (OSError, EOFError, zlib.error, ValueError, TypeError) as error:
             raise StorageError(
                 f"{folder / self.name} is damaged ({error!r}); expected part of a checkpoint: restore it from a backup"
             ) from error
-        return directories, records
 
 
 @attrs.frozen
@@ -77,8 +74,8 @@ class LogCheckpoint:
     that what a commit costs depends on how much it changes, not on how much is stored. Parts are written before the
     object that names them: of a writer that is killed in between, parts are left that nobody looks at.
 
-    The parts hold JSON, as the entries of the log do: of all partitions in a part only those that are asked for are
-    parsed, and a driver needs no library to read them.
+    The parts hold JSON, as the entries of the log do: a record is parsed when somebody looks at it, and a driver needs
+    no library to read them.
 
     :ivar number: of the commit; 0 is before the first.
     :ivar schema: column to type, as far as the commits told.
@@ -98,10 +95,10 @@ class LogCheckpoint:
         """The checkpoint whose :meth:`to_json` is *form*."""
         return cls(number, form["schema"], tuple(Part(*fields) for fields in form["parts"]))
 
-    def records(
+    def lines(
         self, folder: Location, directories: Iterable[str] | None, accept: Callable[[str], bool]
-    ) -> dict[str, Record]:
-        """Directory to record of the *directories*, or of all, that *accept* wants; sorted if they are all.
+    ) -> dict[str, bytes]:
+        """Directory to line of the *directories*, or of all, that *accept* wants; sorted if they are all.
 
         :param folder: where the parts are.
         :raises FileNotFoundError: if a part is gone.
@@ -113,10 +110,11 @@ class LogCheckpoint:
         else:
             by_part = self._by_part(filter(accept, directories)) if self.parts else {}
 
-        def select(position: int) -> list[tuple[str, Record]]:
-            return list(_select(*self.parts[position].lines(folder), by_part[position], accept))
+        def select(position: int) -> dict[str, bytes]:
+            lines, some = self.parts[position].lines(folder), by_part[position]
+            return {name: lines[name] for name in (filter(accept, lines) if some is None else some) if name in lines}
 
-        return {directory: record for part in _in_threads(select, by_part) for directory, record in part}
+        return {directory: line for part in _in_threads(select, by_part) for directory, line in part.items()}
 
     def after(
         self, folder: Location, number: int, changes: Mapping[str, Record | None], schema: Mapping[str, str]
@@ -149,29 +147,21 @@ class LogCheckpoint:
         return by_part
 
 
-def _select(
-    directories: list[str], records: list[bytes], some: Sequence[str] | None, accept: Callable[[str], bool]
-) -> Iterator[tuple[str, Record]]:
-    """The directories and records of a part that are wanted."""
-    if some is None:
-        positions = [position for position, directory in enumerate(directories) if accept(directory)]
-    else:
-        places = ((bisect_left(directories, directory), directory) for directory in some)
-        positions = [place for place, directory in places if directories[place : place + 1] == [directory]]
-    forms = json.loads(b"[%b]" % b",".join([records[position] for position in positions]))
-    return zip([directories[position] for position in positions], forms, strict=True)
+def line(record: Record) -> bytes:
+    """The *record* as JSON."""
+    return json.dumps(record, separators=(",", ":")).encode()
 
 
 def _written(folder: Location, parts: Sequence[Part], changes: Mapping[str, Record | None]) -> list[Part]:
     """Write *parts* anew, with *changes*: as few as are not too long, all of about one length."""
     lines: dict[str, bytes] = {}
     for part in parts:
-        lines |= zip(*part.lines(folder), strict=True)
+        lines |= part.lines(folder)
     for directory, record in changes.items():
         if record is None:
             lines.pop(directory, None)
         else:
-            lines[directory] = json.dumps(record, separators=(",", ":")).encode()
+            lines[directory] = line(record)
     total = sum(map(len, lines.values()))
     count = -(-total // PART_BYTES)
     cuts, length = [], 0

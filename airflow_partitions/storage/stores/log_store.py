@@ -18,6 +18,7 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.commit_log import CommitLog, LogSnapshot
 from airflow_partitions.storage.stores.folders import accepts
+from airflow_partitions.storage.stores.lazy_mapping import LazyMapping
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.staging import DATA, STAGING, Staging, check_writable, claim
 from airflow_partitions.storage.stores.store import Limits, Store
@@ -66,14 +67,11 @@ class LogStore(Store):
 
     def snapshot(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
-    ) -> dict[str, PartitionFiles]:
+    ) -> Mapping[str, PartitionFiles]:
         log = self.log.snapshot(directories, lambda directory: accept is None or accepts(directory, accept))
         if not log.number and self.found is not None:
             return self.found.snapshot(directories, accept)
-        selected = sorted(log.partitions) if directories is None else directories
-        return {
-            directory: self._content(log.partitions[directory]) for directory in selected if directory in log.partitions
-        }
+        return LazyMapping(log.partitions, self._content)
 
     def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
         return dict(contents)  # files stay where they are until they are cleaned up
