@@ -127,6 +127,8 @@ class Home:
             # What a stop has cut off is found soon after the next start.
             "SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "60",
             "SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "120",
+            # The local executor takes more tasks than it runs at a time; a task that waits longer there is refused.
+            "SCHEDULER__TASK_QUEUED_TIMEOUT": "86400",
             "USAGE_DATA_COLLECTION__ENABLED": "False",
         }
 

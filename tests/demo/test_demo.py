@@ -93,6 +93,13 @@ def test_settings_of_another_airflow_or_spark_are_left_out(tmp_path: Path) -> No
     assert not {"AIRFLOW__X__Y", "SPARK_CONF_DIR"} & set(inner)
 
 
+def test_a_task_may_wait_for_its_turn_longer_than_all_of_the_demo_takes(tmp_path: Path) -> None:
+    """After this time Airflow refuses a task that its executor has kept waiting: "Invalid auth token"."""
+    home = Home(tmp_path)
+    home.create()
+    assert float(home.environment({})["AIRFLOW__SCHEDULER__TASK_QUEUED_TIMEOUT"]) > 6 * 3600
+
+
 def test_airflow_loads_the_dags_that_are_linked(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.create()
