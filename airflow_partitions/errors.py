@@ -17,7 +17,7 @@ class InvalidDefinitionError(PartitionError, ValueError):
 class InvalidKeyError(PartitionError, ValueError):
     """A text or value is not a key of the definition.
 
-    :ivar given: what was given.
+    :ivar given: the text or value.
     :ivar nearest: texts of valid keys close to it, possibly none.
     """
 

@@ -1,4 +1,4 @@
-"""Which arrivals are to be reported, and where it is kept which were."""
+"""Arrivals of partitions that are to be reported, and the record of those that were."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Arrivals:
     lease: timedelta = timedelta(minutes=15)
 
     def consumer(self, holder: str | None = None) -> Consumer:
-        """Who gives out the new partitions."""
+        """The consumer that gives out the new partitions."""
         return Consumer(
             self.files,
             self.name,

@@ -1,4 +1,4 @@
-"""How time is cut into intervals. Everything inside counts microseconds since the epoch, in integers."""
+"""Calendars, which cut time into intervals. All of it counts microseconds since the epoch, in integers."""
 
 from airflow_partitions.calendars.calendar import Calendar, CronCalendar, ElapsedCalendar
 from airflow_partitions.calendars.clock import Clock

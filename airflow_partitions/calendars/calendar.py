@@ -26,7 +26,7 @@ class Calendar(Protocol):
         """The first boundary after *at*, ``None`` if time is exhausted."""
 
     def count(self, start: int, end: int) -> int:
-        """How many boundaries lie in ``[start, end)``, without listing them."""
+        """Number of boundaries in ``[start, end)``, without listing them."""
 
     def boundaries(self, start: int, end: int) -> Iterator[int]:
         """The boundaries in ``[start, end)``, in order."""
@@ -58,28 +58,28 @@ class CronCalendar:
     def __init__(self, cron: Cron, zone: ZoneInfo) -> None:
         self._cron = cron
         self._timeline = timeline(zone)
-        self._ranks = lru_cache(maxsize=256)(self._rank_of_stretches)
+        self._ranks = lru_cache(maxsize=256)(self._rank_of_periods)
         self._zone = zone
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CronCalendar, (self._cron, self._zone)
 
     def floor(self, at: int) -> int | None:
-        for stretch in self._timeline.backward(at):
-            match = self._cron.floor(min(at, stretch.end - 1) + stretch.offset)
-            if match is not None and match >= self._first_wall(stretch):
-                return match - stretch.offset
-            if self._jumped(stretch):
-                return stretch.start
+        for period in self._timeline.backward(at):
+            match = self._cron.floor(min(at, period.end - 1) + period.offset)
+            if match is not None and match >= self._first_wall(period):
+                return match - period.offset
+            if self._jumped(period):
+                return period.start
         return None
 
     def after(self, at: int) -> int | None:
-        for stretch in self._timeline.forward(at):
-            if stretch.start > at and self._jumped(stretch):
-                return stretch.start
-            match = self._cron.after(max(at + stretch.offset, self._first_wall(stretch) - 1))
-            if match is not None and match < stretch.end + stretch.offset:
-                return match - stretch.offset
+        for period in self._timeline.forward(at):
+            if period.start > at and self._jumped(period):
+                return period.start
+            match = self._cron.after(max(at + period.offset, self._first_wall(period) - 1))
+            if match is not None and match < period.end + period.offset:
+                return match - period.offset
         return None
 
     def count(self, start: int, end: int) -> int:
@@ -88,52 +88,52 @@ class CronCalendar:
         return self._rank(end) - self._rank(start)
 
     def boundaries(self, start: int, end: int) -> Iterator[int]:
-        for stretch in self._timeline.forward(max(start, FIRST)):
-            if stretch.start >= end:
+        for period in self._timeline.forward(max(start, FIRST)):
+            if period.start >= end:
                 return
-            if stretch.start >= start and self._jumped(stretch):
-                yield stretch.start
-            low = max(start + stretch.offset, self._first_wall(stretch))
-            for match in self._cron.matches(low, min(end, stretch.end) + stretch.offset):
-                yield match - stretch.offset
+            if period.start >= start and self._jumped(period):
+                yield period.start
+            low = max(start + period.offset, self._first_wall(period))
+            for match in self._cron.matches(low, min(end, period.end) + period.offset):
+                yield match - period.offset
 
-    def _first_wall(self, stretch: OffsetPeriod) -> int:
-        """The first wall-clock moment of the stretch that may match: a repeated one only if every hour counts."""
-        if stretch.offset < stretch.before and not self._cron.every_hour:
-            return stretch.start + stretch.before
-        return stretch.start + stretch.offset
+    def _first_wall(self, period: OffsetPeriod) -> int:
+        """The first wall-clock moment of the period that may match: a repeated one only if every hour counts."""
+        if period.offset < period.before and not self._cron.every_hour:
+            return period.start + period.before
+        return period.start + period.offset
 
-    def _jumped(self, stretch: OffsetPeriod) -> bool:
-        """Whether the jump at the stretch's start passed over matches, none of them at the first moment after it."""
-        gap_end = stretch.start + stretch.offset
+    def _jumped(self, period: OffsetPeriod) -> bool:
+        """Whether the jump at the period's start passed over matches, none of them at the first moment after it."""
+        gap_end = period.start + period.offset
         return (
-            stretch.offset > stretch.before
-            and self._cron.count(stretch.start + stretch.before, gap_end) > 0
+            period.offset > period.before
+            and self._cron.count(period.start + period.before, gap_end) > 0
             and self._cron.count(gap_end, gap_end + 1) == 0
         )
 
     def _rank(self, at: int) -> int:
-        """How many boundaries lie between a fixed instant of the calendar and *at*."""
+        """Number of boundaries between a fixed instant of the calendar and *at*."""
         at = min(max(at, FIRST), LAST)
-        stretch = self._timeline.stretch(at)
-        rank = self._ranks(stretch)
-        if at > stretch.start and self._jumped(stretch):
+        period = self._timeline.period(at)
+        rank = self._ranks(period)
+        if at > period.start and self._jumped(period):
             rank += 1
-        return rank + self._cron.count(self._first_wall(stretch), at + stretch.offset)
+        return rank + self._cron.count(self._first_wall(period), at + period.offset)
 
-    def _rank_of_stretches(self, stretch: OffsetPeriod) -> int:
-        """How many boundaries lie before the stretch, counted from the start of the epoch's stretch."""
-        rank, at = 0, self._timeline.stretch(0).start
-        while at < stretch.start:
-            passed = self._timeline.stretch(at)
+    def _rank_of_periods(self, period: OffsetPeriod) -> int:
+        """Number of boundaries before the period, counted from the start of the epoch's period."""
+        rank, at = 0, self._timeline.period(0).start
+        while at < period.start:
+            passed = self._timeline.period(at)
             rank += self._size(passed)
             at = passed.end
-        while at > stretch.start:
-            passed = self._timeline.stretch(at - 1)
+        while at > period.start:
+            passed = self._timeline.period(at - 1)
             rank -= self._size(passed)
             at = passed.start
         return rank
 
-    def _size(self, stretch: OffsetPeriod) -> int:
-        matches = self._cron.count(self._first_wall(stretch), stretch.end + stretch.offset)
-        return matches + (1 if self._jumped(stretch) else 0)
+    def _size(self, period: OffsetPeriod) -> int:
+        matches = self._cron.count(self._first_wall(period), period.end + period.offset)
+        return matches + (1 if self._jumped(period) else 0)

@@ -1,4 +1,4 @@
-"""How a zone shows instants."""
+"""Wall clocks: instants as a zone shows them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Clock:
     :param dates: write plain dates (``2013-01-01``) instead of minutes and offset.
     """
 
-    __slots__ = ("_dates", "_last", "_stretch", "_timeline", "_utc", "zone")
+    __slots__ = ("_dates", "_last", "_period", "_timeline", "_utc", "zone")
 
     def __init__(self, zone: tzinfo, *, dates: bool = False) -> None:
         self.zone = zone
         self._dates = dates
         self._utc = zone is UTC or (isinstance(zone, ZoneInfo) and zone.key in _UTC_NAMES)
         self._timeline = timeline(zone)
-        self._stretch = self._timeline.stretch(0)
+        self._period = self._timeline.period(0)
         self._last = 0, datetime.fromtimestamp(0, zone)
 
     @property
@@ -49,14 +49,12 @@ class Clock:
 
     def text(self, at: int) -> str:
         """Canonical text of the instant *at*: a date, or minutes and offset; seconds only where they matter."""
-        stretch = self._stretch
-        if not stretch.start <= at < stretch.end:
-            stretch = self._stretch = self._timeline.stretch(at)
-        day, time = divmod(at + stretch.offset, DAY)
+        period = self._period
+        if not period.start <= at < period.end:
+            period = self._period = self._timeline.period(at)
+        day, time = divmod(at + period.offset, DAY)
         return (
-            _date_text(day)
-            if self._dates
-            else _date_text(day) + _time_text(time, None if self._utc else stretch.offset)
+            _date_text(day) if self._dates else _date_text(day) + _time_text(time, None if self._utc else period.offset)
         )
 
 

@@ -65,8 +65,8 @@ class Cron:
         i = bisect_right(self._times, time)
         if i and self._matches(day):
             return day * DAY + self._times[i - 1]
-        found = self._day_before(day)
-        return None if found is None else found * DAY + self._times[-1]
+        earlier = self._day_before(day)
+        return None if earlier is None else earlier * DAY + self._times[-1]
 
     def after(self, wall: int) -> int | None:
         """The first match after *wall*, ``None`` beyond year 9999."""
@@ -76,11 +76,11 @@ class Cron:
         i = bisect_right(self._times, time)
         if i < len(self._times) and self._matches(day):
             return day * DAY + self._times[i]
-        found = self._day_after(day)
-        return None if found is None else found * DAY + self._times[0]
+        later = self._day_after(day)
+        return None if later is None else later * DAY + self._times[0]
 
     def count(self, start: int, end: int) -> int:
-        """How many matches lie in ``[start, end)``."""
+        """Number of matches in ``[start, end)``."""
         if start >= end:
             return 0
         if self._step:
@@ -107,7 +107,7 @@ class Cron:
         return bisect_left(self._times, time) if self._matches(day) else 0
 
     def _whole_days(self, first: int, last: int) -> int:
-        """How many matching days lie in ``[first, last)``."""
+        """Number of matching days in ``[first, last)``."""
         if self._daily:
             return last - first
         total, (year, month) = 0, _year_month(first)
@@ -174,32 +174,32 @@ class Cron:
         return tuple(chosen)
 
     def _is_nth(self, weekday: int, number: int, length: int) -> bool:
-        wanted = self._nth.get(weekday, set())
-        return (number - 1) // 7 + 1 in wanted or ("l" in wanted and number + 7 > length)
+        numbers = self._nth.get(weekday, set())
+        return (number - 1) // 7 + 1 in numbers or ("l" in numbers and number + 7 > length)
 
 
 def _year_month(day: int) -> tuple[int, int]:
-    found = date.fromordinal(min(max(day + _DAY_ZERO, 1), date.max.toordinal()))
-    return found.year, found.month
+    whole = date.fromordinal(min(max(day + _DAY_ZERO, 1), date.max.toordinal()))
+    return whole.year, whole.month
 
 
 def _numbers(field: list[int | str], every: range) -> list[int]:
     return list(every) if field == ["*"] else sorted(int(value) for value in field)
 
 
-def _expand(given: str, expression: str) -> tuple[list[list[Any]], dict[Any, set[Any]]]:
+def _expand(schedule: str, expression: str) -> tuple[list[list[Any]], dict[Any, set[Any]]]:
     from croniter import CroniterError, croniter
 
     expected = f"expected five fields like '30 2 * * 1-5', or one of {', '.join(PRESETS)}"
     parts = expression.split()
     if len(parts) != 5 or _SURPRISING.search(expression) or "w" in parts[2].lower():
-        raise InvalidDefinitionError(f"{given!r} is not a cron this package can read; {expected}")
+        raise InvalidDefinitionError(f"{schedule!r} is not a cron this package can read; {expected}")
     try:
         fields, nth = croniter.expand(expression)
     except (CroniterError, ValueError, KeyError, AttributeError) as error:
-        raise InvalidDefinitionError(f"{given!r} is not a cron: {error}; {expected}") from error
+        raise InvalidDefinitionError(f"{schedule!r} is not a cron: {error}; {expected}") from error
     if nth and fields[2] != ["*"]:  # croniter has no sense for these: neither both, nor either
-        raise InvalidDefinitionError(f"cron {given!r} mixes days of the month and numbered weekdays; {expected}")
+        raise InvalidDefinitionError(f"cron {schedule!r} mixes days of the month and numbered weekdays; {expected}")
     return list(fields), dict(nth)
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+#: A half-open range of instants: the first one, and the first one after it.
+TimeRange: TypeAlias = tuple[int, int]
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -25,7 +29,7 @@ def utc(at: int) -> datetime:
 
 
 def wall_of(moment: datetime) -> int:
-    """What the wall clock shows at *moment*; its zone is ignored."""
+    """The time on the wall clock at *moment*; its zone is ignored."""
     # By fields, because subclasses such as pendulum's subtract to something other than a timedelta.
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
     return (moment.toordinal() - _DAY_ZERO) * DAY + seconds * SECOND + moment.microsecond

@@ -16,9 +16,9 @@ def ahead(calendar: Calendar, boundary: int, n: int) -> int:
         for _ in range(n):
             boundary = calendar.after(boundary) or LAST
         return min(boundary, LAST)
-    reach = ((calendar.after(boundary) or LAST) - boundary) * (n + 1)
-    while (end := min(boundary + reach, LAST)) < LAST and calendar.count(boundary, end) <= n:
-        reach *= 2
+    distance = ((calendar.after(boundary) or LAST) - boundary) * (n + 1)
+    while (end := min(boundary + distance, LAST)) < LAST and calendar.count(boundary, end) <= n:
+        distance *= 2
     counted = range(boundary, end)
     return boundary + bisect_right(counted, n, key=lambda at: calendar.count(boundary, at + 1))
 
@@ -27,12 +27,12 @@ def back(calendar: Calendar, boundary: int, n: int) -> int:
     """The *n*-th boundary before *boundary*; the start of time if there are not so many."""
     if n <= _WALKED:
         for _ in range(n):
-            found = calendar.floor(boundary - 1)
-            boundary = FIRST if found is None else found
+            previous = calendar.floor(boundary - 1)
+            boundary = FIRST if previous is None else previous
         return max(boundary, FIRST)
     before = calendar.floor(boundary - 1)
-    reach = (boundary - (FIRST if before is None else before)) * n
-    while (start := max(boundary - reach, FIRST)) > FIRST and calendar.count(start, boundary) < n:
-        reach *= 2
+    distance = (boundary - (FIRST if before is None else before)) * n
+    while (start := max(boundary - distance, FIRST)) > FIRST and calendar.count(start, boundary) < n:
+        distance *= 2
     counted = calendar.count(start, boundary)
     return FIRST if counted < n else ahead(calendar, (calendar.after(start - 1) or LAST), counted - n)

@@ -1,4 +1,4 @@
-"""The stretches of constant UTC offset of a zone."""
+"""The periods of constant UTC offset of a zone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OffsetPeriod(NamedTuple):
 
 
 class Timeline:
-    """All stretches of a zone, found once per block of years and kept.
+    """All periods of a zone, computed once per block of years and kept.
 
     ``zoneinfo`` does not publish its transitions, so they are found by comparing the offsets of successive days and
     halving the day in which they differ.
@@ -46,8 +46,8 @@ class Timeline:
         """UTC offset in microseconds at the instant *at*."""
         return wall_of(utc(at).astimezone(self._zone)) - at
 
-    def stretch(self, at: int) -> OffsetPeriod:
-        """The stretch in which the instant *at* lies, cut at the borders of its block."""
+    def period(self, at: int) -> OffsetPeriod:
+        """The period in which the instant *at* lies, cut at the borders of its block."""
         number = at // _BLOCK
         starts, offsets = self._block(number)
         i = bisect_right(starts, at) - 1
@@ -55,18 +55,18 @@ class Timeline:
         return OffsetPeriod(starts[i], end, offsets[i + 1], offsets[i])
 
     def forward(self, at: int) -> Iterator[OffsetPeriod]:
-        """Stretches from the one holding *at*, onwards."""
+        """Periods from the one holding *at*, onwards."""
         while at < LAST:
-            found = self.stretch(at)
-            yield found
-            at = found.end
+            period = self.period(at)
+            yield period
+            at = period.end
 
     def backward(self, at: int) -> Iterator[OffsetPeriod]:
-        """Stretches from the one holding *at*, back in time."""
+        """Periods from the one holding *at*, back in time."""
         while at >= FIRST:
-            found = self.stretch(at)
-            yield found
-            at = found.start - 1
+            period = self.period(at)
+            yield period
+            at = period.start - 1
 
     def instants(self, wall: int) -> tuple[int, ...]:
         """The instants at which the local clock shows *wall*, in order: none in a gap, two where it repeats."""
@@ -76,10 +76,10 @@ class Timeline:
     def after_gap(self, wall: int) -> int:
         """The first instant after the jump that passes over *wall*."""
         early, late = wall - self.offset(wall + DAY), wall - self.offset(wall - DAY)
-        return self.stretch(max(early, late)).start
+        return self.period(max(early, late)).start
 
     def _changes(self, number: int) -> tuple[list[int], list[int]]:
-        """Starts of a block's stretches, and their offsets after the one in force just before the block."""
+        """Starts of a block's periods, and their offsets after the one in force just before the block."""
         start, end = number * _BLOCK, min((number + 1) * _BLOCK, LAST)
         first = max(start, FIRST)
         starts, offsets = [start], [self.offset(max(start - SECOND, FIRST)), self.offset(first)]

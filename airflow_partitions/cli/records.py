@@ -54,7 +54,7 @@ def _selection(definition: PartitionDefinition, start: str | None, until: str | 
         return Selection(definition, (Box(None),))
     low = FIRST if start is None else time.moment(start, "--from")
     high = LAST if until is None else time.moment(until, "--until")
-    return Selection(definition, (Box(time.span(low, high)),))
+    return Selection(definition, (Box(time.overlapping(low, high)),))
 
 
 def _form(key: Key, record: LedgerRecord) -> dict[str, Any]:

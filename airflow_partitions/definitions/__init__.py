@@ -1,4 +1,4 @@
-"""What partitions an asset has."""
+"""Definitions of the partitions of an asset."""
 
 from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, PartitionDefinition
 from airflow_partitions.definitions.definition_form import from_json

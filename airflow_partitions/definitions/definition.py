@@ -1,4 +1,4 @@
-"""What all partition definitions have in common."""
+"""The base class of partition definitions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PartitionDefinition(ABC):
 
     @abstractmethod
     def count(self, start: Moment | None = None, end: Moment | None = None) -> int:
-        """How many keys :meth:`keys` would give, without listing them."""
+        """Number of keys that :meth:`keys` gives, without listing them."""
 
     @abstractmethod
     def parse(self, text: str) -> Key:
@@ -108,13 +108,14 @@ class PartitionDefinition(ABC):
         return hash(json.dumps(self.to_json(), sort_keys=True))
 
 
-def check_definition(given: Any) -> PartitionDefinition:
-    """*given*, if it is a definition."""
-    if not isinstance(given, PartitionDefinition):
+def check_definition(definition: Any) -> PartitionDefinition:
+    """*definition*, if it is a definition."""
+    if not isinstance(definition, PartitionDefinition):
         raise InvalidDefinitionError(
-            f"partition={given!r} is not a partition definition; expected for example PartitionByInterval('@daily')"
+            f"partition={definition!r} is not a partition definition; expected for example"
+            " PartitionByInterval('@daily')"
         )
-    return given
+    return definition
 
 
 def check_name(name: str) -> str:

@@ -105,7 +105,7 @@ class PartitionByInterval(PartitionDefinition):
         ]
         if not bounds or (end := self.calendar.floor(min(bounds))) is None:
             return None
-        return self._made(self.calendar.floor(end - 1), end)
+        return self._interval(self.calendar.floor(end - 1), end)
 
     def key_at(self, moment: datetime) -> Interval:
         """The interval that holds the aware *moment*.
@@ -118,10 +118,10 @@ class PartitionByInterval(PartitionDefinition):
     def interval_at(self, at: int) -> Interval:
         """The interval that holds the instant *at*, in microseconds since the epoch."""
         start = self.calendar.floor(at)
-        found = None if start is None else self._made(start, self.calendar.after(start))
-        if found is None:
+        interval = None if start is None else self._interval(start, self.calendar.after(start))
+        if interval is None:
             raise self._no_key(self.clock.text(at), at)
-        return found
+        return interval
 
     def key(self, value: Any) -> Interval:
         if isinstance(value, str):
@@ -129,32 +129,32 @@ class PartitionByInterval(PartitionDefinition):
         if isinstance(value, Interval):
             if value.shown_by(self.clock):
                 return value
-            start, end = value.bounds
+            start, end = value.time_range
             if self.calendar.floor(start) == start and self.calendar.after(start) == end:
-                found = self._made(start, end)
-                if found is not None:
-                    return found
+                interval = self._interval(start, end)
+                if interval is not None:
+                    return interval
             raise self._no_key(repr(value), start)
         raise InvalidKeyError(f"{value!r} is not an Interval; expected one such as {self._example()}", given=value)
 
     def parse(self, text: str) -> Interval:
         at = self._instant_of(text)
-        found = None
+        interval = None
         if self.calendar.floor(at) == at:
-            found = self._made(at, self.calendar.after(at))
-        if found is None:
+            interval = self._interval(at, self.calendar.after(at))
+        if interval is None:
             raise self._no_key(repr(text), at)
-        return found
+        return interval
 
     def previous(self, key: Any) -> Interval | None:
-        start, _ = self.key(key).bounds
-        return self._made(self.calendar.floor(start - 1), start)
+        start, _ = self.key(key).time_range
+        return self._interval(self.calendar.floor(start - 1), start)
 
     def next(self, key: Any) -> Interval | None:
-        _, end = self.key(key).bounds
-        return self._made(end, self.calendar.after(end))
+        _, end = self.key(key).time_range
+        return self._interval(end, self.calendar.after(end))
 
-    def span(self, low: int, high: int) -> tuple[int, int]:
+    def overlapping(self, low: int, high: int) -> tuple[int, int]:
         """Starts of the first and after the last existing interval that overlap instants ``[low, high)``."""
         if low >= high:
             return low, low
@@ -185,10 +185,10 @@ class PartitionByInterval(PartitionDefinition):
                 raise InvalidDefinitionError(
                     f"{what}={value.isoformat()!r} has no UTC offset; expected for example {aware!r}, or a plain date"
                 )
-            return _in_reach(instant(value), f"{what}={value.isoformat()!r}")
+            return _representable(instant(value), f"{what}={value.isoformat()!r}")
         if not isinstance(value, date):
             raise InvalidDefinitionError(f"{what}={value!r} is not a date, an aware datetime or ISO text")
-        wall = _in_reach((value - _DAY_ZERO).days * DAY, f"{what}={value.isoformat()!r}")
+        wall = _representable((value - _DAY_ZERO).days * DAY, f"{what}={value.isoformat()!r}")
         line = timeline(self._zone)
         shown = line.instants(wall)
         return shown[0] if shown else line.after_gap(wall)
@@ -210,7 +210,7 @@ class PartitionByInterval(PartitionDefinition):
         shown += [f"{n}={b.isoformat()!r}" for n, b in (("start", self.start), ("end", self.end)) if b is not None]
         return f"PartitionByInterval({', '.join(shown)})"
 
-    def _made(self, start: int | None, end: int | None) -> Interval | None:
+    def _interval(self, start: int | None, end: int | None) -> Interval | None:
         """The interval, if it lies wholly inside the definition's bounds."""
         if start is None or end is None or start < FIRST or end > LAST:
             return None
@@ -220,16 +220,16 @@ class PartitionByInterval(PartitionDefinition):
 
     def _from(self, at: int) -> Interval | None:
         start = self._bound_after(at)
-        return self._made(start, self.calendar.after(start))
+        return self._interval(start, self.calendar.after(start))
 
     def _bound_after(self, at: int) -> int:
         """The first boundary at or after *at*."""
-        found = self.calendar.after(at - 1)
-        return LAST if found is None else found
+        boundary = self.calendar.after(at - 1)
+        return LAST if boundary is None else boundary
 
     def _last_end(self, at: int) -> int:
-        found = self.calendar.floor(at)
-        return FIRST if found is None else found
+        boundary = self.calendar.floor(at)
+        return FIRST if boundary is None else boundary
 
     def _starts(self, start: Moment | None, end: Moment | None) -> tuple[int, int]:
         """Range of instants in which the asked intervals start."""
@@ -277,25 +277,25 @@ class PartitionByInterval(PartitionDefinition):
         return at
 
     def _example(self) -> str:
-        found = self.first() or self._made(self.calendar.floor(1_700_000_000 * SECOND), LAST)
-        return repr(str(found)) if found else "'2013-01-01T05:00-05:00'"
+        interval = self.first() or self._interval(self.calendar.floor(1_700_000_000 * SECOND), LAST)
+        return repr(str(interval)) if interval else "'2013-01-01T05:00-05:00'"
 
-    def _no_key(self, given: str, at: int) -> InvalidKeyError:
+    def _no_key(self, text: str, at: int) -> InvalidKeyError:
         before, after = self.calendar.floor(at), self.calendar.after(at)
         candidates = [
-            self._made(before, None if before is None else self.calendar.after(before)),
-            self._made(after, None if after is None else self.calendar.after(after)),
+            self._interval(before, None if before is None else self.calendar.after(before)),
+            self._interval(after, None if after is None else self.calendar.after(after)),
             self.first(),
             self.last(),
         ]
-        by_distance = sorted((c for c in candidates if c is not None), key=lambda c: abs(c.bounds[0] - at))
+        by_distance = sorted((c for c in candidates if c is not None), key=lambda c: abs(c.time_range[0] - at))
         nearest = tuple(dict.fromkeys(map(str, by_distance)))[:2]
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
-        return InvalidKeyError(f"{given} is not a partition of {self!r}{hint}", given=given, nearest=nearest)
+        return InvalidKeyError(f"{text} is not a partition of {self!r}{hint}", given=text, nearest=nearest)
 
 
-def _in_reach(at: int, given: str) -> int:
+def _representable(at: int, description: str) -> int:
     """*at*, if it and the days around it can be shown as datetimes in every zone."""
     if not FIRST + 2 * DAY <= at < LAST - 2 * DAY:
-        raise InvalidDefinitionError(f"{given} is too close to the end of Python's calendar, years 1 to 9999")
+        raise InvalidDefinitionError(f"{description} is too close to the end of Python's calendar, years 1 to 9999")
     return at

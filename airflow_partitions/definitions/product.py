@@ -111,7 +111,7 @@ class PartitionByProduct(PartitionDefinition):
         return None
 
     def combinations(self) -> int:
-        """How many keys one interval has."""
+        """Number of keys of one interval."""
         return prod(len(d.segments) for d in self._segments)
 
     def count(self, start: Moment | None = None, end: Moment | None = None) -> int:

@@ -15,14 +15,14 @@ from airflow_partitions.keys.value import from_json, text_of, to_json
 
 
 class Addition(NamedTuple):
-    """How a key was added: the text of the key before it, if there is one, and its metadata."""
+    """The addition of a key: the text of the key before it, if there is one, and its metadata."""
 
     previous: str | None
     metadata: Any
 
 
 class KeyList(Protocol):
-    """Where a running task finds the keys of a definition, and writes those it adds."""
+    """The keys of a definition, for a running task to read and to add to."""
 
     def add(self, definition: PartitionAtRuntime, keys: list[Segment], metadata: Any, *, once: bool) -> None: ...
 
@@ -31,8 +31,8 @@ class KeyList(Protocol):
     def texts(self, definition: PartitionAtRuntime) -> list[str]: ...
 
 
-#: The book of the task that is running; set by whoever runs it.
-KEY_LIST: ContextVar[KeyList] = ContextVar("BOOK")
+#: The list of the task that is running; its hook before execution sets it.
+KEY_LIST: ContextVar[KeyList] = ContextVar("KEY_LIST")
 _TYPES = ("str", "int", "float", "date", "datetime", "tuple", "key")
 
 
@@ -102,13 +102,13 @@ class PartitionAtRuntime(PartitionDefinition):
 
     @property
     def _key_list(self) -> KeyList:
-        book = KEY_LIST.get(None)
-        if book is None:
+        key_list = KEY_LIST.get(None)
+        if key_list is None:
             raise MissingPartitionError(
                 f"{self!r}: partitions are added and listed inside a task of an asset that has them; none is running"
                 " here"
             )
-        return book
+        return key_list
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> NoReturn:
         raise InvalidDefinitionError(

@@ -56,10 +56,10 @@ class PartitionBySequence(PartitionDefinition):
 
     def key(self, value: Any) -> Segment:
         segment = value if isinstance(value, Segment) else Segment.of(value)
-        found = self.parse(segment.text)
-        if found != segment:
-            raise InvalidKeyError(f"{segment.value!r} is not {found.value!r}; they only look alike", given=value)
-        return found
+        own = self.parse(segment.text)
+        if own != segment:
+            raise InvalidKeyError(f"{segment.value!r} is not {own.value!r}; they only look alike", given=value)
+        return own
 
     def parse(self, text: str) -> Segment:
         if isinstance(text, str) and (i := self._index.get(text)) is not None:

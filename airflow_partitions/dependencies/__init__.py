@@ -1,4 +1,4 @@
-"""Which upstream partitions a downstream partition needs."""
+"""Dependencies between the partitions of two definitions, and selections of keys."""
 
 from airflow_partitions.dependencies.by_dimension import ByDimension
 from airflow_partitions.dependencies.dependency import Dependency

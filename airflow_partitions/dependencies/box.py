@@ -1,4 +1,4 @@
-"""Boxes, and what two sets of them make together."""
+"""Boxes, and combinations of two sets of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from airflow_partitions.calendars.instants import TimeRange
 from airflow_partitions.calendars.timeline import LAST
 from airflow_partitions.definitions import (
     PartitionAtRuntime,
@@ -20,7 +21,6 @@ from airflow_partitions.definitions import (
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Interval, Segment
 
-TimeRange: TypeAlias = tuple[int, int]
 #: Whether a key stays that is, or is not, in the one set and in the other.
 Keep: TypeAlias = Callable[[bool, bool], bool]
 #: Chosen segments by dimension, hashable; a dimension left out means all of them.
@@ -29,33 +29,33 @@ Area: TypeAlias = tuple[tuple[str, tuple[Segment, ...]], ...]
 
 @attrs.frozen
 class Box:
-    """Keys whose interval starts in *span* and whose segments are among *segments*.
+    """Keys whose interval starts in *time_range* and whose segments are among *segments*.
 
-    :ivar span: half-open range of instants in microseconds since the epoch, ``None`` without a time dimension.
+    :ivar time_range: half-open range of instants in microseconds since the epoch, ``None`` without a time dimension.
     :ivar segments: for each dimension that is not time, the chosen segments in the dimension's order; a dimension left
         out means all of them.
     """
 
-    span: TimeRange | None
+    time_range: TimeRange | None
     segments: Mapping[str, tuple[Segment, ...]] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, definition: PartitionDefinition, key: Any) -> Box:
         """The box of one *key*, wrapped, plain or its text."""
         wrapped = definition.parse(key) if isinstance(key, str) else definition.key(key)
-        span, segments = None, {}
+        time_range, segments = None, {}
         for name, part in definition.dimensions_of(wrapped).items():
             if isinstance(part, Interval):
-                span = part.bounds
+                time_range = part.time_range
             else:
                 segments[name] = (part,)
-        return cls(span, segments)
+        return cls(time_range, segments)
 
     def holds(self, parts: Mapping[str, Interval | Segment]) -> bool:
         """Whether the key made of *parts* is inside."""
         for name, part in parts.items():
             if isinstance(part, Interval):
-                if self.span is None or not self.span[0] <= part.bounds[0] < self.span[1]:
+                if self.time_range is None or not self.time_range[0] <= part.time_range[0] < self.time_range[1]:
                     return False
             elif (chosen := self._sets.get(name)) is not None and part not in chosen:
                 return False
@@ -75,29 +75,29 @@ def combined(
     box begins or ends, and what holds between two cuts is worked out once for all cuts with the same boxes.
     """
     areas = _Areas(definition, keep)
-    sides = [(side, areas.number(box), box.span) for side, boxes in enumerate((ones, others)) for box in boxes]
+    sides = [(side, areas.number(box), box.time_range) for side, boxes in enumerate((ones, others)) for box in boxes]
     time = definition.time
     if time is None:
         return tuple(Box(None, dict(area)) for area in areas.of(frozenset((side, number) for side, number, _ in sides)))
-    found: list[tuple[int, int, tuple[Area, ...]]] = []
+    pieces: list[tuple[int, int, tuple[Area, ...]]] = []
     for low, high, there in _slabs(time, sides):
         chosen = areas.of(there)
-        if found and found[-1][1] == low and found[-1][2] == chosen:
-            found[-1] = found[-1][0], high, chosen
+        if pieces and pieces[-1][1] == low and pieces[-1][2] == chosen:
+            pieces[-1] = pieces[-1][0], high, chosen
         elif chosen:
-            found.append((low, high, chosen))
-    return tuple(Box((low, high), dict(area)) for low, high, chosen in found for area in chosen)
+            pieces.append((low, high, chosen))
+    return tuple(Box((low, high), dict(area)) for low, high, chosen in pieces for area in chosen)
 
 
-def intervals(time: PartitionByInterval, span: TimeRange) -> Iterator[Interval]:
-    """The intervals that start in *span*, which lies inside the definition's bounds."""
+def intervals(time: PartitionByInterval, time_range: TimeRange) -> Iterator[Interval]:
+    """The intervals that start in *time_range*, which lies inside the definition's bounds."""
     calendar, clock, between = time.calendar, time.clock, Interval.between
-    start = calendar.after(span[0] - 1)
-    if start is None or start >= span[1]:
+    start = calendar.after(time_range[0] - 1)
+    if start is None or start >= time_range[1]:
         return
     end = calendar.after(start) or LAST
-    if end < span[1]:  # more than one
-        last = calendar.floor(span[1] - 1)
+    if end < time_range[1]:  # more than one
+        last = calendar.floor(time_range[1] - 1)
         end = LAST if last is None else calendar.after(last) or LAST
         for low, high in pairwise(calendar.boundaries(start, end + 1)):
             yield between(low, high, clock)
@@ -105,9 +105,9 @@ def intervals(time: PartitionByInterval, span: TimeRange) -> Iterator[Interval]:
         yield between(start, end, clock)
 
 
-def snapped(time: PartitionByInterval, span: TimeRange) -> TimeRange:
-    """*span* with its ends at boundaries, for the same intervals."""
-    low, high = (time.calendar.after(bound - 1) for bound in span)
+def snapped(time: PartitionByInterval, time_range: TimeRange) -> TimeRange:
+    """*time_range* with its ends at boundaries, for the same intervals."""
+    low, high = (time.calendar.after(bound - 1) for bound in time_range)
     return LAST if low is None else low, LAST if high is None else high
 
 
@@ -116,9 +116,9 @@ def _slabs(
 ) -> Iterator[tuple[int, int, frozenset[tuple[int, int]]]]:
     """Time cut where boxes begin and end, and the side and number of the boxes between two cuts."""
     cuts: dict[int, list[tuple[tuple[int, int], int]]] = {}
-    for side, number, span in sides:
-        if span is not None:
-            low, high = snapped(time, span)
+    for side, number, time_range in sides:
+        if time_range is not None:
+            low, high = snapped(time, time_range)
             cuts.setdefault(low, []).append(((side, number), 1))
             cuts.setdefault(high, []).append(((side, number), -1))
     there: Counter[tuple[int, int]] = Counter()
@@ -130,14 +130,14 @@ def _slabs(
 
 
 class _Areas:
-    """What is chosen of the segment dimensions, by the numbers of the boxes that are there."""
+    """Choices of the segment dimensions, by the numbers of the boxes that are there."""
 
     def __init__(self, definition: PartitionDefinition, keep: Keep) -> None:
         self._dimensions = [d for d in definition.dimensions.values() if not isinstance(d, PartitionByInterval)]
         self._keep = keep
         self._numbers: dict[Area, int] = {}
         self._boxes: list[Mapping[str, tuple[Segment, ...]]] = []
-        self._known: dict[frozenset[tuple[int, int]], tuple[Area, ...]] = {}
+        self._cache: dict[frozenset[tuple[int, int]], tuple[Area, ...]] = {}
 
     def number(self, box: Box) -> int:
         """One number for all boxes with these segments."""
@@ -150,9 +150,9 @@ class _Areas:
 
     def of(self, there: frozenset[tuple[int, int]]) -> tuple[Area, ...]:
         """The chosen areas where the boxes with these sides and numbers are."""
-        if there not in self._known:
-            self._known[there] = self._cut(0, there)
-        return self._known[there]
+        if there not in self._cache:
+            self._cache[there] = self._cut(0, there)
+        return self._cache[there]
 
     def _cut(self, depth: int, there: frozenset[tuple[int, int]]) -> tuple[Area, ...]:
         """Values of a dimension that have the same areas in the dimensions after it go together."""

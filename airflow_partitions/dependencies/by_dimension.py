@@ -26,11 +26,11 @@ class ByDimension(DimensionRule):
     rules: Mapping[str, DimensionRule] = attrs.field()
 
     @rules.validator
-    def _check(self, _: Any, given: Any) -> None:
-        for name, rule in given.items() if isinstance(given, Mapping) else [("", None)]:
+    def _check(self, _: Any, rules: Any) -> None:
+        for name, rule in rules.items() if isinstance(rules, Mapping) else [("", None)]:
             if not isinstance(rule, DimensionRule) or isinstance(rule, ByDimension):
                 raise InvalidDefinitionError(
-                    f"ByDimension({given!r}): {rule!r} is no rule for a dimension {name!r}; expected for example"
+                    f"ByDimension({rules!r}): {rule!r} is no rule for a dimension {name!r}; expected for example"
                     " {'date': Lookback(1), 'region': SegmentMap(…)}"
                 )
 

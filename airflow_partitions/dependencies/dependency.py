@@ -1,4 +1,4 @@
-"""Which partitions of two definitions belong together."""
+"""The dependency between the partitions of two definitions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _or_overlap(given: Rule | None) -> KeyRule | DimensionRule:
 
 @attrs.frozen
 class Dependency:
-    """How the partitions of a *downstream* definition depend on those of an *upstream* one.
+    """The dependency of the partitions of a *downstream* definition on those of an *upstream* one.
 
     Times belong together if their half-open intervals share an instant, in whatever zones. Segments belong together if
     they are the same value. A dimension that only one side has leaves the other side's choice open: all of its values;
@@ -55,11 +55,11 @@ class Dependency:
 
     @_downstream.validator
     @_upstream.validator
-    def _check(self, attribute: attrs.Attribute[Any], given: Any) -> None:
-        if not isinstance(given, PartitionDefinition):
+    def _check(self, attribute: attrs.Attribute[Any], definition: Any) -> None:
+        if not isinstance(definition, PartitionDefinition):
             raise InvalidDefinitionError(
-                f"{attribute.alias}={given!r} is no partition definition, so it has no partitions that could belong to"
-                " others; expected for example PartitionByInterval('@daily')"
+                f"{attribute.alias}={definition!r} is no partition definition, so it has no partitions that could"
+                " belong to others; expected for example PartitionByInterval('@daily')"
             )
 
     def __attrs_post_init__(self) -> None:
@@ -83,9 +83,9 @@ class Dependency:
         """
         matching = self._matching
         if isinstance(matching, KeyRule):
-            return self._asked(matching.upstream, key, self._downstream, self._upstream, now)
-        found = (matching.upstream(box, now) for box in _boxes(self._downstream, key))
-        return Selection(self._upstream, tuple(box for box in found if box is not None))
+            return self._answers(matching.upstream, key, self._downstream, self._upstream, now)
+        boxes = (matching.upstream(box, now) for box in _boxes(self._downstream, key))
+        return Selection(self._upstream, tuple(box for box in boxes if box is not None))
 
     def downstream(self, key: Any, *, tick: Tick | None = None, now: datetime | None = None) -> Selection:
         """The downstream keys that need the upstream *key*.
@@ -99,9 +99,9 @@ class Dependency:
         """
         matching = self._matching
         if isinstance(matching, KeyRule):
-            return self._asked(matching.downstream, key, self._upstream, self._downstream, now)
-        found = (matching.downstream(box, now, tick) for box in _boxes(self._upstream, key))
-        return Selection(self._downstream, tuple(box for box in found if box is not None))
+            return self._answers(matching.downstream, key, self._upstream, self._downstream, now)
+        boxes = (matching.downstream(box, now, tick) for box in _boxes(self._upstream, key))
+        return Selection(self._downstream, tuple(box for box in boxes if box is not None))
 
     def fan_out(self) -> int | None:
         """The most downstream keys that one upstream key has; ``None`` if there is no end to them, or a tick says it.
@@ -112,7 +112,7 @@ class Dependency:
         matching = self._matching
         return matching.fan_out if isinstance(matching, KeyRule) else fan_out(self.sides, matching)
 
-    def _asked(
+    def _answers(
         self,
         ask: Callable[[Any, Sides, datetime | None], Iterable[Any]],
         key: Any,
@@ -120,19 +120,19 @@ class Dependency:
         target: PartitionDefinition,
         now: datetime | None,
     ) -> Selection:
-        """What a rule about whole keys says, key by key."""
+        """The answers of a rule about whole keys, key by key."""
         if self.rule.moving:
             needs_now(self.rule, now)
         boxes: list[Box] = []
         for one in key if isinstance(key, Selection) else Selection.of(source, key):
-            found = ask(one, self.sides, now)
-            if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
-                raise InvalidDefinitionError(f"{self.rule!r} gave {found!r} for {str(one)!r}; expected a list of keys")
-            if isinstance(found, Selection) and found.definition != target:
+            keys = ask(one, self.sides, now)
+            if isinstance(keys, str | Mapping) or not isinstance(keys, Iterable):
+                raise InvalidDefinitionError(f"{self.rule!r} gave {keys!r} for {str(one)!r}; expected a list of keys")
+            if isinstance(keys, Selection) and keys.definition != target:
                 raise InvalidDefinitionError(
-                    f"{self.rule!r} gave keys of {found.definition!r} for {str(one)!r}; expected keys of {target!r}"
+                    f"{self.rule!r} gave keys of {keys.definition!r} for {str(one)!r}; expected keys of {target!r}"
                 )
-            boxes += found.boxes if isinstance(found, Selection) else (Box.of(target, other) for other in found)
+            boxes += keys.boxes if isinstance(keys, Selection) else (Box.of(target, other) for other in keys)
         return Selection(target, tuple(boxes))
 
 
@@ -146,5 +146,5 @@ def _boxes(definition: PartitionDefinition, key: Any) -> tuple[Box, ...]:
 
 
 def _whole(time: PartitionByInterval, box: Box) -> Box:
-    """*box* with a span that ends where its last interval ends."""
-    return box if box.span is None else attrs.evolve(box, span=snapped(time, box.span))
+    """*box* with a range that ends where its last interval ends."""
+    return box if box.time_range is None else attrs.evolve(box, time_range=snapped(time, box.time_range))

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TypeAlias
 
+from airflow_partitions.calendars.instants import TimeRange
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.dependencies.rule import Rule, Sides
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Segment
 
-#: Time in microseconds since the epoch, half-open.
-TimeRange: TypeAlias = tuple[int, int]
 ALWAYS: TimeRange = FIRST, LAST
 NEVER: TimeRange = FIRST, FIRST
 Images: TypeAlias = Mapping[Segment, tuple[Segment, ...]]
@@ -29,18 +28,18 @@ class DimensionRule(Rule):
 
 
 class TimeRule(DimensionRule):
-    """A rule about time. It answers in stretches; the intervals of the other side that overlap one are meant."""
+    """A rule about time. It answers in ranges; the intervals of the other side that overlap one are meant."""
 
     #: Whether it says which intervals are meant by downstream keys without time.
     timeless: bool = False
 
     @abstractmethod
     def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
-        """The stretch whose *upstream* intervals any of the *downstream* ones, which lie side by side, need."""
+        """The range whose *upstream* intervals any of the *downstream* ones, which lie side by side, need."""
 
     @abstractmethod
     def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
-        """The stretch whose downstream intervals need any of the *upstream* ones of *definition*."""
+        """The range whose downstream intervals need any of the *upstream* ones of *definition*."""
 
     def check(self, upstream: PartitionByInterval) -> None:
         """Refuse an upstream calendar that the rule can't choose from."""

@@ -1,4 +1,4 @@
-"""How many downstream partitions one upstream partition has at most."""
+"""The most downstream partitions that one upstream partition has."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 
-from airflow_partitions.calendars.instants import instant
+from airflow_partitions.calendars.instants import TimeRange, instant
 from airflow_partitions.calendars.steps import back
 from airflow_partitions.calendars.timeline import LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.dependencies.dimension_rule import TimeRange
 from airflow_partitions.dependencies.matching import Matching
 from airflow_partitions.dependencies.rule import Sides
 from airflow_partitions.dependencies.time_rule import Window
@@ -40,20 +39,20 @@ def fan_out(sides: Sides, matching: Matching) -> int | None:
         return None
     if up is None or (matching.rule is not None and matching.rule.moving):
         return most * down.count() if down.start and down.end else None
-    sizes = (_size(down, matching.needing(span, None, None)) for span in _telling(up, down, matching))
+    sizes = (_size(down, matching.needing(time_range, None, None)) for time_range in _sample_ranges(up, down, matching))
     return most * max(sizes, default=0)
 
 
-def _size(down: PartitionByInterval, stretch: TimeRange) -> int:
-    low, high = down.span(*stretch)
+def _size(down: PartitionByInterval, time_range: TimeRange) -> int:
+    low, high = down.overlapping(*time_range)
     return down.calendar.count(low, high)
 
 
-def _telling(up: PartitionByInterval, down: PartitionByInterval, matching: Matching) -> Iterator[TimeRange]:
+def _sample_ranges(up: PartitionByInterval, down: PartitionByInterval, matching: Matching) -> Iterator[TimeRange]:
     """Upstream intervals with the most downstream ones among them: all, if one side is short enough."""
     first, last = up.first(), up.last()
-    low = first.bounds[0] if first else up.calendar.floor(_FROM) or _FROM
-    high = min(low + _CYCLE, last.bounds[1] if last else LAST)
+    low = first.time_range[0] if first else up.calendar.floor(_FROM) or _FROM
+    high = min(low + _CYCLE, last.time_range[1] if last else LAST)
     ups, downs = up.calendar.count(low, high), down.calendar.count(low, high)
     if ups <= max(downs, _ALL):
         yield from pairwise(islice(up.calendar.boundaries(low, high + 1), _ALL + 1))
@@ -74,8 +73,8 @@ def _telling(up: PartitionByInterval, down: PartitionByInterval, matching: Match
 def _changes(zones: tuple[str, ...], low: int, high: int) -> Iterator[int]:
     """The clock changes in ``[low, high)``."""
     for name in dict.fromkeys(zones):
-        for stretch in timeline(zone(name)).forward(low):
-            if stretch.start >= high:
+        for period in timeline(zone(name)).forward(low):
+            if period.start >= high:
                 break
-            if stretch.offset != stretch.before:
-                yield stretch.start
+            if period.offset != period.before:
+                yield period.start

@@ -1,4 +1,4 @@
-"""Whether a rule answers the same in both directions."""
+"""Check that a rule answers the same in both directions."""
 
 from __future__ import annotations
 
@@ -74,18 +74,18 @@ def _intervals(time: PartitionByInterval, now: datetime) -> Iterator[Interval]:
     """Intervals about the calendar's start, the clock changes of a year, and *now*."""
     at = time.moment(now, "now")
     first = time.first()
-    places = [at] if first is None else [first.bounds[0], at]
-    for stretch in timeline(zone(time.timezone)).forward(at - _YEAR):
-        if stretch.start >= at:
+    places = [at] if first is None else [first.time_range[0], at]
+    for period in timeline(zone(time.timezone)).forward(at - _YEAR):
+        if period.start >= at:
             break
-        if stretch.offset != stretch.before:
-            places.append(stretch.start)
+        if period.offset != period.before:
+            places.append(period.start)
     seen: set[Interval] = set()
     for place in places:
         start = time.calendar.floor(place)
         if start is not None:
-            span = time.span(back(time.calendar, start, _NEAR), ahead(time.calendar, start, _NEAR))
-            for interval in intervals(time, span):
+            time_range = time.overlapping(back(time.calendar, start, _NEAR), ahead(time.calendar, start, _NEAR))
+            for interval in intervals(time, time_range):
                 if interval not in seen:
                     seen.add(interval)
                     yield interval

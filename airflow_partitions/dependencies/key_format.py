@@ -1,4 +1,4 @@
-"""Keys as someone else writes them."""
+"""Keys as another producer writes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROBES = 64
 
 @attrs.frozen
 class KeyFormat:
-    """How a producer that knows nothing of this package writes the keys of *definition*: the start of the interval.
+    """The keys of *definition* as a producer writes them that knows nothing of this package: the start of the interval.
 
     Such are Airflow's own partition timetables, and programs that send events over REST. The parts of a product are
     joined by ``|``, in the declared order.
@@ -35,7 +35,7 @@ class KeyFormat:
         hours = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
         len(KeyFormat(hours).keys("2013-11-03T01:00:00"))  # 2: the clock shows it twice
 
-    :param definition: what the keys are, with a time dimension.
+    :param definition: of the keys, with a time dimension.
     :param format: of the start, as for ``strftime``; the default is that of Airflow's timetables.
     :param timezone: IANA name of the zone in which the start is written; by default the definition's.
     :raises InvalidDefinitionError: if the format writes different keys alike, other than those in an hour that the
@@ -50,12 +50,12 @@ class KeyFormat:
         for interval in self._some():
             text = self._text(interval)
             try:
-                found = self._intervals(text)
+                alike = self._intervals(text)
             except InvalidKeyError as error:
                 raise InvalidDefinitionError(f"format {self.format!r} can't be read back: {error}") from error
-            if interval not in found:
+            if interval not in alike:
                 raise InvalidDefinitionError(
-                    f"format {self.format!r} writes {interval} as {text!r}, and {found[0]} too; expected one that tells"
+                    f"format {self.format!r} writes {interval} as {text!r}, and {alike[0]} too; expected one that tells"
                     f" the keys of {self.definition!r} apart, for example {type(self)(self.definition).format!r}"
                 )
 
@@ -68,7 +68,7 @@ class KeyFormat:
         return self.definition.time
 
     def text(self, key: Any) -> str:
-        """How the producer writes the *key*.
+        """The *key* as the producer writes it.
 
         :raises InvalidKeyError: if the definition has no such key.
         """
@@ -91,12 +91,12 @@ class KeyFormat:
             raise InvalidKeyError(
                 f"{text!r} has {len(parts)} parts; expected {len(names)} joined by '|': {'|'.join(names)}", given=text
             )
-        given = dict(zip(names, parts, strict=True))
+        texts = dict(zip(names, parts, strict=True))
         fixed = {
-            name: definition.dimensions[name].parse(part) for name, part in given.items() if name != self._time.name
+            name: definition.dimensions[name].parse(part) for name, part in texts.items() if name != self._time.name
         }
         return tuple(
-            definition.key({**fixed, self._time.name: found}) for found in self._intervals(given[self._time.name])
+            definition.key({**fixed, self._time.name: interval}) for interval in self._intervals(texts[self._time.name])
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -128,8 +128,8 @@ class KeyFormat:
             raise InvalidKeyError(f"{text!r} is too close to the end of Python's calendar, years 1 to 9999", given=text)
         line = timeline(self._zone)
         shown = (line.instants(at) or (line.after_gap(at),)) if moment.tzinfo is None else (at,)
-        found = [interval for start in shown if (interval := self._starting(start)) and self._text(interval) == text]
-        if not found:
+        matches = [interval for start in shown if (interval := self._starting(start)) and self._text(interval) == text]
+        if not matches:
             near = (
                 self._starting(self._time.calendar.floor(shown[0])),
                 self._starting(self._time.calendar.after(shown[0])),
@@ -141,16 +141,16 @@ class KeyFormat:
                 given=text,
                 nearest=nearest,
             )
-        return found
+        return matches
 
     def _starting(self, at: int | None) -> Interval | None:
         """The interval that starts at an instant."""
-        found = None if at is None else next(intervals(self._time, self._time.span(at, at + 1)), None)
-        return found if found is not None and found.bounds[0] == at else None
+        interval = None if at is None else next(intervals(self._time, self._time.overlapping(at, at + 1)), None)
+        return interval if interval is not None and interval.time_range[0] == at else None
 
     def _some(self) -> Iterator[Interval]:
         """Intervals to try the format on."""
         first = self._time.first()
-        start = self._time.calendar.floor(_PROBE) if first is None else first.bounds[0]
+        start = self._time.calendar.floor(_PROBE) if first is None else first.time_range[0]
         if start is not None:
-            yield from intervals(self._time, self._time.span(start, ahead(self._time.calendar, start, _PROBES)))
+            yield from intervals(self._time, self._time.overlapping(start, ahead(self._time.calendar, start, _PROBES)))

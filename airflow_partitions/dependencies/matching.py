@@ -1,4 +1,4 @@
-"""How the dimensions of two definitions belong together."""
+"""Matching of the dimensions of two definitions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
+from airflow_partitions.calendars.instants import TimeRange
 from airflow_partitions.definitions import (
     PartitionAtRuntime,
     PartitionByInterval,
@@ -20,7 +21,6 @@ from airflow_partitions.dependencies.dimension_rule import (
     DimensionRule,
     Images,
     SegmentRule,
-    TimeRange,
     TimeRule,
 )
 from airflow_partitions.dependencies.rule import Sides
@@ -45,7 +45,7 @@ class Matching:
     """Boxes of keys that belong together, found dimension by dimension.
 
     :param sides: the two definitions.
-    :param rules: what replaces overlap of times and sameness of segments, by a dimension's name on either side.
+    :param rules: instead of overlap of times and sameness of segments, by a dimension's name on either side.
     :raises InvalidDefinitionError: if the two can never meet, or a rule is about nothing they have.
     """
 
@@ -64,35 +64,35 @@ class Matching:
     def upstream(self, box: Box, now: datetime | None) -> Box | None:
         """The upstream keys that any key of the downstream *box* needs."""
         time = self._up.time
-        return self._box(box, 0, self._up, ALWAYS if time is None else self._needed(box.span, time, now))
+        return self._box(box, 0, self._up, ALWAYS if time is None else self._needed(box.time_range, time, now))
 
     def downstream(self, box: Box, now: datetime | None, tick: Tick | None) -> Box | None:
         """The downstream keys that need any key of the upstream *box*."""
-        return self._box(box, 1, self._down, self.needing(box.span, now, tick))
+        return self._box(box, 1, self._down, self.needing(box.time_range, now, tick))
 
-    def needing(self, span: TimeRange | None, now: datetime | None, tick: Tick | None) -> TimeRange:
-        """The stretch whose downstream intervals need upstream intervals that lie side by side."""
-        if span is None:
+    def needing(self, time_range: TimeRange | None, now: datetime | None, tick: Tick | None) -> TimeRange:
+        """The range whose downstream intervals need upstream intervals that lie side by side."""
+        if time_range is None:
             return _due(self._down.time, self._up, tick) if self.needs_tick and self._down.time else ALWAYS
         if self.rule is not None and self._up.time is not None:
-            return self.rule.needing(span, self._up.time, now)
-        return span
+            return self.rule.needing(time_range, self._up.time, now)
+        return time_range
 
-    def _needed(self, span: TimeRange | None, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
+    def _needed(self, time_range: TimeRange | None, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         if self.rule is not None:
-            return self.rule.needed(span or ALWAYS, upstream, now)
-        if span is None and upstream.end is None:
+            return self.rule.needed(time_range or ALWAYS, upstream, now)
+        if time_range is None and upstream.end is None:
             raise InvalidDefinitionError(
                 f"{self._down!r} has no time, so it means every interval of {upstream!r}, which has no end;"
                 " give it start= and end=, or choose among them by the rule AllPartitions() or LatestPartition()"
             )
-        return span or ALWAYS
+        return time_range or ALWAYS
 
-    def _box(self, box: Box, side: int, target: PartitionDefinition, stretch: TimeRange) -> Box | None:
-        if stretch[0] >= stretch[1]:
+    def _box(self, box: Box, side: int, target: PartitionDefinition, time_range: TimeRange) -> Box | None:
+        if time_range[0] >= time_range[1]:
             return None
-        span = None if target.time is None else target.time.span(*stretch)
-        if span is not None and span[0] >= span[1]:
+        starts = None if target.time is None else target.time.overlapping(*time_range)
+        if starts is not None and starts[0] >= starts[1]:
             return None
         segments = {}
         for names, images in self.links:
@@ -102,20 +102,20 @@ class Matching:
                 if not chosen:
                     return None
                 segments[name] = chosen
-        return Box(span, segments)
+        return Box(starts, segments)
 
 
 def _image(
     images: Images | None, chosen: tuple[Segment, ...] | None, target: PartitionDefinition
 ) -> tuple[Segment, ...] | None:
-    """What the *chosen* segments, or all of them, are on the other side; ``None`` for all."""
+    """The image of the *chosen* segments, or of all, on the other side; ``None`` for all."""
     if images is None:
         return chosen
     if chosen is not None and len(chosen) == 1:
         return images.get(chosen[0], ())
-    found = {other for segment in (images if chosen is None else chosen) for other in images.get(segment, ())}
-    everything = isinstance(target, PartitionBySequence) and len(found) == len(target.segments)
-    return None if everything else in_order(target, found)
+    image = {other for segment in (images if chosen is None else chosen) for other in images.get(segment, ())}
+    everything = isinstance(target, PartitionBySequence) and len(image) == len(target.segments)
+    return None if everything else in_order(target, image)
 
 
 def _due(time: PartitionByInterval, upstream: PartitionDefinition, tick: Tick | None) -> TimeRange:
@@ -128,12 +128,12 @@ def _due(time: PartitionByInterval, upstream: PartitionDefinition, tick: Tick | 
     last = time.last(tick[1])
     if last is None:
         return NEVER
-    return last.bounds if tick[0] is None else (time.moment(tick[0], "tick"), last.bounds[1])
+    return last.time_range if tick[0] is None else (time.moment(tick[0], "tick"), last.time_range[1])
 
 
 def _time_rule(sides: Sides, rules: Mapping[str, DimensionRule]) -> TimeRule | None:
-    """What replaces overlap, if anything does."""
-    upstream, found = sides.upstream.time, []
+    """The rule instead of overlap, if there is one."""
+    upstream, time_rules = sides.upstream.time, []
     for name, rule in rules.items():
         timely = isinstance(_named(sides, name), PartitionByInterval)
         if timely != isinstance(rule, TimeRule) and not isinstance(rule, AllPartitions):
@@ -141,17 +141,17 @@ def _time_rule(sides: Sides, rules: Mapping[str, DimensionRule]) -> TimeRule | N
             raise InvalidDefinitionError(f"{rule!r} for {name!r}, which holds {kind}; expected a rule about {kind}")
         if timely and isinstance(rule, TimeRule) and not isinstance(rule, Overlap):
             rule.by_dimension(sides)  # refuses sides without time
-            found.append(rule)
-    if len(found) > 1:
-        raise InvalidDefinitionError(f"{' and '.join(map(repr, found))} are both about time; expected one of them")
-    if found and upstream is not None:
-        found[0].check(upstream)
+            time_rules.append(rule)
+    if len(time_rules) > 1:
+        raise InvalidDefinitionError(f"{' and '.join(map(repr, time_rules))} are both about time; expected one of them")
+    if time_rules and upstream is not None:
+        time_rules[0].check(upstream)
     elif upstream is not None and sides.downstream.time is None and upstream.start is None:
         raise InvalidDefinitionError(
             f"{sides.downstream!r} would need every interval of {sides.upstream!r}, which is open to the past;"
             " give the upstream definition a start=, or choose one by the rule LatestPartition()"
         )
-    return found[0] if found else None
+    return time_rules[0] if time_rules else None
 
 
 def _links(sides: Sides, rules: Mapping[str, DimensionRule]) -> Iterator[Link]:

@@ -1,4 +1,4 @@
-"""What all rules have in common."""
+"""The base classes of rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sides:
 
 
 class Rule(ABC):  # noqa: B024 - its two kinds say what is abstract
-    """Which upstream partitions a downstream partition needs, where it is not those of the same time and segments.
+    """The upstream partitions that a downstream partition needs, instead of those of the same time and segments.
 
     Dags carry a rule in JSON, under the name of its module and class; a rule with arguments adds them in
     :meth:`to_json`. Whoever reads it back must know the class: a plugin registers it.

@@ -53,9 +53,9 @@ def _of_dimension(data: dict[str, Any]) -> DimensionRule:
 
 def _own(name: str, data: dict[str, Any], registered: Mapping[str, type[Rule]]) -> Rule:
     if name not in registered:
-        known = f"registered are: {', '.join(sorted(registered))}" if registered else "none is registered"
+        names = f"registered are: {', '.join(sorted(registered))}" if registered else "none is registered"
         raise InvalidDefinitionError(
-            f"rule {name!r} is not registered, so it can't be loaded here; {known}. Register the class with"
+            f"rule {name!r} is not registered, so it can't be loaded here; {names}. Register the class with"
             " register_rules() in the on_load of an Airflow plugin"
         )
     try:

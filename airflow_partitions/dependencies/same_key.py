@@ -35,7 +35,7 @@ class SameKey(KeyRule):
 
 def _named(definition: PartitionDefinition, text: str) -> list[Key]:
     try:
-        found = definition.parse(text)
+        key = definition.parse(text)
     except InvalidKeyError:
         return []
-    return [found] if str(found) == text else []  # texts may name an instant in more than one way
+    return [key] if str(key) == text else []  # texts may name an instant in more than one way

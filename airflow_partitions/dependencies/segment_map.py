@@ -16,11 +16,11 @@ from airflow_partitions.keys import Segment
 from airflow_partitions.keys.value import Value, to_json
 
 
-def _lists(given: Any) -> dict[Value, tuple[Value, ...]]:
-    lists = given.items() if isinstance(given, Mapping) else ()
+def _lists(values: Any) -> dict[Value, tuple[Value, ...]]:
+    lists = values.items() if isinstance(values, Mapping) else ()
     if not lists or not all(isinstance(needed, list | tuple) and needed for _, needed in lists):
         raise InvalidDefinitionError(
-            f"SegmentMap({given!r}); expected downstream values, each with a list of the upstream values it needs,"
+            f"SegmentMap({values!r}); expected downstream values, each with a list of the upstream values it needs,"
             " such as {'east': ['EWR', 'JFK']}"
         )
     return {value: tuple(needed) for value, needed in lists}
@@ -28,7 +28,7 @@ def _lists(given: Any) -> dict[Value, tuple[Value, ...]]:
 
 @attrs.frozen
 class SegmentMap(SegmentRule):
-    """Which upstream values each downstream value of a dimension needs; other values of either side need nothing.
+    """The upstream values that each downstream value of a dimension needs; other values of either side need nothing.
 
     .. code-block:: python
 
@@ -75,9 +75,9 @@ class SegmentMap(SegmentRule):
 
     def _segment(self, dimension: PartitionDefinition, value: Value) -> Segment:
         try:
-            found = dimension.key(value)
+            segment = dimension.key(value)
         except InvalidKeyError as error:
             raise InvalidDefinitionError(f"{self!r}: {error}") from None
-        if not isinstance(found, Segment):
+        if not isinstance(segment, Segment):
             raise InvalidDefinitionError(f"{self!r} is about segments; {dimension!r} has none")
-        return found
+        return segment

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import instant, utc
+from airflow_partitions.calendars.instants import TimeRange, instant, utc
 from airflow_partitions.calendars.steps import ahead
 from airflow_partitions.definitions import (
     PartitionByInterval,
@@ -20,7 +20,7 @@ from airflow_partitions.definitions import (
     PartitionDefinition,
     from_json,
 )
-from airflow_partitions.dependencies.box import Box, Keep, TimeRange, combined, intervals
+from airflow_partitions.dependencies.box import Box, Keep, combined, intervals
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.value import from_json as value_from_json
@@ -63,7 +63,8 @@ class Selection:
         """
         if definition.time is None:
             raise InvalidDefinitionError(f"{definition!r} has no time dimension; it can't be cut by time")
-        low, high = definition.time.span(definition.time.moment(start, "start"), definition.time.moment(end, "end"))
+        time = definition.time
+        low, high = time.overlapping(time.moment(start, "start"), time.moment(end, "end"))
         return cls(definition, (Box((low, high)),) if low < high else ())
 
     def chunks(self, n: int) -> Iterator[Selection]:
@@ -77,15 +78,15 @@ class Selection:
             raise InvalidDefinitionError(f"chunks of {n!r} keys; expected a number of keys, at least 1")
         taken: list[Box] = []
         room = n
-        for span, boxes in self._slabs():
+        for time_range, boxes in self._slabs():
             each = sum(self._combinations(box) for box in boxes)
-            low, high = span or (0, 1)
+            low, high = time_range or (0, 1)
             while each <= n and low < high:
                 if room < each:
                     yield Selection(self.definition, tuple(taken))
                     taken, room = [], n
-                end = high if span is None else min(high, ahead(self._time().calendar, low, room // each))
-                part = tuple(attrs.evolve(box, span=span and (low, end)) for box in boxes)
+                end = high if time_range is None else min(high, ahead(self._time().calendar, low, room // each))
+                part = tuple(attrs.evolve(box, time_range=time_range and (low, end)) for box in boxes)
                 if size := sum(map(self._size, part)):
                     taken.extend(part)
                     room -= size
@@ -94,7 +95,7 @@ class Selection:
                 if taken:
                     yield Selection(self.definition, tuple(taken))
                     taken, room = [], n
-                for interval in (None,) if span is None else intervals(self._time(), span):
+                for interval in (None,) if time_range is None else intervals(self._time(), time_range):
                     keys = self._keys(boxes, interval)
                     while some := tuple(islice(keys, n)):
                         yield Selection.of(self.definition, *some)
@@ -103,17 +104,17 @@ class Selection:
 
     def intervals(self) -> Iterator[Interval]:
         """The intervals of the selected keys, in order, each once."""
-        for span, _ in self._slabs():
-            if span is not None:
-                yield from intervals(self._time(), span)
+        for time_range, _ in self._slabs():
+            if time_range is not None:
+                yield from intervals(self._time(), time_range)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON form: the definition's, and per box its span in UTC and its segments."""
+        """JSON form: the definition's, and per box its range in UTC and its segments."""
         return {
             "definition": self.definition.to_json(),
             "boxes": [
                 {
-                    "span": None if box.span is None else [utc(bound).isoformat() for bound in box.span],
+                    "time_range": box.time_range and [utc(bound).isoformat() for bound in box.time_range],
                     "segments": {n: [value_to_json(s.value) for s in chosen] for n, chosen in box.segments.items()},
                 }
                 for box in self.boxes
@@ -126,12 +127,13 @@ class Selection:
         definition = from_json(data["definition"])
         boxes = []
         for box in data["boxes"]:
-            span = box["span"] and tuple(instant(datetime.fromisoformat(bound)) for bound in box["span"])
+            bounds = box["time_range"]
+            time_range = bounds and tuple(instant(datetime.fromisoformat(bound)) for bound in bounds)
             segments = {
                 name: tuple(_segment(definition.dimensions[name], value_from_json(v)) for v in values)
                 for name, values in box["segments"].items()
             }
-            boxes.append(Box(span and _existing(definition, span), segments))
+            boxes.append(Box(time_range and _existing(definition, time_range), segments))
         return cls(definition, tuple(boxes))
 
     def __len__(self) -> int:
@@ -142,13 +144,13 @@ class Selection:
 
     def __iter__(self) -> Iterator[Key]:
         alone = not isinstance(self.definition, PartitionByProduct)
-        for span, boxes in self._slabs():
-            if span is None:
+        for time_range, boxes in self._slabs():
+            if time_range is None:
                 yield from self._keys(boxes, None)
             elif alone:
-                yield from intervals(self._time(), span)
+                yield from intervals(self._time(), time_range)
             else:
-                for interval in intervals(self._time(), span):
+                for interval in intervals(self._time(), time_range):
                     yield from self._keys(boxes, interval)
 
     def __contains__(self, key: Any) -> bool:
@@ -159,7 +161,7 @@ class Selection:
         parts, interval = self.definition.dimensions_of(wrapped), self.definition.interval_of(wrapped)
         boxes = self.boxes
         if interval is not None and len(boxes) > 1:
-            start = interval.bounds[0]
+            start = interval.time_range[0]
             boxes = boxes[bisect_right(boxes, start, key=_end) : bisect_right(boxes, start, key=_start)]
         return any(box.holds(parts) for box in boxes)
 
@@ -173,15 +175,15 @@ class Selection:
     __hash__ = None  # type: ignore[assignment]
 
     def __or__(self, other: Selection) -> Selection:
-        return self._made(other, or_)
+        return self._combined(other, or_)
 
     def __and__(self, other: Selection) -> Selection:
-        return self._made(other, and_)
+        return self._combined(other, and_)
 
     def __sub__(self, other: Selection) -> Selection:
-        return self._made(other, gt)
+        return self._combined(other, gt)
 
-    def _made(self, other: Selection, keep: Keep) -> Selection:
+    def _combined(self, other: Selection, keep: Keep) -> Selection:
         if not isinstance(other, Selection):
             return NotImplemented
         if not self._same(other.definition):
@@ -198,21 +200,21 @@ class Selection:
         return self.definition is definition or self.definition == definition
 
     def _slabs(self) -> Iterator[tuple[TimeRange | None, tuple[Box, ...]]]:
-        """The boxes with keys in them, those with the same span together."""
-        for span, boxes in groupby(filter(self._combinations, self.boxes), key=attrgetter("span")):
-            yield span, tuple(boxes)
+        """The boxes with keys in them, those with the same range together."""
+        for time_range, boxes in groupby(filter(self._combinations, self.boxes), key=attrgetter("time_range")):
+            yield time_range, tuple(boxes)
 
     def _keys(self, boxes: tuple[Box, ...], interval: Interval | None) -> Iterator[Key]:
         """The keys of one *interval*, in order."""
         definition = self.definition
-        found: Iterable[tuple[Any, ...]] = chain.from_iterable(product(*self._choices(box, interval)) for box in boxes)
+        keys: Iterable[tuple[Any, ...]] = chain.from_iterable(product(*self._choices(box, interval)) for box in boxes)
         if len(boxes) > 1:
-            found = sorted(found, key=self._position)
+            keys = sorted(keys, key=self._position)
         if not isinstance(definition, PartitionByProduct):
-            yield from (parts[0] for parts in found)
+            yield from (parts[0] for parts in keys)
             return
         names = tuple(definition.dimensions)
-        for parts in found:
+        for parts in keys:
             yield ProductKey(names, parts)
 
     def _choices(self, box: Box, interval: Interval | None) -> Iterator[tuple[Any, ...]]:
@@ -233,11 +235,11 @@ class Selection:
         )
 
     def _size(self, box: Box) -> int:
-        times = 1 if box.span is None else self._time().calendar.count(*box.span)
+        times = 1 if box.time_range is None else self._time().calendar.count(*box.time_range)
         return times * self._combinations(box)
 
     def _combinations(self, box: Box) -> int:
-        """How many keys of the box one interval has."""
+        """Number of keys of the box in one interval."""
         sizes = 1
         for name, dimension in self.definition.dimensions.items():
             if name in box.segments:
@@ -253,28 +255,28 @@ class Selection:
 
 
 def _start(box: Box) -> int:
-    return 0 if box.span is None else box.span[0]
+    return 0 if box.time_range is None else box.time_range[0]
 
 
 def _end(box: Box) -> int:
-    return 0 if box.span is None else box.span[1]
+    return 0 if box.time_range is None else box.time_range[1]
 
 
 def _in_order(boxes: tuple[Box, ...]) -> bool:
     """Whether each box ends before the next one starts."""
     return all(
-        one.span is not None and other.span is not None and one.span[1] <= other.span[0]
+        one.time_range is not None and other.time_range is not None and one.time_range[1] <= other.time_range[0]
         for one, other in pairwise(boxes)
     )
 
 
-def _existing(definition: PartitionDefinition, span: TimeRange) -> TimeRange:
-    """*span* within the bounds of the *definition*."""
+def _existing(definition: PartitionDefinition, time_range: TimeRange) -> TimeRange:
+    """*time_range* within the bounds of the *definition*."""
     time = definition.time
     if time is None:
         raise InvalidDefinitionError(f"{definition!r} has no time dimension, but a selection of it names a time")
-    low, high = time.span(*span)
-    return max(low, span[0]), high
+    low, high = time.overlapping(*time_range)
+    return max(low, time_range[0]), high
 
 
 def _segment(dimension: PartitionDefinition, value: Any) -> Segment:

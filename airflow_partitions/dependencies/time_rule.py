@@ -1,6 +1,6 @@
 """Rules that replace overlap between the times of two definitions.
 
-They answer in stretches of time, whole intervals on the one side; what overlaps a stretch on the other side is meant.
+They answer in ranges of time, whole intervals on the one side; what overlaps a range on the other side is meant.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.calendars.instants import TimeRange
 from airflow_partitions.calendars.steps import ahead, back
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.dependencies.dimension_rule import ALWAYS, NEVER, DimensionRule, TimeRange, TimeRule
+from airflow_partitions.dependencies.dimension_rule import ALWAYS, NEVER, DimensionRule, TimeRule
 from airflow_partitions.dependencies.rule import Sides, needs_now
 from airflow_partitions.errors import InvalidDefinitionError
 
@@ -46,9 +47,9 @@ class Lookback(TimeRule):
     n: int = attrs.field()
 
     @n.validator
-    def _check(self, _: Any, given: Any) -> None:
-        if type(given) is not int or given < 1:
-            raise InvalidDefinitionError(f"Lookback({given!r}); expected a number of upstream intervals, at least 1")
+    def _check(self, _: Any, n: Any) -> None:
+        if type(n) is not int or n < 1:
+            raise InvalidDefinitionError(f"Lookback({n!r}); expected a number of upstream intervals, at least 1")
 
     def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         start = upstream.calendar.floor(downstream[0])
@@ -74,9 +75,9 @@ class Window(TimeRule):
 
     @before.validator
     @after.validator
-    def _check(self, attribute: Any, given: Any) -> None:
-        if not isinstance(given, timedelta) or given < timedelta(0):
-            raise InvalidDefinitionError(f"Window({attribute.name}={given!r}); expected a timedelta, not negative")
+    def _check(self, attribute: Any, length: Any) -> None:
+        if not isinstance(length, timedelta) or length < timedelta(0):
+            raise InvalidDefinitionError(f"Window({attribute.name}={length!r}); expected a timedelta, not negative")
 
     def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         return _widened(downstream, self.before, self.after)
@@ -101,11 +102,11 @@ class AllPartitions(TimeRule):
 
     def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = upstream.last(needs_now(self, now))
-        return NEVER if last is None else (FIRST, last.bounds[1])
+        return NEVER if last is None else (FIRST, last.time_range[1])
 
     def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = definition.last(needs_now(self, now))
-        return NEVER if last is None or last.bounds[0] < upstream[0] else ALWAYS
+        return NEVER if last is None or last.time_range[0] < upstream[0] else ALWAYS
 
     def to_json(self) -> dict[str, Any]:
         return {"rule": "all"}
@@ -132,17 +133,17 @@ class LatestPartition(TimeRule):
 
     def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = upstream.last(needs_now(self, now))
-        return NEVER if last is None else last.bounds
+        return NEVER if last is None else last.time_range
 
     def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
         last = definition.last(needs_now(self, now))
-        return ALWAYS if last is not None and upstream[0] <= last.bounds[0] < upstream[1] else NEVER
+        return ALWAYS if last is not None and upstream[0] <= last.time_range[0] < upstream[1] else NEVER
 
     def to_json(self) -> dict[str, Any]:
         return {"rule": "latest"}
 
 
-def _widened(stretch: TimeRange, before: timedelta, after: timedelta) -> TimeRange:
-    low, high = stretch
+def _widened(time_range: TimeRange, before: timedelta, after: timedelta) -> TimeRange:
+    low, high = time_range
     microsecond = timedelta(microseconds=1)
     return max(FIRST, low - before // microsecond), min(LAST, high + after // microsecond)

@@ -44,8 +44,8 @@ _AFTER_ANY_DAY = "32"
 class LedgerUpdate:
     """Outcome of bringing one asset's ledger up to date.
 
-    :ivar events: how many events were read.
-    :ivar records: how many partitions were written.
+    :ivar events: number of events that were read.
+    :ivar records: number of partitions that were written.
     :ivar malformed: keys that are none of the asset's definition, each with the reason.
     """
 
@@ -96,8 +96,8 @@ def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecor
         asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return
-        for span in dict.fromkeys(box.span for box in selection.boxes):
-            rows = None if span is None else addresses.between(*map(moment, span))
+        for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
+            rows = None if time_range is None else addresses.between(*map(moment, time_range))
             for key, record in _rows(at, asset_id, addresses, rows):
                 if key in selection:
                     yield key, record

@@ -55,7 +55,7 @@ class Addresses:
     def of(self, key: Key) -> str:
         """The address of *key*."""
         interval = self.definition.interval_of(key)
-        time = "" if interval is None else moment(interval.bounds[0])
+        time = "" if interval is None else moment(interval.time_range[0])
         texts = [part.text for part in self.definition.dimensions_of(key).values() if isinstance(part, Segment)]
         return f"{self.prefix}{time}/{_joined(texts)}"
 

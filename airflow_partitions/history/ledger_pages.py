@@ -85,7 +85,8 @@ def read_page(page: Any) -> dict[str, datetime]:
 
 def months_with(selection: Selection, months: Iterable[str]) -> Iterator[str]:
     """Those of *months* in which keys of a *selection* may begin."""
-    ranges = [(month_of(box.span[0]), month_of(box.span[1] - 1)) for box in selection.boxes if box.span is not None]
+    time_ranges = [box.time_range for box in selection.boxes if box.time_range is not None]
+    ranges = [(month_of(start), month_of(end - 1)) for start, end in time_ranges]
     timeless = selection.definition.time is None
     for month in months:
         if timeless or any(low <= month <= high for low, high in ranges):

@@ -25,7 +25,7 @@ class LedgerRecord:
     :ivar event: id of the last event.
     :ivar dag_id: the Dag that sent it; ``None`` if it came from outside.
     :ivar run_id: the run that sent it.
-    :ivar extra: what the event says of it: rows, files, bytes, inputs, and the author's own.
+    :ivar extra: of the event: rows, files, bytes, inputs, and the author's own.
     """
 
     key: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from airflow_partitions.calendars.clock import Clock
-from airflow_partitions.calendars.instants import instant
+from airflow_partitions.calendars.instants import TimeRange, instant
 from airflow_partitions.errors import InvalidDefinitionError
 
 
@@ -13,7 +13,7 @@ class Interval:
     """The time from *start* up to, not including, *end*; the key of a time partition.
 
     Equality, order and hash follow the instants, so that the two 01:00 hours of a clock-change night differ and the
-    same span in another zone is the same interval. ``str()`` is the canonical text of the start.
+    same range in another zone is the same interval. ``str()`` is the canonical text of the start.
 
     :param start: aware datetime.
     :param end: aware datetime after *start*.
@@ -37,9 +37,9 @@ class Interval:
     @classmethod
     def between(cls, start: int, end: int, clock: Clock) -> Interval:
         """The interval between two instants in microseconds since the epoch, shown by *clock*."""
-        made = _new(cls)
-        made._start, made._end, made._clock = start, end, clock  # noqa: SLF001
-        return made
+        interval = _new(cls)
+        interval._start, interval._end, interval._clock = start, end, clock  # noqa: SLF001
+        return interval
 
     def shown_by(self, clock: Clock) -> bool:
         """Whether it was made :meth:`between` instants of this very *clock*, so that its definition knows it."""
@@ -61,8 +61,8 @@ class Interval:
         return timedelta(microseconds=self._end - self._start)
 
     @property
-    def bounds(self) -> tuple[int, int]:
-        """Start and end in microseconds since the epoch."""
+    def time_range(self) -> TimeRange:
+        """Start and end as instants in microseconds since the epoch."""
         return self._start, self._end
 
     def overlaps(self, other: Interval) -> bool:

@@ -32,11 +32,11 @@ class PartitionKeyMeta(type):
         inherited: tuple[tuple[str, Any], ...] = getattr(bases[0], "_fields", ())
         for attribute, value in namespace.items():
             _check_attribute(name, attribute, value, dict(inherited))
-        made = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
-        made._fields = (*inherited, *_checked_fields(made, dict(inherited)))
-        if not made._fields:
+        cls = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
+        cls._fields = (*inherited, *_checked_fields(cls, dict(inherited)))
+        if not cls._fields:
             raise InvalidDefinitionError(f"{name} has no fields; expected at least one annotation such as 'x: float'")
-        return made
+        return cls
 
     _fields: tuple[tuple[str, Any], ...] = ()
 
@@ -78,20 +78,22 @@ class PartitionKey(metaclass=PartitionKeyMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         names = type(self).fields()
-        given = dict(zip(names, args, strict=False)) | kwargs
-        if len(args) > len(names) or len(given) != len(args) + len(kwargs) or set(given) != set(names):
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        if len(args) > len(names) or len(arguments) != len(args) + len(kwargs) or set(arguments) != set(names):
             raise InvalidKeyError(
                 f"{type(self).__name__} got {[*args, *kwargs]}; expected exactly the fields {', '.join(names)}"
             )
-        values = tuple(_converted(type(self).__name__, name, kind, given[name]) for name, kind in type(self)._fields)
+        values = tuple(
+            _converted(type(self).__name__, name, kind, arguments[name]) for name, kind in type(self)._fields
+        )
         object.__setattr__(self, "_values", values)
 
     @classmethod
     def make(cls, name: str, fields: dict[str, Any]) -> PartitionKey:
         """A key of a class called *name* made on the spot from *fields*, for processes without the author's class."""
         namespace = {"__annotations__": {field: type(value) for field, value in fields.items()}, "__module__": __name__}
-        made: PartitionKey = PartitionKeyMeta(name, (PartitionKey,), namespace)(**fields)
-        return made
+        key: PartitionKey = PartitionKeyMeta(name, (PartitionKey,), namespace)(**fields)
+        return key
 
     def __getattr__(self, name: str) -> Any:
         names = type(self).fields()
@@ -156,25 +158,23 @@ def _check_attribute(owner: str, attribute: str, value: object, inherited: Colle
         raise InvalidDefinitionError(f"{owner}.{attribute} would hide what PartitionKey or a field is; rename it")
 
 
-def _checked_fields(made: PartitionKeyMeta, inherited: Collection[str]) -> list[tuple[str, Any]]:
+def _checked_fields(cls: PartitionKeyMeta, inherited: Collection[str]) -> list[tuple[str, Any]]:
     from inspect import get_annotations  # half the weight of importing this package
 
     fields = []
     try:
-        hints = get_type_hints(made)
+        hints = get_type_hints(cls)
     except NameError as error:
-        raise InvalidDefinitionError(
-            f"{made.__name__}: {error}; expected types known where the class is made"
-        ) from None
-    for name in get_annotations(made):
-        if name.startswith("_") or name in inherited or hasattr(made, name):
+        raise InvalidDefinitionError(f"{cls.__name__}: {error}; expected types known where the class is made") from None
+    for name in get_annotations(cls):
+        if name.startswith("_") or name in inherited or hasattr(cls, name):
             raise InvalidDefinitionError(
-                f"{made.__name__}.{name}: expected a field name of its own, without underscore, value or method"
+                f"{cls.__name__}.{name}: expected a field name of its own, without underscore, value or method"
             )
         kind = hints[name]
         if not all(_is_immutable(option) for option in _options(kind)):
             raise InvalidDefinitionError(
-                f"{made.__name__}.{name} has type {kind!r}; expected int, float, str, date, datetime, tuple or a"
+                f"{cls.__name__}.{name} has type {kind!r}; expected int, float, str, date, datetime, tuple or a"
                 " PartitionKey class, none of which can change"
             )
         fields.append((name, kind))

@@ -38,7 +38,7 @@ class Segment:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What makes two segments the same: the value's type and its text."""
+        """The identity of a segment: the value's type and its text."""
         return type(self.value).__name__, self.text
 
     def __str__(self) -> str:

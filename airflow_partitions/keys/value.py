@@ -25,9 +25,9 @@ def text_of(value: Value) -> str:
     if isinstance(value, bool):
         raise InvalidKeyError(f"{value!r} is a bool, which reads like an int; expected {SUPPORTED}", given=value)
     if type(value) not in _PLAIN and not is_partition_key(value):
-        given = f"{type(value).__module__}.{type(value).__qualname__}"
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
         raise InvalidKeyError(
-            f"{value!r} of type {given} can't be a key; expected {SUPPORTED}, no subclass of them", given=value
+            f"{value!r} of type {name} can't be a key; expected {SUPPORTED}, no subclass of them", given=value
         )
     if isinstance(value, str):
         if not value.strip() or value != value.strip() or not value.isprintable():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from airflow_partitions.calendars.instants import utc
+from airflow_partitions.calendars.instants import TimeRange, utc
 from airflow_partitions.definitions import PartitionByInterval, PartitionByProduct, PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key, ProductKey
@@ -47,7 +47,7 @@ class ListedDueKeys:
             return self._keys[i] if i < len(self._keys) else None
         for key in self._keys:
             interval = self._definition.interval_of(key)
-            if at is not None and interval is not None and interval.bounds[0] > at:
+            if at is not None and interval is not None and interval.time_range[0] > at:
                 return key
         return None
 
@@ -74,16 +74,16 @@ class SegmentDueKeys:
 class RangeDueKeys:
     """All keys whose interval starts in a range of time.
 
-    :param span: half-open, in microseconds since the epoch, cut at boundaries of the definition.
+    :param time_range: instants in microseconds since the epoch, cut at boundaries of the definition.
     """
 
-    def __init__(self, definition: PartitionDefinition, time: PartitionByInterval, span: tuple[int, int]) -> None:
+    def __init__(self, definition: PartitionDefinition, time: PartitionByInterval, time_range: TimeRange) -> None:
         self._definition = definition
         self._time = time
-        self._span = span
+        self._time_range = time_range
 
     def __iter__(self) -> Iterator[Key]:
-        return self._definition.keys(utc(self._span[0]), utc(self._span[1]))
+        return self._definition.keys(utc(self._time_range[0]), utc(self._time_range[1]))
 
     def first(self) -> Key | None:
         return next(iter(self), None)
@@ -99,11 +99,11 @@ class RangeDueKeys:
         if isinstance(self._definition, PartitionByProduct) and isinstance(key, ProductKey):
             beside = self._definition.beside(key)
             if beside is not None:
-                return beside if interval.bounds[0] < self._span[1] else None
+                return beside if interval.time_range[0] < self._time_range[1] else None
         following = self._time.next(interval)
-        return None if following is None else self._from(following.bounds[0])
+        return None if following is None else self._from(following.time_range[0])
 
     def _from(self, at: int) -> Key | None:
         """The first key whose interval starts at or after *at*."""
-        low = max(at, self._span[0])
-        return next(self._definition.keys(utc(low), utc(self._span[1])), None)
+        low = max(at, self._time_range[0])
+        return next(self._definition.keys(utc(low), utc(self._time_range[1])), None)

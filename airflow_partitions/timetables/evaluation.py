@@ -231,7 +231,7 @@ class Evaluator:
         interval = self._upstreams.downstream.interval_of(key)
         if not member.dependency.needs_tick or interval is None:
             return None
-        tick = member.ticks.after(interval.bounds[1] - 1)
+        tick = member.ticks.after(interval.time_range[1] - 1)
         return None if tick is None else utc(tick)
 
     def _end(self, key: Key) -> datetime | None:

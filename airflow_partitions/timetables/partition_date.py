@@ -47,7 +47,7 @@ class PartitionDates:
         if interval is None:
             return None
         offset = self._offsets[_segments_text(key)] if isinstance(key, ProductKey) else 0
-        return interval.bounds[0] + offset
+        return interval.time_range[0] + offset
 
 
 def _segments_text(key: Key) -> str:

@@ -229,14 +229,14 @@ class Partitioned(PartitionTimetable):
         if closed is None:
             return
         low = self.localize_partition_datetime(earliest)
-        high = min(instant(self.localize_partition_datetime(latest)) + 1, closed.bounds[0] + 1)
+        high = min(instant(self.localize_partition_datetime(latest)) + 1, closed.time_range[0] + 1)
         first = self._time.first()
-        if first is not None and instant(low) < first.bounds[0]:
+        if first is not None and instant(low) < first.time_range[0]:
             low = instance(first.start)
         if instant(low) < high:
             for key in self.partition.keys(low, utc(high)):
                 interval = self.partition.interval_of(key)
-                yield self._run(key, interval.bounds[1] if interval else high)
+                yield self._run(key, interval.time_range[1] if interval else high)
 
     def localize_partition_datetime(self, dt: datetime) -> DateTime:
         if self._time is None:

@@ -80,23 +80,23 @@ class RunOrder:
 
     def due_tick(self, interval: Interval) -> int | None:
         """The tick that makes the partitions of *interval* due."""
-        return self._ticks.after(interval.bounds[1] - 1)
+        return self._ticks.after(interval.time_range[1] - 1)
 
     def due(self, previous: int | None, tick: int) -> DueKeys:
         """The default rule: what ends after the *previous* tick, up to *tick*; all of it without time."""
         if self._time is None:
             return SegmentDueKeys(self._definition)
         closed = self._time.last(utc(tick))
-        if closed is None or (previous is not None and closed.bounds[1] <= previous):
+        if closed is None or (previous is not None and closed.time_range[1] <= previous):
             return ListedDueKeys(self._definition, ())
-        low, high = closed.bounds
+        low, high = closed.time_range
         if previous is not None:
             # What ends after the previous tick starts with the interval that holds it.
-            low = min(low, self._time.span(previous, previous + 1)[0])
+            low = min(low, self._time.overlapping(previous, previous + 1)[0])
         first = self._time.interval_at(low)
         for _ in range(self._refresh):
             first = self._time.previous(first) or first
-        return RangeDueKeys(self._definition, self._time, (first.bounds[0], high))
+        return RangeDueKeys(self._definition, self._time, (first.time_range[0], high))
 
     def _start(self, tick: int | None) -> tuple[Key, int] | None:
         key = None if tick is None else self._due_keys(tick).first()
@@ -164,7 +164,7 @@ class RunOrder:
             interval = self._time.interval_at(tick)
         except InvalidKeyError:  # before the definition's start, or after its end
             first = self._time.first()
-            if first is None or first.bounds[0] < tick:
+            if first is None or first.time_range[0] < tick:
                 return None
             interval = first
         return self.due_tick(interval)

@@ -157,7 +157,7 @@ class Upstreams:
         return {"produced": member.produced.to_json()}
 
     def rule(self, name: str) -> Rule:
-        """What replaces overlap for the upstream called *name*."""
+        """The rule for the upstream called *name*: overlap, where there is no other."""
         return self._rules.get(name, Overlap())
 
     def _looked_up(self, name: str) -> bool:

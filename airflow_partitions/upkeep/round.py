@@ -49,7 +49,7 @@ def one_round(*, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -
     A failure for one asset or Dag is reported, and does not keep the others.
 
     :param harmless: so many waiting rows are left where Airflow's pages show them.
-    :param keep_fired: how long rows that fired are kept.
+    :param keep_fired: time for which rows that fired are kept.
     """
     dags = read_serialized_dags()
     problems = dict.fromkeys(dags.problems)  # in their order, each once

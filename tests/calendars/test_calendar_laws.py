@@ -58,7 +58,7 @@ def test_a2_intervals_tile_time(window: Window) -> None:
     keys = list(window.definition.keys(window.start, window.end))
     expected = [pair for pair in pairwise(boundaries(window, after=1)) if pair[0] < window.end]
     assert bounds(keys) == expected
-    assert all(a.bounds[1] == b.bounds[0] and not a.overlaps(b) for a, b in pairwise(keys))
+    assert all(a.time_range[1] == b.time_range[0] and not a.overlaps(b) for a, b in pairwise(keys))
 
 
 @given(windows(), st.data())
@@ -184,8 +184,8 @@ def test_a2_open_calendars_answer_in_the_far_past_and_future(window: Window, fut
     )
     key = window.definition.key_at(moment)
     assert moment in key
-    assert window.definition.previous(key).bounds[1] == key.bounds[0]
-    assert window.definition.next(key).bounds[0] == key.bounds[1]
+    assert window.definition.previous(key).time_range[1] == key.time_range[0]
+    assert window.definition.next(key).time_range[0] == key.time_range[1]
     assert window.definition.count(moment - DAY, moment + DAY) == len(
         list(window.definition.keys(moment - DAY, moment + DAY))
     )

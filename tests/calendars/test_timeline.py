@@ -28,30 +28,30 @@ def test_a2_every_change_of_every_zone_is_found(letter: str) -> None:
     for name in (name for name in different_zones() if name.startswith(letter)):
         zone = ZoneInfo.from_file(BytesIO(data_of(name)), key=name)
         found, cut = [], []
-        for stretch in Timeline(zone).forward(YEAR_1900 * SECOND):
-            if stretch.start >= YEAR_2038 * SECOND:
+        for period in Timeline(zone).forward(YEAR_1900 * SECOND):
+            if period.start >= YEAR_2038 * SECOND:
                 break
-            if stretch.start > YEAR_1900 * SECOND:
-                change = (stretch.start // SECOND, stretch.before // SECOND, stretch.offset // SECOND)
+            if period.start > YEAR_1900 * SECOND:
+                change = (period.start // SECOND, period.before // SECOND, period.offset // SECOND)
                 (found if change[1] != change[2] else cut).append(change)
         assert found == list(changes(name)), name
-        # A stretch is also cut where a block of years ends. That must not be while the clock repeats itself.
+        # A period is also cut where a block of years ends. That must not be while the clock repeats itself.
         for at, _, _ in cut:
             assert not any(c.at < at < c.at + c.before - c.after for c in changes(name)), name
 
 
-def test_successive_stretches_meet() -> None:
+def test_successive_periods_meet() -> None:
     line = Timeline(ZoneInfo("Pacific/Apia"))
     end = YEAR_1900 * SECOND
-    for stretch in line.forward(end):
-        if stretch.start >= YEAR_2038 * SECOND:
+    for period in line.forward(end):
+        if period.start >= YEAR_2038 * SECOND:
             break
-        assert stretch.start <= end
-        assert stretch == line.stretch(stretch.start) == line.stretch(stretch.end - 1)
-        end = stretch.end
+        assert period.start <= end
+        assert period == line.period(period.start) == line.period(period.end - 1)
+        end = period.end
     backward = []
-    for stretch in line.backward(end - 1):
-        if stretch.end <= YEAR_1900 * SECOND:
+    for period in line.backward(end - 1):
+        if period.end <= YEAR_1900 * SECOND:
             break
-        backward.append(stretch.start)
+        backward.append(period.start)
     assert backward == sorted(backward, reverse=True)

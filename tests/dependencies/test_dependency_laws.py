@@ -54,7 +54,7 @@ def belong(one: Any, other: Any) -> bool:
     for dimension in mine.keys() & theirs.keys():
         a, b = mine[dimension], theirs[dimension]
         if isinstance(a, Interval):
-            if not (a.bounds[0] < b.bounds[1] and b.bounds[0] < a.bounds[1]):
+            if not (a.time_range[0] < b.time_range[1] and b.time_range[0] < a.time_range[1]):
                 return False
         elif a != b:
             return False
@@ -115,15 +115,17 @@ def selections(draw: st.DrawFn) -> Selection:
     boxes: list[Box] = []
     for _ in range(draw(st.integers(1, 2))):
         one, other = (definition.interval_of(draw(st.sampled_from(keys))) for _ in range(2))
-        span = None if one is None or other is None else (min(one, other).bounds[0], max(one, other).bounds[1])
+        time_range = (
+            None if one is None or other is None else (min(one, other).time_range[0], max(one, other).time_range[1])
+        )
         segments = {
             name: tuple(draw(st.lists(st.sampled_from(dimension.segments), min_size=1, unique=True)))
             for name, dimension in definition.dimensions.items()
             if isinstance(dimension, PartitionBySequence) and draw(st.booleans())
         }
-        if span is None and not isinstance(definition, PartitionByProduct) and not segments:
+        if time_range is None and not isinstance(definition, PartitionByProduct) and not segments:
             segments = {}
-        boxes.append(Box(span, segments))
+        boxes.append(Box(time_range, segments))
     if len(boxes) == 2 and set(Selection(definition, boxes[:1])) & set(Selection(definition, boxes[1:])):  # type: ignore[arg-type]
         boxes.pop()
     return Selection(definition, tuple(boxes))
@@ -159,7 +161,9 @@ def test_a_selection_between_instants_is_what_overlaps(
     end = start + timedelta(minutes=minutes)
     asked = (start - datetime(1970, 1, 1, tzinfo=UTC), end - datetime(1970, 1, 1, tzinfo=UTC))
     low, high = (moment // timedelta(microseconds=1) for moment in asked)
-    expected = [key for key in list(definition.keys()) if key.bounds[0] < high and low < key.bounds[1] and low < high]
+    expected = [
+        key for key in list(definition.keys()) if key.time_range[0] < high and low < key.time_range[1] and low < high
+    ]
     assert list(Selection.between(definition, start, end)) == expected
 
 

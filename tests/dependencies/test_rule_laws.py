@@ -33,10 +33,10 @@ from tests.strategies import moments, sequences, time_definitions
 MOST = 1_500
 cities = st.sampled_from(["EWR", "JFK", "LGA", "a|b"])
 upstream_cities = st.sampled_from(["EWR", "JFK", "ORD"])
-spans = st.timedeltas(timedelta(0), timedelta(days=2))
+lengths = st.timedeltas(timedelta(0), timedelta(days=2))
 time_rules = st.one_of(
     st.builds(Lookback, st.integers(1, 4) | st.integers(33, 60)),
-    st.builds(Window, spans, spans),
+    st.builds(Window, lengths, lengths),
     st.just(AllPartitions()),
     st.just(LatestPartition()),
 )
@@ -208,7 +208,7 @@ def test_a_tick_says_which_intervals_a_key_without_time_means(
     dependency, downs, ups, now = made
     assume(dependency.needs_tick)
     up = data.draw(st.sampled_from(ups))
-    previous = now - data.draw(spans)
+    previous = now - data.draw(lengths)
     belonging = [down for down in downs if needs(dependency, down, up, ups, now)]
     interval = dependency.sides.downstream.interval_of
     due = [down for down in belonging if previous < interval(down).end <= now]  # type: ignore[union-attr]

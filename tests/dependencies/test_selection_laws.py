@@ -38,18 +38,18 @@ def some(definition: PartitionDefinition, keys: list[Key]) -> st.SearchStrategy[
 
 @st.composite
 def boxes(draw: st.DrawFn, definition: PartitionDefinition, keys: list[Key]) -> Box:
-    span = None
+    time_range = None
     if definition.time is not None:
         ends = [definition.interval_of(draw(st.sampled_from(keys))) for _ in range(2)]
         low, high = min(ends), max(ends)  # type: ignore[type-var]
-        inside = draw(st.integers(0, high.bounds[1] - high.bounds[0] - 1)) if draw(st.booleans()) else 0
-        span = low.bounds[0], high.bounds[1] - inside  # the end need not be a boundary
+        inside = draw(st.integers(0, high.time_range[1] - high.time_range[0] - 1)) if draw(st.booleans()) else 0
+        time_range = low.time_range[0], high.time_range[1] - inside  # the end need not be a boundary
     segments = {
         name: tuple(segment for segment in dimension.segments if draw(st.booleans()))
         for name, dimension in definition.dimensions.items()
         if isinstance(dimension, PartitionBySequence) and draw(st.booleans())
     }
-    return Box(span, segments)
+    return Box(time_range, segments)
 
 
 def keys_of(selection: Selection, keys: list[Key]) -> set[Key]:

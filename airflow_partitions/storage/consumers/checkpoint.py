@@ -24,7 +24,7 @@ _VERSION = 1
 def rank(key: Key) -> tuple[Any, ...]:
     """Where *key* stands among the keys of its definition: by time first, then by the text of its segments."""
     parts = key.parts if isinstance(key, ProductKey) else (key,)
-    times = [part.bounds for part in parts if isinstance(part, Interval)]
+    times = [part.time_range for part in parts if isinstance(part, Interval)]
     return (*times, *(part.text for part in parts if not isinstance(part, Interval)))
 
 

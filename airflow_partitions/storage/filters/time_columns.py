@@ -103,7 +103,7 @@ class TimeColumns:
                     return instant(moment)
             except ValueError:
                 pass  # not written in ISO's way
-        return self.layout.interval_of({name: texts[name] for name in self.names}).bounds[0]
+        return self.layout.interval_of({name: texts[name] for name in self.names}).time_range[0]
 
 
 def _format(layout: Layout, dimension: PartitionByInterval, name: str) -> str:

@@ -252,13 +252,13 @@ def _sample(dimension: PartitionDefinition) -> Iterator[Interval | Segment]:
 def _repeated(time: PartitionByInterval, first: datetime) -> Iterator[Interval]:
     """Pairs of intervals that start at the same wall clock, in the thirty years from *first*."""
     start = instant(first)
-    for stretch in timeline(time.clock.zone).forward(start):
-        if stretch.start > start + 30 * 8766 * HOUR:
+    for period in timeline(time.clock.zone).forward(start):
+        if period.start > start + 30 * 8766 * HOUR:
             return
-        back = stretch.before - stretch.offset
-        if back <= 0 or stretch.start - back < start:
+        back = period.before - period.offset
+        if back <= 0 or period.start - back < start:
             continue
-        for early in islice(time.keys(utc(stretch.start - back), utc(stretch.start)), 8):
-            again = early.bounds[0] + back
+        for early in islice(time.keys(utc(period.start - back), utc(period.start)), 8):
+            again = early.time_range[0] + back
             for late in time.keys(utc(again), utc(again + 1)):
                 yield from (early, late)

@@ -74,7 +74,7 @@ def holds(where: Filter, of: Layout, key: Any) -> bool:
     if isinstance(part, Interval):
         time = of.definition.time
         assert time is not None
-        mine, others = part.bounds[0], [time.moment(str(value)) for value in values]
+        mine, others = part.time_range[0], [time.moment(str(value)) for value in values]
     else:
         mine, others = part.value, [type(part.value)(value) for value in values]
     if where.op in ("in", "not in"):
