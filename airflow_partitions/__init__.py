@@ -26,10 +26,13 @@ _MODULES = {
     "PartitionByInterval": "definitions",
     "PartitionByProduct": "definitions",
     "PartitionBySequence": "definitions",
+    "PartitionDefinition": "definitions",
     "PartitionKey": "keys",
     "Partitioned": "timetables",
+    "ProductKey": "keys",
     "Rule": "dependencies",
     "SameKey": "dependencies",
+    "Segment": "keys",
     "SegmentMap": "dependencies",
     "Selection": "dependencies",
     "Sides": "dependencies",
@@ -57,10 +60,13 @@ __all__ = [
     "PartitionByInterval",
     "PartitionByProduct",
     "PartitionBySequence",
+    "PartitionDefinition",
     "PartitionKey",
     "Partitioned",
+    "ProductKey",
     "Rule",
     "SameKey",
+    "Segment",
     "SegmentMap",
     "Selection",
     "Sides",
@@ -80,6 +86,7 @@ if TYPE_CHECKING:
         PartitionByInterval,
         PartitionByProduct,
         PartitionBySequence,
+        PartitionDefinition,
     )
     from airflow_partitions.dependencies import (
         AllPartitions,
@@ -96,7 +103,7 @@ if TYPE_CHECKING:
         Sides,
         Window,
     )
-    from airflow_partitions.keys import Interval, PartitionKey
+    from airflow_partitions.keys import Interval, PartitionKey, ProductKey, Segment
     from airflow_partitions.partition import Partition
     from airflow_partitions.runs.materialised import materialised
     from airflow_partitions.timetables import Partitioned

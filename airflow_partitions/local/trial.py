@@ -106,8 +106,8 @@ def _try_spark(
     spark: SparkSession,
 ) -> Trial:
     from airflow_partitions.spark.driver import run
-    from airflow_partitions.spark.job import job
     from airflow_partitions.spark.result import Result
+    from airflow_partitions.spark.running_job import job
 
     if unknown := set(stand_ins) - set(task.inputs):
         names = ", ".join(task.inputs) or "none"

@@ -12,7 +12,7 @@ if __name__ == "__main__":
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from airflow_partitions.spark.job import Job
+    from airflow_partitions.spark.running_job import Job
 
 #: How often an input is read again when its files are replaced while they are read.
 _REPEATS = 3
@@ -43,7 +43,7 @@ def run(current: Job) -> None:
 
 def main() -> None:
     """Run the job that this program was started for."""
-    from airflow_partitions.spark.job import job
+    from airflow_partitions.spark.running_job import job
 
     with job() as current:
         run(current)

@@ -1,19 +1,41 @@
-"""Where partitions are stored: layouts, reading places, staging and publishing. No Airflow, no Spark."""
+"""Where partitions are stored: layouts, reading places, staging and publishing. No Airflow, no Spark.
 
-from airflow_partitions.storage.commit.commit import Commit
-from airflow_partitions.storage.consumers.batch import Batch, up_to_bytes
-from airflow_partitions.storage.consumers.consumer import Consumer
-from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filters.filter import Filter, field
-from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
-from airflow_partitions.storage.io import Reader, register_reader
-from airflow_partitions.storage.io.read_request import ReadRequest
-from airflow_partitions.storage.layout.column import Column
-from airflow_partitions.storage.layout.layout import Layout
-from airflow_partitions.storage.maintenance.cleanup import clean
-from airflow_partitions.storage.maintenance.retention import compact, drop_older
-from airflow_partitions.storage.metadata.attempt import Attempt
+Names are loaded when first used: a Dag file only describes its datasets.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_MODULES = {
+    "Attempt": "metadata.attempt",
+    "Avro": "formats",
+    "Batch": "consumers.batch",
+    "Column": "layout.column",
+    "Commit": "commit.commit",
+    "Consumer": "consumers.consumer",
+    "Csv": "formats",
+    "Files": "files",
+    "Filter": "filters.filter",
+    "Json": "formats",
+    "Layout": "layout.layout",
+    "Orc": "formats",
+    "Parquet": "formats",
+    "ReadRequest": "io.read_request",
+    "Reader": "io.reader",
+    "Ready": "consumers.ready",
+    "Text": "formats",
+    "clean": "maintenance.cleanup",
+    "compact": "maintenance.retention",
+    "drop_older": "maintenance.retention",
+    "field": "filters.filter",
+    "input_filter": "filters.arguments",
+    "output_key": "filters.arguments",
+    "prune": "filters.pruning",
+    "register_reader": "io.registry",
+    "up_to_bytes": "consumers.batch",
+}
 
 __all__ = [
     "Attempt",
@@ -37,6 +59,38 @@ __all__ = [
     "compact",
     "drop_older",
     "field",
+    "input_filter",
+    "output_key",
+    "prune",
     "register_reader",
     "up_to_bytes",
 ]
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.commit.commit import Commit
+    from airflow_partitions.storage.consumers.batch import Batch, up_to_bytes
+    from airflow_partitions.storage.consumers.consumer import Consumer
+    from airflow_partitions.storage.consumers.ready import Ready
+    from airflow_partitions.storage.files import Files
+    from airflow_partitions.storage.filters.arguments import input_filter, output_key
+    from airflow_partitions.storage.filters.filter import Filter, field
+    from airflow_partitions.storage.filters.pruning import prune
+    from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
+    from airflow_partitions.storage.io.read_request import ReadRequest
+    from airflow_partitions.storage.io.reader import Reader
+    from airflow_partitions.storage.io.registry import register_reader
+    from airflow_partitions.storage.layout.column import Column
+    from airflow_partitions.storage.layout.layout import Layout
+    from airflow_partitions.storage.maintenance.cleanup import clean
+    from airflow_partitions.storage.maintenance.retention import compact, drop_older
+    from airflow_partitions.storage.metadata.attempt import Attempt
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,13 +8,12 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import ConflictError
+from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.spark.job import job
 from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.shipping import ship
-from airflow_partitions.spark.write_many import write_many
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import open_staging

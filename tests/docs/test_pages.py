@@ -7,6 +7,7 @@ import doctest
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import date, timedelta
@@ -19,6 +20,9 @@ import airflow_partitions
 from airflow_partitions import PartitionByInterval, PartitionKey
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, tables
 
+#: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
+PUBLIC = {f"airflow_partitions{name}" for name in ("", ".arrival", ".spark", ".storage", ".testing")}
+REFERENCED = {f"airflow_partitions.{name}" for name in ("definitions", "errors", "local")}
 CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
 
 
@@ -41,6 +45,12 @@ def test_python_parses_and_imports_names_that_exist(block: Block) -> None:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("airflow_partitions"):
             module = importlib.import_module(node.module)
             assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_imports_are_of_public_packages(page: Path) -> None:
+    modules = set(re.findall(r"^\s*`?from (airflow_partitions[\w.]*) import", page.read_text(), re.MULTILINE))
+    assert modules <= (PUBLIC | REFERENCED if page.name == "reference.md" else PUBLIC)
 
 
 def _is_signature(text: str) -> bool:

@@ -259,7 +259,7 @@ def test_a_broken_look_is_not_proof(spark: SparkSession, flights: DataFrame, mon
 
 
 def test_scans_of_inputs_that_overlap_go_to_the_right_one() -> None:
-    from airflow_partitions.spark.job import attribute
+    from airflow_partitions.spark.running_job import attribute
 
     day, week = ["/lake/d1"], [f"/lake/d{number}" for number in range(1, 8)]
     places = {"week": dict(zip(week, week, strict=True)), "day": dict(zip(day, day, strict=True))}

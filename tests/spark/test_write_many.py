@@ -9,7 +9,7 @@ import pytest
 
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
-from airflow_partitions.spark.write_many import write_many
+from airflow_partitions.spark import write_many
 from airflow_partitions.storage import Column, Parquet
 from airflow_partitions.storage.scan.snapshot import inventory
 
