@@ -50,16 +50,16 @@ def test_k7_an_empty_result_is_no_error(files: Csv) -> None:
     batch = Consumer(files, checkpoint=GREATER).take()
     assert batch.load(as_="pandas") == {}
     batch.confirm()
-    assert Consumer(files).checkpoint.mark == "2020-01-02"
+    assert Consumer(files).checkpoint.watermark == "2020-01-02"
 
 
 def test_k8_the_checkpoint_is_beside_the_data_and_moves_only_when_confirmed(files: Csv, root: str) -> None:
     batch = Consumer(files, checkpoint=GREATER).take()
     assert batch.load(as_="pandas")
-    assert Consumer(files).checkpoint.mark is None
+    assert Consumer(files).checkpoint.watermark is None
     batch.put_back()
     Consumer(files, checkpoint=GREATER).take(limit=2).confirm()
-    assert Consumer(files).checkpoint.mark == "2020-01-01"
+    assert Consumer(files).checkpoint.watermark == "2020-01-01"
     assert names(at(f"{root}/_consumers")) == ["default"]
     assert [str(partition.key) for partition in files.list()] == ["2019-12-31", "2020-01-01", "2020-01-02"]
 
