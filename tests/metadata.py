@@ -96,7 +96,7 @@ class Metadata:
             at.execute(delete(Cell).where(Cell.asset_id == self.asset(asset), Cell.key == cell))
             at.execute(insert(Cell).values(asset_id=self.asset(asset), key=cell, value=text))
 
-    def mark(self, asset: str) -> Any:
+    def progress(self, asset: str) -> Any:
         """What the ledger notes of itself."""
         return self.cells(asset, PROGRESS)[PROGRESS]
 

@@ -39,9 +39,9 @@ class PartitionedDag(DagArguments):
     :ivar upstreams: definitions of upstream assets in *schedule* by name, for those that publish none.
     :ivar rules: instead of overlap, by name of an upstream asset or input.
     :ivar wait: ``AtLeast(n)`` to begin when *n* partitions of every upstream are there, and once more when all are.
-    :ivar rerun: what to do when an upstream partition changes later: ``"always"`` make the partition again,
+    :ivar rerun: when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
-    :ivar max_wait: how long an upstream run may be at work before it is waited for no longer.
+    :ivar max_wait: time after which an upstream run at work is waited for no longer.
 
     The others mean what they mean for a Dag.
     """

@@ -21,7 +21,7 @@ from airflow_partitions.errors import InvalidKeyError, StorageError, UnknownVers
 from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import EventTimes, event_times
 from airflow_partitions.history.ledger_keys import Addresses, keys_of, moment
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, cell, page_text
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, page_text
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.state_store import asset_id_of, lock_cell, read_cells, write_cells
 
@@ -188,7 +188,7 @@ def _write_pages(at: Session, asset_id: int, progress: LedgerProgress, months: C
     for month in months:
         addresses = progress.addresses.between(month, month + _AFTER_ANY_DAY) if month else None
         rows = _rows(at, asset_id, progress.addresses, addresses)
-        cells[cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
+        cells[page_cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
     write_cells(at, asset_id, cells)
     return progress
 

@@ -64,7 +64,7 @@ class LedgerProgress:
         return cls(definition, data["event"], until, tuple(data["months"]))
 
 
-def cell(addresses: Addresses, month: str) -> str:
+def page_cell(addresses: Addresses, month: str) -> str:
     """The cell of a page."""
     return f"page/{addresses.family}/{month}"
 

@@ -12,7 +12,7 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEve
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.ledger_keys import Addresses, keys_of
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, cell, months_with, read_page
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with, page_cell, read_page
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.asset_extra import read_extra
 
@@ -67,7 +67,7 @@ def materialised(
     since = None
     if progress is not None and progress.addresses.family == addresses.family:
         for month in progress.months if selection is None else months_with(selection, progress.months):
-            page = store.get(cell(addresses, month))
+            page = store.get(page_cell(addresses, month))
             times |= {} if page is None else read_page(page)
         since = progress.until
     for event in _events(name, since):

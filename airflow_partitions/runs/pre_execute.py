@@ -43,13 +43,13 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     from airflow.sdk.exceptions import AirflowFailException
 
     from airflow_partitions.runs.claim import claim
-    from airflow_partitions.runs.skip import skip_if_made
+    from airflow_partitions.runs.skip import skip_if_materialised
 
     try:
         context["partition"] = partition_of(context)
     except (MissingPartitionError, InvalidKeyError) as error:
         raise AirflowFailException(str(error)) from error
-    skip_if_made(context)
+    skip_if_materialised(context)
     claim(context, context["partition"].text)
     if isinstance(context["partition"].definition, PartitionAtRuntime):
         from airflow_partitions.runs.runtime_key import share_keys

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from airflow_partitions.partition import Partition
 
 
-def skip_if_made(context: Mapping[str, Any]) -> None:
+def skip_if_materialised(context: Mapping[str, Any]) -> None:
     """End the task as skipped if another run made its partition after the partition's interval was over.
 
     Only on the first try of a scheduled run, and not for a refresh: whoever clears a run, or asks for one, wants it to

@@ -66,9 +66,9 @@ class Partitioned(PartitionTimetable):
     :param upstreams: definitions of upstream assets by name, for those that publish none.
     :param rules: instead of overlap, by name of the upstream asset: ``Lookback(n)``, ``Window(before, after)``, ….
     :param wait: ``AtLeast(n)`` to begin when *n* partitions of every upstream are there, and once more when all are.
-    :param rerun: what to do when an upstream partition changes later: ``"always"`` make the partition again,
+    :param rerun: when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
-    :param max_wait: how long an upstream run may be at work before it is waited for no longer.
+    :param max_wait: time after which an upstream run at work is waited for no longer.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.

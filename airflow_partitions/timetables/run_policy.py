@@ -48,7 +48,7 @@ class Within:
     """Make a partition again only while it is young, and only when its upstreams have come to rest.
 
     :param age: time since the end of the partition's interval; afterwards a changed upstream leaves it stale.
-    :param settle: how long no needed upstream partition must have changed.
+    :param settle: time for which no needed upstream partition must have changed.
     """
 
     age: timedelta = attrs.field(converter=duration)
@@ -102,9 +102,9 @@ class RunPolicy:
     """Policy by which a Dag scheduled on assets makes a partition, and makes it again.
 
     :ivar wait: ``None`` for all that is needed, or :class:`AtLeast`.
-    :ivar rerun: what to do when an upstream partition changes after the partition was made: ``"always"`` make it again,
+    :ivar rerun: when an upstream partition changes after the partition was made: ``"always"`` make it again,
         ``"never"``, or :class:`Within`.
-    :ivar max_wait: how long an upstream run may be at work before it is waited for no longer.
+    :ivar max_wait: time after which an upstream run at work is waited for no longer.
     """
 
     wait: AtLeast | None = attrs.field(default=None)

@@ -130,7 +130,7 @@ def test_keys_of_an_older_definition_are_left_alone(metadata: Metadata) -> None:
     assert set(progress.malformed) == {*hours, "nonsense"}
     assert found("flights", Selection.of(DAYS, *days, "2013-07-03")) == days
     assert found("flights", of_day(HOURS, "2013-07-01")) == hours
-    assert metadata.mark("flights")["months"] == ["201307"]
+    assert metadata.progress("flights")["months"] == ["201307"]
 
 
 def test_another_meaning_reads_all_events_again(metadata: Metadata) -> None:
@@ -167,7 +167,7 @@ def test_a_month_of_a_zone_lies_on_the_pages_of_the_months_in_utc(metadata: Meta
     metadata.emit("flights", *hours, at=LONG_AGO)
     update_ledger("flights", HOURS)
     assert metadata.pages("flights") == {"201303": hours[:20], "201304": hours[20:]}
-    assert metadata.mark("flights")["months"] == ["201303", "201304"]
+    assert metadata.progress("flights")["months"] == ["201303", "201304"]
     (page,) = (page for name, page in metadata.cells("flights", "page/").items() if name.endswith("201304"))
     assert page == {"version": 1, "times": dict.fromkeys(hours[20:], instant(LONG_AGO))}
     selection = Selection.of(HOURS, hours[0], hours[3])
@@ -194,7 +194,7 @@ def test_what_something_wrote_over_a_page_is_mended(metadata: Metadata) -> None:
     assert metadata.cells("flights", "page/") == before
 
 
-def test_a_lost_mark_makes_all_pages_again(metadata: Metadata) -> None:
+def test_a_lost_progress_makes_all_pages_again(metadata: Metadata) -> None:
     hours = day(HOURS, "2013-07-01")
     metadata.emit("flights", *hours)
     update_ledger("flights", HOURS)
@@ -203,7 +203,7 @@ def test_a_lost_mark_makes_all_pages_again(metadata: Metadata) -> None:
         "flights", "ledger", {"version": 1, "definition": DAYS.to_json(), "event": 0, "until": None, "months": []}
     )
     update_ledger("flights", HOURS)
-    assert metadata.mark("flights")["months"] == ["201307"]
+    assert metadata.progress("flights")["months"] == ["201307"]
 
 
 def test_the_mark_says_from_when_on_events_are_still_to_be_read(
@@ -212,7 +212,7 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
     metadata.asset("flights")
     begin = datetime.now(UTC)
     update_ledger("flights", HOURS)
-    first = datetime.fromisoformat(metadata.mark("flights")["until"])
+    first = datetime.fromisoformat(metadata.progress("flights")["until"])
     assert begin <= first + timedelta(hours=1) <= datetime.now(UTC)
     monkeypatch.setattr(ledger, "_AT_ONCE", 5)
     recent = [begin - timedelta(minutes=minutes) for minutes in (59, 30, 1)]
@@ -221,10 +221,10 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
     for hour, at in zip(hours[10:], recent, strict=False):
         metadata.emit("flights", hour, at=at)
     assert update_ledger("flights", HOURS).records == 13
-    assert first <= datetime.fromisoformat(metadata.mark("flights")["until"]) < recent[0]
-    settled = metadata.mark("flights")["event"]
+    assert first <= datetime.fromisoformat(metadata.progress("flights")["until"]) < recent[0]
+    settled = metadata.progress("flights")["event"]
     assert update_ledger("flights", HOURS).events == 3
-    assert metadata.mark("flights")["event"] == settled
+    assert metadata.progress("flights")["event"] == settled
     assert metadata.pages("flights") == {"201307": hours[:13]}
 
 
@@ -305,4 +305,4 @@ def test_processes_that_begin_a_ledger_at_once_make_it_once(metadata: Metadata) 
         list(pool.map(begin, range(2)))
     for name in names:
         assert metadata.pages(name) == {"201307": hours}
-        assert metadata.mark(name)["months"] == ["201307"]
+        assert metadata.progress(name)["months"] == ["201307"]

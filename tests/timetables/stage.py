@@ -246,12 +246,12 @@ class Stage:
         """What a task reads of an asset: its pages, and the events since."""
         from airflow.models.asset import AssetEvent
 
-        mark = self.metadata.cells(asset, PROGRESS).get(PROGRESS)
+        progress = self.metadata.cells(asset, PROGRESS).get(PROGRESS)
         found: dict[str, datetime] = {}
         for page in self.metadata.cells(asset, "page/").values():
             found |= read_page(page)
         query = select(AssetEvent.partition_key, AssetEvent.timestamp).where(AssetEvent.asset_id == self.assets[asset])
-        if mark is not None:
-            query = query.where(AssetEvent.timestamp >= datetime.fromisoformat(mark["until"]))
+        if progress is not None:
+            query = query.where(AssetEvent.timestamp >= datetime.fromisoformat(progress["until"]))
         with self.metadata.engine.connect() as at:
             return found, [(text, time) for text, time in at.execute(query)]
