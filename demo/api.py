@@ -15,12 +15,15 @@ _TRIES, _PAUSE = 5, 3.0
 
 
 class Api:
-    """A signed-in session with one Airflow."""
+    """A signed-in session with one Airflow.
+
+    :raises DemoError: of all it does, if Airflow does not answer, or answers with an error.
+    """
 
     def __init__(self, address: str, user: str, password: str) -> None:
         # Proxies are for the world outside, this is loopback.
         self._client = httpx.Client(base_url=address, timeout=60, trust_env=False)
-        answer = self._client.post("/auth/token", json={"username": user, "password": password})
+        answer = self._request("POST", "/auth/token", json={"username": user, "password": password})
         self._client.headers["Authorization"] = f"Bearer {self._content(answer)['access_token']}"
 
     def __enter__(self) -> Self:
@@ -33,7 +36,7 @@ class Api:
 
     def get(self, path: str, **query: Any) -> Any:
         """The answer's JSON; None if there is nothing at *path*."""
-        answer = self._client.get(f"/api/v2/{path}", params=query)
+        answer = self._request("GET", f"/api/v2/{path}", params=query)
         return None if answer.status_code == httpx.codes.NOT_FOUND else self._content(answer)
 
     def patch(self, path: str, body: dict[str, Any]) -> Any:
@@ -48,11 +51,18 @@ class Api:
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         """Airflow's answer, whatever it is."""
         for _ in range(_TRIES):
-            answer = self._client.request(method, f"/api/v2/{path}", json=body)
+            answer = self._request(method, f"/api/v2/{path}", json=body)
             if answer.status_code != httpx.codes.INTERNAL_SERVER_ERROR or "Database error" not in answer.text:
                 break
             time.sleep(_PAUSE)
         return answer
+
+    def _request(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        try:
+            return self._client.request(method, path, **arguments)
+        except httpx.TransportError as error:
+            address = self._client.base_url
+            raise DemoError(f"Airflow at {address} does not answer: {error}; see logs/api-server.log") from error
 
     @staticmethod
     def _content(answer: httpx.Response) -> Any:

@@ -19,6 +19,7 @@ from rich.console import Console
 
 from demo import comparison, plan, report, services
 from demo.__main__ import main
+from demo.api import Api
 from demo.backfill import Run
 from demo.errors import DemoError
 from demo.firing import Firing
@@ -158,6 +159,14 @@ def test_all_of_airflow_has_to_be_there_to_be_running(tmp_path: Path) -> None:
     assert not services.Services(Home(tmp_path), 1, members[1:]).running
     gone = attrs.evolve(members[0], name="upkeep", started=0.0)
     assert not services.Services(Home(tmp_path), 1, (*members, gone)).running
+
+
+def test_an_airflow_that_does_not_answer_is_an_error_in_words() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))  # and nobody listens
+        address = f"http://127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(DemoError, match=f"Airflow at {address} does not answer"):
+            Api(address, "admin", "x")
 
 
 def test_a_taken_port_is_refused_when_asked_for_and_else_left_alone() -> None:
