@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -62,12 +63,21 @@ class PartitionedDag(DagArguments):
         if self.partition is INFER:
             self.partition = inferred(self.schedule, self.upstreams or {})
 
-    def create_dag(self, *, default_dag_id: str) -> DAG:
-        """The Dag, with the timetable that makes one run per partition."""
+    def create_dag(self, *, default_dag_id: str, function: Callable[..., Any] | None = None) -> DAG:
+        """The Dag, with the timetable that makes one run per partition.
+
+        :param function: what it runs; the first line of its docstring describes the Dag where nothing else does.
+        """
         timetable = self._timetable(default_dag_id)
         # Runs that add keys take turns; more of them at a time would only wait.
         takes_turns = isinstance(timetable, PartitionTimetable) and timetable.adds is not None
-        return self.create(default_dag_id, timetable, max_active_runs=1 if takes_turns else None)
+        docstring = None if function is None else inspect.getdoc(inspect.unwrap(function))
+        return self.create(
+            default_dag_id,
+            timetable,
+            max_active_runs=1 if takes_turns else None,
+            description=docstring and docstring.splitlines()[0],
+        )
 
     def _timetable(self, name: str) -> Any:
         if self.partition is None:

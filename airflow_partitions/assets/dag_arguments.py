@@ -73,11 +73,14 @@ class DagArguments:
                 raise InvalidDefinitionError(f"{name!r} is no argument of a Dag here; nearest: {', '.join(nearest)}")
         return DagArguments(**options)
 
-    def create(self, name: str, schedule: Any, *, max_active_runs: int | None = None) -> DAG:
+    def create(
+        self, name: str, schedule: Any, *, max_active_runs: int | None = None, description: str | None = None
+    ) -> DAG:
         """The Dag.
 
         :param name: its id, where none is given.
         :param max_active_runs: of a Dag whose author gives no number.
+        :param description: of a Dag whose author gives none.
         """
         dag_id = self.dag_id or name
         runs = max_active_runs if self.max_active_runs is None else self.max_active_runs
@@ -87,6 +90,7 @@ class DagArguments:
             "dag_id": dag_id,
             "dag_display_name": self.dag_display_name or dag_id,
             "max_active_runs": runs,
+            "description": self.description or description,
             "default_args": self.default_args | {name: value for name, value in of_tasks.items() if value is not None},
         }
         arguments = {name: value for name, value in arguments.items() if value is not None}

@@ -33,7 +33,7 @@ class PartitionedAsset(Asset):
     def __attrs_post_init__(self) -> None:
         if (produces := self._source.produces()) is not None:
             write_extra(self, produces)
-        with self._source.create_dag(default_dag_id=self.name):
+        with self._source.create_dag(default_dag_id=self.name, function=self._function):
             self.task = self._source.create_task(self, self._function)
 
 

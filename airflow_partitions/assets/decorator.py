@@ -36,7 +36,7 @@ class PartitionedAssets(AssetAll):
         for outlet in self.objects:
             if (produces := self._source.produces()) is not None and isinstance(outlet, Asset):
                 write_extra(outlet, produces)
-        with self._source.create_dag(default_dag_id=self.name):
+        with self._source.create_dag(default_dag_id=self.name, function=self._function):
             create_python_task(self._function, self.name, self.objects)
 
 

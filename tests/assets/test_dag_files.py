@@ -62,6 +62,35 @@ def test_a1_an_asset_is_made_with_its_dag_and_passes_arguments_on(read: Any) -> 
     assert read_extra == dag.timetable.partition
 
 
+def test_the_first_line_of_a_docstring_describes_the_dag(read: Any) -> None:
+    bag = read(
+        """
+        @asset(schedule="@daily", partition=DAYS)
+        def plain(partition):
+            '''A day.
+
+            Of all shops.
+            '''
+
+        @asset(schedule="@daily", partition=DAYS)
+        @task(retries=5)
+        def decorated(partition=None):
+            '''A task's day.'''
+
+        @asset(schedule="@daily", partition=DAYS)
+        def silent(partition):
+            ...
+
+        @asset.multi(schedule="@daily", partition=DAYS, outlets=[Asset("a"), Asset("b")])
+        def both(partition):
+            '''Two of a day.'''
+        """
+    )
+    assert bag.import_errors == {}
+    descriptions = {name: dag.description for name, dag in bag.dags.items()}
+    assert descriptions == {"plain": "A day.", "decorated": "A task's day.", "silent": None, "both": "Two of a day."}
+
+
 def test_a1_none_is_written_out_for_an_asset_without_partitions(read: Any) -> None:
     bag = read(
         """
