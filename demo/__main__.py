@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -75,11 +76,12 @@ def _start(options: argparse.Namespace) -> int:
             for run in course.runs:
                 report.show_partition(run, home.lake, Console())
         steps.tell(f"Airflow's UI: {running.address}, user {USER}, password {_password(home)}")
-        running = services.start(home, None, _quiet, services.COMMANDS)
-        if succeeded and not options.quick:
+        goes_on = succeeded and not options.quick
+        with archived(home) if goes_on else nullcontext():
+            running = services.start(home, None, _quiet, services.COMMANDS)
+        if goes_on:
             steps.tell(f"going on with the rest: {_rest(api, course.runs, options.day)}")
-            with archived(home):
-                course = processing.everything(api, options.day, steps.progress, running.check)
+            course = processing.everything(api, options.day, steps.progress, running.check)
         rows = report.collect(api, course.runs, landing_zone, home.lake)
         failed = next((run for run in course.runs if run.state == "failed"), None)
         log = backfill.log_of(api, failed) if failed else ""
