@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.dataset import Dataset
@@ -27,7 +28,7 @@ def inventory(dataset: Dataset, accept: Accept | None = None) -> Iterator[Stored
 def stored(dataset: Dataset, keys: Iterable[Key]) -> Iterator[StoredPartition]:
     """Those of the partitions *keys* that *dataset* has, in the order of *keys*."""
     directories = [dataset.layout.directory_of(key) for key in keys]
-    with translate_errors(about(dataset.path, directories), "listed"):
+    with translate_errors(partial(about, dataset.path, directories), "listed"):
         store = open_store(dataset)
         listed = store.listed(directories)
     for directory in directories:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pkgutil import resolve_name
 
 from airflow_partitions.storage.dataset import Dataset
@@ -15,10 +16,12 @@ from airflow_partitions.storage.stores.log_store import MANIFEST, LogStore
 from airflow_partitions.storage.stores.pinned_store import PinnedStore
 from airflow_partitions.storage.stores.store import Store
 
+_opener = cache(resolve_name)
+
 
 def open_store(dataset: Dataset) -> Store:
     """The store that knows the partitions of *dataset*: the one that its class names, unless a listing pins them."""
-    store: Store = resolve_name(dataset.store)(dataset)
+    store: Store = _opener(dataset.store)(dataset)
     if dataset.frozen is None:
         return store
     return PinnedStore(dataset.frozen, dataset.layout, store, dict(dataset.credentials))
