@@ -20,14 +20,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from airflow_partitions import Partition, PartitionBySequence
-from airflow_partitions.spark.writing import write
+from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.io import WriteRequest, writer_for
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
+from airflow_partitions.storage.metadata.staged_files import readable_files
 from benchmarks.read_one import session
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def ours(frame: DataFrame, storage: Parquet, number: int) -> dict[str, float]:
     began = time.perf_counter()
     staging = open_staging(storage, attempt, storage.layout.directory_of(EWR))
     opened = time.perf_counter()
-    schema = write(frame, str(staging.data), storage, Partition(AIRPORTS, EWR))
+    files = writer_for("spark", storage).write(frame, EWR, WriteRequest(files=storage, folder=staging.data))
     written, read = time.perf_counter(), bytes_read()
-    publish(storage, EWR, attempt, staging, StagedFiles(1, readable_files(staging.data), schema))
+    publish(storage, EWR, attempt, staging, files)
     staging.remove()
     clean(storage)
     ended = time.perf_counter()

@@ -27,7 +27,6 @@ from rich.table import Table
 
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.spark.reading import read
 from airflow_partitions.storage import Parquet
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Flights:
         """What a job of ours does: selection, check that it is there, DataFrame; then an action."""
         source = Input.needed_by(self.partition, "flights", self.storage)
         source.identities()
-        return read(self.spark, source).where("origin = 'EWR'").count()
+        return source.read(self.spark).where("origin = 'EWR'").count()
 
     def by_hand(self) -> int:
         """What someone who knows the folder would write."""

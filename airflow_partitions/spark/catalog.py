@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.io.spark_options import format_options
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -40,7 +41,7 @@ def explore(spark: SparkSession, files: Files, table: str) -> None:
         )
     types = {name: column.type for name, column in files.layout.columns.items()}
     fields = ", ".join(f"{quoted(name)} {kind}" for name, kind in (*files.schema, *types.items()))
-    options = ", ".join(f"{_text(name)} = {_text(value)}" for name, value in files.options if name != "credentials")
+    options = ", ".join(f"{_text(name)} = {_text(value)}" for name, value in format_options(files).items())
     name = ".".join(map(quoted, table.split(".")))
     _check_free(spark, files, table)
     spark.sql(

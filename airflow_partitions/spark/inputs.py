@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -16,10 +16,14 @@ from airflow_partitions.partition import Partition
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.io import ReadRequest, reader_for
 from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.journal import inode
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @attrs.frozen
@@ -72,6 +76,22 @@ class Input:
         except MissingInputError as error:
             raise MissingInputError(f"input {self.name!r}: {error}") from None
         return {partition.path: partition for partition in found.values()}
+
+    def read(self, spark: SparkSession, stored: Mapping[str, StoredPartition] | None = None) -> DataFrame:
+        """The promised partitions as a DataFrame: their folders are named, nothing else is listed.
+
+        Column types are declared; the types of partition columns are never inferred.
+
+        :param stored: what is stored of them; by default it is looked up.
+        :raises MissingInputError: if one is not stored, or there is nothing to read a schema from.
+        :raises SchemaError: if a file does not fit the declared schema; before any job is started.
+        """
+        partitions = self.stored() if stored is None else stored
+        request = ReadRequest(
+            files=self.storage, partitions=None if self.selection is None else tuple(partitions.values()), spark=spark
+        )
+        frame: DataFrame = reader_for("spark", self.storage).read(request)
+        return frame
 
     def identities(self, stored: Mapping[str, StoredPartition] | None = None) -> dict[str, Any]:
         """What tells a replaced partition from the one that was there before.

@@ -30,6 +30,7 @@ from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.paths import is_local
+from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
@@ -84,6 +85,7 @@ class SparkAssetOperator(SparkSubmitOperator):
                 f" {'is external, so it is never written' if storage.external else 'is not bound to a definition'};"
                 " expected Parquet(…).of(definition) of its own"
             )
+        writer_for("spark", storage).check(storage)
         _check_freeze(freeze, inputs or {}, asset_name)
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")

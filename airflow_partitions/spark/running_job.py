@@ -19,12 +19,10 @@ from typing import TYPE_CHECKING, Any
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
 from airflow_partitions.spark.handover import Handover, receive
 from airflow_partitions.spark.proof import ObservedScan, Proof, place, recording
-from airflow_partitions.spark.reading import read
 from airflow_partitions.spark.result import Reads, Result, save_error
-from airflow_partitions.spark.writing import write
 from airflow_partitions.storage.filesystem.filesystem import remove
-from airflow_partitions.storage.io.spark_reader import spark_path
-from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
+from airflow_partitions.storage.io import WriteRequest, writer_for
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,7 +45,7 @@ class Job:
         self.frame: DataFrame | None = None
         self._started = time.monotonic()
         self._frames: dict[str, DataFrame] = {}
-        self._schema: dict[str, str] | None = None
+        self._staged: StagedFiles | None = None
         self._stored, self._identities = self._look()
 
     @property
@@ -66,7 +64,7 @@ class Job:
             known = ", ".join(self.handover.inputs) or "none"
             raise ResultError(f"there is no input {name!r}; expected one of: {known}")
         if name not in self._frames:
-            self._frames[name] = read(self.spark, self.handover.inputs[name], self._stored[name])
+            self._frames[name] = self.handover.inputs[name].read(self.spark, self._stored[name])
         return self._frames[name]
 
     def write(self, frame: DataFrame) -> None:
@@ -74,10 +72,14 @@ class Job:
 
         :raises ForeignRowsError: if a row belongs to another partition.
         :raises ResultError: if it is called twice, or *frame* is no DataFrame that ends.
+        :raises SchemaError: if the asset's storage declares other columns.
+        :raises WriterError: if its format can't hold them.
         """
-        if self._schema is not None:
+        if self._staged is not None:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
-        self._schema = write(frame, spark_path(str(self.handover.staging.data)), self.handover.output, self.partition)
+        output, key = self.handover.output, self.partition.definition.parse(self.partition.text)
+        request = WriteRequest(files=output, folder=self.handover.staging.data)
+        self._staged = writer_for("spark", output).write(frame, key, request)
         self.frame = frame
 
     def start_over(self) -> bool:
@@ -88,7 +90,7 @@ class Job:
         stored, identities = self._look()
         if identities == self._identities:
             return False
-        self._stored, self._identities, self._frames, self._schema = stored, identities, {}, None
+        self._stored, self._identities, self._frames, self._staged = stored, identities, {}, None
         remove(self.handover.staging.data)
         return True
 
@@ -100,7 +102,7 @@ class Job:
 
     def finish(self, proof: Proof) -> Result:
         """Check what was read, and report."""
-        if self._schema is None:
+        if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
         places = {name: source.places(self._stored[name]) for name, source in self.handover.inputs.items()}
         reads, others = attribute(proof.scans(), places)
@@ -115,10 +117,9 @@ class Job:
                 f"partition {self.partition.text!r}: what the job read can't be compared with its inputs: "
                 f"{', '.join(unseen[:5])}; expected DataFrames and no RDDs, or strict=False"
             )
-        folder = self.handover.staging.data
         result = Result(
             attempt=self.handover.attempt.name,
-            written=StagedFiles(proof.rows_written(spark_path(str(folder))), readable_files(folder), self._schema),
+            written=self._staged,
             reads=reads,
             others=others,
             unseen=unseen,

@@ -55,6 +55,8 @@ __all__ = [
     "Reader",
     "Ready",
     "Text",
+    "WriteRequest",
+    "Writer",
     "clean",
     "compact",
     "drop_older",
@@ -63,6 +65,7 @@ __all__ = [
     "output_key",
     "prune",
     "register_reader",
+    "register_writer",
     "up_to_bytes",
 ]
 

@@ -231,7 +231,7 @@ def test_k5_all_or_none(root: str) -> None:
 
 def test_k5_what_a_format_cannot_hold(root: str) -> None:
     nested = pa.table({"n": [[1]]})
-    with pytest.raises(WriterError, match="csv can't hold n list"):
+    with pytest.raises(WriterError, match="csv can't hold column 'n', which is array<bigint>"):
         Csv(root, partition=PARTS).save({"a": nested})
     with pytest.raises(WriterError, match="option 'escape' of 'csv' is known to Spark alone"):
         Csv(root, partition=PARTS, options={"escape": "#"}).save({"a": pa.table({"n": [1]})})

@@ -10,7 +10,6 @@ import pytest
 
 from airflow_partitions.errors import ResultError
 from airflow_partitions.spark.proof import ObservedScan, place, recording
-from airflow_partitions.spark.reading import read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +21,7 @@ DAY = (24, 24, 24, 48)
 
 @pytest.fixture
 def flights(spark: SparkSession, lake: Any) -> DataFrame:
-    frame = read(spark, lake.handover().inputs["flights"])
+    frame = lake.handover().inputs["flights"].read(spark)
     frame.createOrReplaceTempView("flights")
     return frame
 

@@ -14,7 +14,6 @@ import pytest
 from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence, Selection
 from airflow_partitions.errors import FilterError, MissingInputError, SchemaError, StorageError
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.spark.reading import read
 from airflow_partitions.storage import Column, Csv, Files, Filter, Json, Orc, Parquet, Text, field
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filters.pruning import prune
@@ -32,22 +31,22 @@ def day(lake: Any, text: str = "2013-01-02|EWR", **changes: Any) -> Input:
 
 
 def test_exactly_the_promised_partitions(spark: SparkSession, lake: Any) -> None:
-    frame = read(spark, day(lake))
+    frame = day(lake).read(spark)
     assert len(frame.inputFiles()) == 24
     assert {row.hour for row in frame.select("hour").collect()} == {f"2013-01-02T{h:02}:00-0500" for h in range(24)}
 
 
 def test_declared_types(spark: SparkSession, lake: Any) -> None:
-    assert read(spark, day(lake)).dtypes == [("origin", "string"), ("delay", "double"), ("hour", "string")]
+    assert day(lake).read(spark).dtypes == [("origin", "string"), ("delay", "double"), ("hour", "string")]
 
 
 def test_an_added_column_is_null_in_old_files(spark: SparkSession, lake: Any) -> None:
-    frame = read(spark, day(lake, schema={"origin": "string", "gate": "int"}))
+    frame = day(lake, schema={"origin": "string", "gate": "int"}).read(spark)
     assert [row.gate for row in frame.collect()] == [None] * 48
 
 
 def test_without_a_schema_it_is_that_of_the_first_file(spark: SparkSession, lake: Any) -> None:
-    frame = read(spark, day(lake, schema=None))
+    frame = day(lake, schema=None).read(spark)
     assert frame.dtypes == [("origin", "string"), ("delay", "double"), ("hour", "string")]
     assert frame.count() == 48
 
@@ -58,15 +57,15 @@ def test_a_folder_without_files_has_no_schema(spark: SparkSession, lake: Any) ->
     shutil.rmtree(first)
     first.mkdir()
     with pytest.raises(StorageError, match="no file in the first partition"):
-        read(spark, source)
+        source.read(spark)
 
 
 def test_no_partition_at_all(spark: SparkSession, lake: Any) -> None:
     nothing = Input("flights", lake.flights, Selection(lake.flights.partition))
-    assert read(spark, nothing).collect() == []
-    assert read(spark, nothing).columns == ["origin", "delay", "hour"]
+    assert nothing.read(spark).collect() == []
+    assert nothing.read(spark).columns == ["origin", "delay", "hour"]
     with pytest.raises(MissingInputError, match="so there is no schema"):
-        read(spark, Input("flights", attrs.evolve(lake.flights, schema=None), nothing.selection))
+        Input("flights", attrs.evolve(lake.flights, schema=None), nothing.selection).read(spark)
 
 
 def test_types_of_partition_columns_are_never_inferred(spark: SparkSession, tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_types_of_partition_columns_are_never_inferred(spark: SparkSession, tmp_
     for key in keys:
         spark.range(1).toDF("n").write.parquet(storage.path_of(key))
     selection = Selection(definition, tuple(box for key in keys for box in Selection.of(definition, key).boxes))
-    frame = read(spark, Input("codes", storage, selection))
+    frame = Input("codes", storage, selection).read(spark)
     assert sorted(row.code for row in frame.collect()) == sorted(map(str, keys))
 
 
@@ -87,7 +86,7 @@ def test_typed_partition_columns(spark: SparkSession, tmp_path: Path) -> None:
     keys = tuple(definition.keys())
     for key in keys:
         spark.range(1).toDF("n").write.parquet(storage.path_of(key))
-    frame = read(spark, Input("days", storage, Selection.between(definition, definition.start, definition.end)))
+    frame = Input("days", storage, Selection.between(definition, definition.start, definition.end)).read(spark)
     assert frame.dtypes == [("n", "bigint"), ("month", "int"), ("d", "date")]
     assert sorted(str(row.d) for row in frame.collect()) == ["2013-01-01", "2013-01-02"]
     assert {row.month for row in frame.collect()} == {1}
@@ -96,13 +95,13 @@ def test_typed_partition_columns(spark: SparkSession, tmp_path: Path) -> None:
 def test_storage_without_partitions_is_read_whole(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(3).toDF("n").write.parquet(str(tmp_path / "airports"))
     source = Input("airports", Parquet(str(tmp_path / "airports"), external=True), None)
-    assert read(spark, source).count() == 3
+    assert source.read(spark).count() == 3
 
 
 def test_the_session_keeps_its_settings(spark: SparkSession, lake: Any) -> None:
     name = "spark.sql.sources.parallelPartitionDiscovery.threshold"
     before = spark.conf.get(name)
-    read(spark, day(lake))
+    day(lake).read(spark)
     assert spark.conf.get(name) == before
 
 
@@ -151,7 +150,7 @@ def test_a_file_that_does_not_fit_is_named_before_a_job(spark: SparkSession, lak
     folder = Path(next(iter(day(lake).folders)))
     pq.write_table(pa.table({"origin": ["EWR"], "delay": ["late"]}), folder / "1.parquet")
     with pytest.raises(SchemaError, match="column 'delay' is string, but is declared as double") as error:
-        read(spark, day(lake))
+        day(lake).read(spark)
     assert str(folder / "1.parquet") in str(error.value)
 
 

@@ -7,18 +7,25 @@ from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from airflow_partitions.errors import MissingInputError, ReaderError
-from airflow_partitions.storage.filesystem.filesystem import sizes
+from airflow_partitions.storage.filesystem.filesystem import at, sizes
+from airflow_partitions.storage.io import compression
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.schemas import TYPED, declared_schema, schema_of
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.metadata.arrow_types import arrow_type
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
 _TRUE = (True, "true", "True")
+#: No compressed file without a line has more bytes.
+_EMPTY_STREAM = 64
+_TOLD_BY_FILES = ("compression",)
 
 
 def dataset(scan: ReadRequest) -> ds.Dataset:
@@ -26,6 +33,8 @@ def dataset(scan: ReadRequest) -> ds.Dataset:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+    if scan.files.format == "csv" and scan.partitions is not None:  # a file without a line is an error to Arrow
+        scan = attrs.evolve(scan, partitions=tuple(_with_lines(scan, partition) for partition in scan.partitions))
     _, filesystem, paths = sources(scan)
     columns = pa.schema([(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()])
     form = _format(scan)
@@ -45,6 +54,23 @@ def dataset(scan: ReadRequest) -> ds.Dataset:
         filesystem=filesystem,
         partitions=_constants(scan, columns) if len(columns) else None,
     )
+
+
+def _with_lines(scan: ReadRequest, partition: StoredPartition) -> StoredPartition:
+    """*partition* without its empty files."""
+    import pyarrow as pa
+
+    def is_empty(name: str, path: str) -> bool:
+        if partition.files[name] > _EMPTY_STREAM:
+            return False
+        stream = compression.stream_of(name)
+        if stream is None or not partition.files[name]:
+            return not partition.files[name]
+        with at(path, scan.credentials).open("rb") as source:
+            return not pa.CompressedInputStream(source, stream).read(1)
+
+    names = [name for name, path in zip(partition.files, partition.paths, strict=True) if not is_empty(name, path)]
+    return partition if len(names) == len(partition.files) else partition.only(names)
 
 
 def _constants(scan: ReadRequest, columns: pa.Schema) -> list[ds.Expression]:
@@ -81,10 +107,18 @@ def _format(scan: ReadRequest) -> ds.FileFormat:
 
     if scan.files.format == "csv":
         return _csv(scan)
-    if scan.options:
-        raise ReaderError(f"option {next(iter(scan.options))!r} of {scan.files.format!r} is known to Spark alone")
-    formats = {"parquet": ds.ParquetFileFormat, "orc": ds.OrcFileFormat, "json": ds.JsonFileFormat}
+    check_options(scan)
+    formats = {"parquet": ds.ParquetFileFormat, "orc": ds.OrcFileFormat}
     return formats[scan.files.format]()
+
+
+def check_options(scan: ReadRequest) -> None:
+    """Refuse options of a format other than those that files tell themselves.
+
+    :raises ReaderError: if there is one.
+    """
+    if options := [name for name in scan.options if name not in _TOLD_BY_FILES]:
+        raise ReaderError(f"option {options[0]!r} of {scan.files.format!r} is known to Spark alone")
 
 
 def _csv(scan: ReadRequest) -> ds.CsvFileFormat:
@@ -92,7 +126,7 @@ def _csv(scan: ReadRequest) -> ds.CsvFileFormat:
     import pyarrow.dataset as ds
     from pyarrow import csv
 
-    options = scan.options
+    options = {name: value for name, value in scan.options.items() if name not in _TOLD_BY_FILES}
     header = options.pop("header", False) in _TRUE
     schema = declared_schema(scan)
     names = None if header or schema is None else schema.names
@@ -100,7 +134,8 @@ def _csv(scan: ReadRequest) -> ds.CsvFileFormat:
         parse_options=csv.ParseOptions(
             delimiter=options.pop("sep", options.pop("delimiter", ",")),
             quote_char=options.pop("quote", '"') or False,
-            escape_char=options.pop("escape", False),
+            escape_char=_escape(options.pop("escape", '"')),
+            newlines_in_values=options.pop("multiLine", False) in _TRUE,
         ),
         read_options=csv.ReadOptions(
             column_names=names,
@@ -108,7 +143,10 @@ def _csv(scan: ReadRequest) -> ds.CsvFileFormat:
             encoding=options.pop("encoding", "utf8"),
         ),
         convert_options=csv.ConvertOptions(
-            column_types=schema, null_values=[options.pop("nullValue", "")], strings_can_be_null=True
+            column_types=schema,
+            null_values=sorted({options.pop("nullValue", ""), ""}),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         ),
     )
     if options.get("mode") == "FAILFAST":  # what is done here anyway
@@ -116,3 +154,8 @@ def _csv(scan: ReadRequest) -> ds.CsvFileFormat:
     if options:
         raise ReaderError(f"option {next(iter(options))!r} of 'csv' is known to Spark alone; expected sep, header, …")
     return form
+
+
+def _escape(character: str) -> str | bool:
+    """What Arrow is told: it reads doubled quotes anyway."""
+    return False if character == '"' else character

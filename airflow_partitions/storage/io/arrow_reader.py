@@ -25,7 +25,7 @@ def read_table(scan: ReadRequest) -> pa.Table:
     """The rows of *scan* as a table of Arrow."""
     import pyarrow as pa
 
-    source = read_records(scan) if scan.files.format in ("text", "avro") else dataset(scan)
+    source = read_records(scan) if scan.files.format in ("text", "json", "avro") else dataset(scan)
     columns, rows = scan.chosen(source.schema.names), None
     if scan.pruning is not None and scan.pruning.rows is not None:
         rows = scan.pruning.to_arrow(scan.pruning.rows, _types(source.schema, scan.pruning.rows, scan))

@@ -9,43 +9,62 @@ from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.file_writers import write_file
+from airflow_partitions.storage.io.write_request import WriteRequest
+from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits, spark_type
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_partitions.storage.filesystem.filesystem import Location
+
+FORMATS = ("parquet", "orc", "csv", "json", "text", "avro")
 
 
-def write_table(frame: Any, files: Dataset, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
-    """Write a *frame* of pandas, polars or Arrow to *folder* as the rows of *key*.
+class ArrowWriter(Writer):
+    """Writes tables and batches of Arrow, each partition as one file."""
 
-    :return: how many rows there are, and column to Spark type.
-    :raises ForeignRowsError: if a row belongs to another partition.
-    :raises SchemaError: if a column has no type that Spark knows.
-    """
-    table = _own(_table(frame, files), files, key)
-    schema = _schema(table, files, key)
-    try:
-        cast = table.select(list(schema)).cast(_arrow_schema(schema))
-    except ValueError as error:  # a value that its type can't hold
-        raise SchemaError(f"partition {str(key)!r}: {error}; expected values that fit {schema}") from error
-    write_file(cast, folder, files)
-    return cast.num_rows, schema
+    frame = "arrow"
+    formats = FORMATS
+
+    def write(self, frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
+        table = _own(self._table(frame, request.files), request.files, key)
+        schema = _schema(table, request.files, key)
+        request.check(schema, f"partition {str(key)!r}")
+        try:
+            cast = table.select(list(schema)).cast(_arrow_schema(schema))
+        except ValueError as error:  # a value that its type can't hold
+            raise SchemaError(f"partition {str(key)!r}: {error}; expected values that fit {schema}") from error
+        write_file(cast, request)
+        return StagedFiles(cast.num_rows, readable_files(request.folder), schema)
+
+    def _table(self, frame: Any, files: Dataset) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
 
 
-def _table(frame: Any, files: Dataset) -> pa.Table:
-    import pyarrow as pa
+class PandasWriter(ArrowWriter):
+    """Writes DataFrames of pandas."""
 
-    package = type(frame).__module__.partition(".")[0]
-    if package == "pandas":
+    frame = "pandas"
+
+    def _table(self, frame: Any, files: Dataset) -> pa.Table:
+        import pyarrow as pa
+
         named = any(name is not None for name in frame.index.names)
         table = pa.Table.from_pandas(frame.reset_index() if named else frame, preserve_index=False)
         return _whole(table, dict(files.schema or ()))
-    if package == "polars":
+
+
+class PolarsWriter(ArrowWriter):
+    """Writes DataFrames of polars, lazy ones too."""
+
+    frame = "polars"
+
+    def _table(self, frame: Any, files: Dataset) -> pa.Table:
         return (frame.collect() if hasattr(frame, "collect") else frame).to_arrow()
-    return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
 
 
 def _whole(table: pa.Table, declared: dict[str, str]) -> pa.Table:
@@ -64,21 +83,23 @@ def _own(table: pa.Table, files: Dataset, key: Key) -> pa.Table:
     """*table* without its partition columns, all of whose values are those of *key*."""
     columns = {name.lower(): name for name in files.layout.columns}
     texts = files.layout.values_of(key)
-    held = [name for name in table.column_names if name.lower() in columns]
-    for name in held:
+    partition_columns = [name for name in table.column_names if name.lower() in columns]
+    for name in partition_columns:
         own = columns[name.lower()]
-        if strange := _strange(table[name], files.layout.columns[own].type, texts[own]):
+        if foreign := _foreign(table[name], files.layout.columns[own].type, texts[own]):
             raise ForeignRowsError(
-                f"partition {str(key)!r} of {files.path!r}: {len(strange)} rows belong elsewhere, for example"
-                f" {name}={strange[0]}; expected only rows of the partition: filter them, or drop the column"
+                f"partition {str(key)!r} of {files.path!r}: {len(foreign)} rows belong elsewhere, for example"
+                f" {name}={foreign[0]}; expected only rows of the partition: filter them, or drop the column"
             )
-    kept = table.drop_columns(held)
+    kept = table.drop_columns(partition_columns)
     if not kept.column_names:
-        raise ResultError(f"partition {str(key)!r}: there are only partition columns {held}; expected others too")
+        raise ResultError(
+            f"partition {str(key)!r}: there are only partition columns {partition_columns}; expected others too"
+        )
     return kept
 
 
-def _strange(column: Any, kind: str, text: str) -> list[Any]:
+def _foreign(column: Any, kind: str, text: str) -> list[Any]:
     """Values of *column* that are not what *text* says."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -95,15 +116,15 @@ def _schema(table: pa.Table, files: Dataset, key: Key) -> dict[str, str]:
     import pyarrow as pa
 
     declared = dict(files.schema or ())
-    found = {}
+    schema = {}
     for field in table.schema:
         kind = declared.get(field.name)
         wider = kind is not None and (pa.types.is_null(field.type) or fits(field.type, arrow_type(kind)))
         try:
-            found[field.name] = kind if wider and kind is not None else spark_type(field.type)
+            schema[field.name] = kind if wider and kind is not None else spark_type(field.type)
         except SchemaError as error:
             raise SchemaError(f"partition {str(key)!r}: column {field.name!r}: {error}") from None
-    return {name: found[name] for name in {**declared, **found} if name in found}
+    return {name: schema[name] for name in {**declared, **schema} if name in schema}
 
 
 def _arrow_schema(schema: dict[str, str]) -> pa.Schema:

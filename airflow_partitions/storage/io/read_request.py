@@ -1,27 +1,24 @@
-"""What a reader is asked for."""
+"""The request that a reader answers."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.translate_errors import about
 from airflow_partitions.storage.filters.pruning import Pruning
+from airflow_partitions.storage.io.request import Request
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.storage.filesystem.filesystem import Location
-
 
 @attrs.frozen(kw_only=True)
-class ReadRequest:
+class ReadRequest(Request):
     """What to read.
 
     :ivar files: the dataset: its path, format, options, declared schema.
@@ -31,27 +28,10 @@ class ReadRequest:
     :ivar spark: the session, if one was given.
     """
 
-    files: Dataset
     partitions: tuple[StoredPartition, ...] | None = None
     columns: tuple[str, ...] | None = None
     pruning: Pruning | None = None
     spark: SparkSession | None = None
-
-    @property
-    def credentials(self) -> dict[str, Any]:
-        """What the reader may use to open files: the dataset's, unless its options say otherwise."""
-        options = dict(self.files.options)
-        return dict(options["credentials"] or {}) if "credentials" in options else dict(self.files.credentials)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options of the format."""
-        return {name: value for name, value in self.files.options if name != "credentials"}
-
-    @property
-    def root(self) -> Location:
-        """The dataset's folder, as the reader reaches it."""
-        return at(self.files.path, self.credentials)
 
     @property
     def partition_columns(self) -> Mapping[str, str]:

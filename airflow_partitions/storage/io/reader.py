@@ -1,4 +1,4 @@
-"""What a reader is."""
+"""The interface of readers."""
 
 from __future__ import annotations
 

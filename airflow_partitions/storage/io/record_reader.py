@@ -1,14 +1,16 @@
-"""Formats that Arrow does not read: lines of text, and Avro."""
+"""Formats that Arrow does not read, or not with all their types: lines of text, JSON, Avro."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ReaderError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
-from airflow_partitions.storage.io.arrow_dataset import sources
+from airflow_partitions.storage.io.arrow_dataset import check_options, sources
+from airflow_partitions.storage.io.avro_types import arrow_type as avro_arrow_type
+from airflow_partitions.storage.io.compression import stream_of
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.schemas import declared_schema
 from airflow_partitions.storage.layout.column import TYPES
@@ -24,6 +26,7 @@ def read_records(scan: ReadRequest) -> ds.Dataset:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+    check_options(scan)
     tables = list(_tables(scan))
     columns = [(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()]
     wanted = declared_schema(scan) or (tables[0][1].schema if tables else pa.schema([("value", pa.string())]))
@@ -44,7 +47,12 @@ def read_records(scan: ReadRequest) -> ds.Dataset:
 def _tables(scan: ReadRequest) -> Iterator[tuple[dict[str, str], pa.Table]]:
     base, _, paths = sources(scan)
     texts = [dict(p.values) for p in scan.partitions or () for _ in p.paths] or [{} for _ in paths]
-    read = _lines if scan.files.format == "text" else _avro
+    readers: dict[str, Callable[[Any], pa.Table]] = {
+        "text": _lines,
+        "json": partial(_json, schema=declared_schema(scan)),
+        "avro": _avro,
+    }
+    read = readers[scan.files.format]
     root = scan.root
     for path, values in zip(paths, texts, strict=True):
         file = root / path[len(base) + 1 :]
@@ -52,8 +60,16 @@ def _tables(scan: ReadRequest) -> Iterator[tuple[dict[str, str], pa.Table]]:
             partial(scan.named, path), f"read as {scan.files.format}", damaged=(ValueError, EOFError)
         )
         with damaged, file.open("rb") as source:
-            table = read(source)
+            table = read(_plain(source, path))
         yield values, table
+
+
+def _plain(source: Any, path: str) -> Any:
+    """*source* as it was before it was compressed, which the ending of its name tells."""
+    import pyarrow as pa
+
+    stream = stream_of(path)
+    return source if stream is None else pa.CompressedInputStream(source, stream)
 
 
 def _lines(source: Any) -> pa.Table:
@@ -62,6 +78,22 @@ def _lines(source: Any) -> pa.Table:
     text = source.read().decode()
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
     return pa.table({"value": pa.array(lines, pa.string())})
+
+
+def _json(source: Any, schema: pa.Schema | None) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import json
+
+    content = source.read()
+    if not content.strip():
+        return pa.table({})
+    if schema is None:
+        return json.read_json(pa.BufferReader(content))
+    # Arrow takes dates for numbers, and knows no text of times.
+    texts = pa.schema([pa.field(f.name, pa.string() if pa.types.is_temporal(f.type) else f.type) for f in schema])
+    options = json.ParseOptions(explicit_schema=texts, unexpected_field_behavior="ignore")
+    table = json.read_json(pa.BufferReader(content), parse_options=options)
+    return table.cast(pa.schema([schema.field(name) for name in table.column_names]))
 
 
 def _avro(source: Any) -> pa.Table:
@@ -76,13 +108,13 @@ def _avro(source: Any) -> pa.Table:
         ) from error
     try:
         records: Any = reader(source)
-        names = [field["name"] for field in records.writer_schema["fields"]]
+        fields = records.writer_schema["fields"]
         rows = list(records)
     except ValueError as error:
         if "you need to install" in str(error):
             raise ReaderError(f"Avro is read by fastavro: {error}; expected that, or as_='spark'") from error
         raise
-    return pa.table({name: [row[name] for row in rows] for name in names})
+    return pa.table({f["name"]: pa.array([row[f["name"]] for row in rows], avro_arrow_type(f)) for f in fields})
 
 
 def _column(scan: ReadRequest, table: pa.Table, field: pa.Field) -> Any:

@@ -1,19 +1,83 @@
-"""The readers there are, by kind of frame, protocol and format."""
+"""The readers and writers there are, by kind of frame, protocol and format."""
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
-from airflow_partitions.errors import ReaderError
+from airflow_partitions.errors import ReaderError, WriterError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.arrow_reader import ArrowReader, PandasReader, PolarsReader
+from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter, PolarsWriter
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import SparkReader
+from airflow_partitions.storage.io.spark_writer import SparkWriter
+from airflow_partitions.storage.io.writer import Writer
 
-ANY = ""
+_ANY = ""
 #: Frames by the package that their type is from.
 _PACKAGES = {"pyspark": "spark", "pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
-_readers: dict[tuple[str | type, str, str], Reader] = {}
+_Entry = TypeVar("_Entry", Reader, Writer)
+
+
+class _Registry(Generic[_Entry]):
+    """Readers, or writers. The most specific one is used: by format and protocol, by format, by protocol, for all.
+
+    :param noun: what each of them is.
+    :param verb: what it does to a format.
+    :param error: what is raised where there is none.
+    """
+
+    def __init__(self, noun: str, verb: str, error: type[ReaderError | WriterError]) -> None:
+        self._noun = noun
+        self._verb = verb
+        self._error = error
+        self._entries: dict[tuple[str | type, str, str], _Entry] = {}
+
+    def register(self, entry: _Entry, *, override: bool) -> None:
+        keys: list[tuple[str | type, str, str]] = [
+            (entry.frame, p, f) for p in entry.protocols or (_ANY,) for f in entry.formats or (_ANY,)
+        ]
+        if taken := [key for key in keys if key in self._entries and not override]:
+            frame, protocol, kind = taken[0]
+            raise self._error(
+                f"{type(self._entries[taken[0]]).__name__} {self._verb} {kind or 'any format'} on"
+                f" {protocol or 'any file system'} as {frame!r} already; expected other formats or protocols, or"
+                " override=True"
+            )
+        self._entries.update(dict.fromkeys(keys, entry))
+
+    def get(self, frame: str | type, files: Dataset) -> _Entry:
+        protocol, kind = urlsplit(files.path).scheme or "file", files.format
+        names = _names(frame)
+        for name in names:
+            for of, on in ((kind, protocol), (kind, _ANY), (_ANY, protocol), (_ANY, _ANY)):
+                if entry := self._entries.get((name, on, of)):
+                    return entry
+        frames = sorted({str(name) for name, _, _ in self._entries})
+        formats = sorted({kind for name, _, kind in self._entries if name in names and kind})
+        raise self._error(
+            f"nothing {self._verb} format {kind!r} on {protocol!r} as {frame!r}; expected one of the frames"
+            f" {', '.join(frames)}"
+            + (f", or one of the formats {', '.join(formats)}" if formats else "")
+            + f"; others can be added by register_{self._noun}(…)"
+        )
+
+    def has(self, frame: type) -> bool:
+        names = _names(frame)
+        return any(name in names for name, _, _ in self._entries)
+
+
+def _names(frame: str | type) -> list[str | type]:
+    """What *frame* may be registered as."""
+    if isinstance(frame, str):
+        return [frame]
+    packages = [_PACKAGES[name] for name in [frame.__module__.partition(".")[0]] if name in _PACKAGES]
+    return [*frame.__mro__, *packages]
+
+
+_readers: _Registry[Reader] = _Registry("reader", "reads", ReaderError)
+_writers: _Registry[Writer] = _Registry("writer", "writes", WriterError)
 
 
 def register_reader(reader: Reader, *, override: bool = False) -> None:
@@ -22,14 +86,16 @@ def register_reader(reader: Reader, *, override: bool = False) -> None:
     :param override: take the place of another reader for the same things.
     :raises ReaderError: if there is another one, without *override*; nothing was changed.
     """
-    wanted = [(reader.frame, p, f) for p in reader.protocols or (ANY,) for f in reader.formats or (ANY,)]
-    if taken := [each for each in wanted if each in _readers and not override]:
-        frame, protocol, kind = taken[0]
-        raise ReaderError(
-            f"{type(_readers[taken[0]]).__name__} reads {kind or 'any format'} on {protocol or 'any file system'} as"
-            f" {frame!r} already; expected other formats or protocols, or override=True"
-        )
-    _readers.update(dict.fromkeys(wanted, reader))
+    _readers.register(reader, override=override)
+
+
+def register_writer(writer: Writer, *, override: bool = False) -> None:
+    """Make *writer* known, to :meth:`.Files.save`, Spark assets and :func:`.write_many`; see :func:`register_reader`.
+
+    :param override: take the place of another writer for the same things.
+    :raises WriterError: if there is another one, without *override*; nothing was changed.
+    """
+    _writers.register(writer, override=override)
 
 
 def reader_for(frame: str | type, files: Dataset) -> Reader:
@@ -37,22 +103,23 @@ def reader_for(frame: str | type, files: Dataset) -> Reader:
 
     :raises ReaderError: if there is none.
     """
-    protocol, kind = urlsplit(files.path).scheme or "file", files.format
-    names: list[str | type] = [frame]
-    if isinstance(frame, type):
-        names += [_PACKAGES[package] for package in [frame.__module__.partition(".")[0]] if package in _PACKAGES]
-    for name in names:
-        for about in ((protocol, kind), (ANY, kind), (protocol, ANY), (ANY, ANY)):
-            if found := _readers.get((name, *about)):
-                return found
-    frames = sorted({str(known) for known, _, _ in _readers})
-    formats = sorted({kind for known, _, kind in _readers if known in names and kind})
-    raise ReaderError(
-        f"nothing reads format {kind!r} on {protocol!r} as {frame!r}; expected one of the frames {', '.join(frames)}"
-        + (f", or one of the formats {', '.join(formats)}" if formats else "")
-        + "; others can be added by register_reader(…)"
-    )
+    return _readers.get(frame, files)
+
+
+def writer_for(frame: str | type, files: Dataset) -> Writer:
+    """The writer of *frame* as *files*.
+
+    :raises WriterError: if there is none.
+    """
+    return _writers.get(frame, files)
+
+
+def is_written(frame: type) -> bool:
+    """Whether there is a writer of such frames, for whatever files."""
+    return _writers.has(frame)
 
 
 for _reader in (SparkReader(), ArrowReader(), PandasReader(), PolarsReader()):
     register_reader(_reader)
+for _writer in (SparkWriter(), ArrowWriter(), PandasWriter(), PolarsWriter()):
+    register_writer(_writer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from airflow_partitions.errors import InvalidKeyError, ResultError
@@ -10,20 +10,11 @@ from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
-from airflow_partitions.storage.io.arrow_writer import write_table
-from airflow_partitions.storage.io.spark_writer import write_spark
+from airflow_partitions.storage.io.registry import is_written, writer_for
+from airflow_partitions.storage.io.write_request import WriteRequest
+from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-
-#: Told a frame, the dataset, the key and the folder: how many rows were written, and column to type.
-Write = Callable[[Any, Dataset, Key, Any], tuple[int, dict[str, str]]]
-#: Who writes the frames of a package.
-_WRITERS: Mapping[str, Write] = {
-    "pandas": write_table,
-    "polars": write_table,
-    "pyarrow": write_table,
-    "pyspark": write_spark,
-}
 
 
 def save(
@@ -36,30 +27,29 @@ def save(
     evolve: bool = False,
 ) -> dict[str, PartitionMetadata]:
     """Write *data*, frames or functions that give them by key, as partitions of *files*: all of them, or none."""
-    wanted: dict[Key, Any] = {}
-    for given, frame in data.items():
-        if (key := files.layout.key(given)) in wanted:
+    frames: dict[Key, Any] = {}
+    for name, frame in data.items():
+        if (key := files.layout.key(name)) in frames:
             raise InvalidKeyError(
-                f"partition {str(key)!r} of {files.path!r} is given twice; expected it once", given=given
+                f"partition {str(key)!r} of {files.path!r} is given twice; expected it once", given=name
             )
-        wanted[key] = frame
+        frames[key] = frame
     with Commit(files, attempt, evolve=evolve) as commit:
-        for key, frame in wanted.items():
-            found = frame() if callable(frame) else frame
+        for key, frame in frames.items():
+            rows = frame() if callable(frame) else frame
+            writer = _writer(rows, files, key)
+            request = WriteRequest(files=files, folder=commit.stage(key), evolve=evolve)
             with translate_errors(about(files.path, [str(key)]), "written"):
-                rows, schema = _writer(found, key)(found, files, key, commit.stage(key))
-            if files.schema is not None:  # before the next function is called
-                commit.rule.check(dict(files.schema), schema, str(key))
-            commit.put(key, mode=mode, rows=rows, schema=schema, user=user)
+                staged = writer.write(rows, key, request)
+            commit.put(key, mode=mode, rows=staged.rows, schema=staged.schema, user=user)
     return commit.markers
 
 
-def _writer(frame: Any, key: Key) -> Write:
-    found = _WRITERS.get(type(frame).__module__.partition(".")[0])
-    if found is None:
+def _writer(frame: Any, files: Dataset, key: Key) -> Writer:
+    if not is_written(type(frame)):
         hint = ": return the frame instead of writing it" if frame is None else ""
         raise ResultError(
             f"partition {str(key)!r}: got {type(frame).__name__}; expected a frame of pandas, polars, Arrow or Spark,"
             f" or a function that gives one{hint}"
         )
-    return found
+    return writer_for(type(frame), files)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from airflow_partitions.errors import MissingInputError, ReaderError, StorageError
@@ -14,6 +14,7 @@ from airflow_partitions.storage.io.arrow_dataset import sources
 from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.schemas import TYPED, schema_of
+from airflow_partitions.storage.io.spark_options import read_options
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _load(
             " \\, or as_='arrow'"
         )
     reader = spark.read.format(scan.files.format).schema(schema)
-    options = {**_EXACTLY, **format_options(scan)}
+    options = {**_EXACTLY, **read_options(scan)}
     if base is not None:
         # Other levels of the paths than partition columns are skipped.
         options |= {"basePath": base, "ignoreInvalidPartitionPaths": "true"}
@@ -133,11 +134,6 @@ def _elsewhere(scan: ReadRequest, spark: SparkSession, schema: StructType, parti
     frame = _load(scan, spark, own, [spark_path(path) for path in partition.paths])
     texts = {name: f.lit(partition.values[name]).cast(kind) for name, kind in scan.partition_columns.items()}
     return frame.withColumns(texts).select(*map(quoted, schema.names))
-
-
-def format_options(scan: ReadRequest) -> dict[str, Any]:
-    """What Spark is told about the files of *scan*: the credentials and the options of their format."""
-    return {**_secrets(scan), **scan.options}
 
 
 @contextmanager
@@ -160,22 +156,6 @@ def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
         raise
 
 
-def _secrets(scan: ReadRequest) -> dict[str, Any]:
-    """The credentials of s3fs as options of Spark's S3 file system, for this read alone."""
-    if urlsplit(scan.files.path).scheme not in ("s3", "s3a"):
-        return {}
-    given = scan.credentials
-    endpoint = given.get("endpoint_url") or given.get("client_kwargs", {}).get("endpoint_url")
-    named = {
-        "fs.s3a.access.key": given.get("key"),
-        "fs.s3a.secret.key": given.get("secret"),
-        "fs.s3a.session.token": given.get("token"),
-        "fs.s3a.endpoint": endpoint,
-        "fs.s3a.path.style.access": "true" if endpoint else None,
-    }
-    return {name: value for name, value in named.items() if value is not None}
-
-
 @contextmanager
 def _listed_by_the_driver(spark: SparkSession, paths: int) -> Iterator[None]:
     listed = spark.conf.get(_THRESHOLD)
@@ -196,7 +176,7 @@ def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
         if files:
             schema_of(scan, files, filesystem, exact_names=False)
     if declared is not None:
-        fields = _struct(declared).fields
+        fields = struct_of(declared).fields
     elif partitions is None:
         fields = _inferred(scan, spark, [spark_path(scan.files.path)]).fields
     elif partitions:
@@ -208,7 +188,7 @@ def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
         )
     hidden = {name.lower() for name in scan.partition_columns}
     kept = [field for field in fields if field.name.lower() not in hidden]
-    return StructType([*kept, *_struct(scan.partition_columns.items()).fields])
+    return StructType([*kept, *struct_of(scan.partition_columns.items()).fields])
 
 
 def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> StructType:
@@ -218,7 +198,7 @@ def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> Struc
         raise StorageError(f"no file in the first partition of {scan.files.path!r}; expected one, or schema={{…}}")
     try:
         # Without basePath each path is a root of its own: its name is not read as a column.
-        reader = spark.read.format(scan.files.format).options(**format_options(scan))
+        reader = spark.read.format(scan.files.format).options(**read_options(scan))
         with known_format(scan.files.format, spark):
             return reader.load(paths[:1]).schema
     except AnalysisException as error:
@@ -226,7 +206,8 @@ def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> Struc
         raise StorageError(f"no schema in {paths[0]}; expected a {kind} file there, or schema={{…}}") from error
 
 
-def _struct(fields: Iterable[tuple[str, str]]) -> StructType:
+def struct_of(fields: Iterable[tuple[str, str]]) -> StructType:
+    """Spark's schema of columns with their types."""
     from pyspark.sql.types import StructType
 
     return cast("StructType", StructType.fromDDL(", ".join(f"{quoted(name)} {kind}" for name, kind in fields)))

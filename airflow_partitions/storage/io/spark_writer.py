@@ -2,43 +2,187 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.errors import ForeignRowsError, LayoutError, ResultError, WriterError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.filesystem.paths import is_local
+from airflow_partitions.storage.filesystem.filesystem import remove, sizes
 from airflow_partitions.storage.io.own_rows import own_rows
-from airflow_partitions.storage.io.read_request import ReadRequest
-from airflow_partitions.storage.io.spark_reader import format_options, known_format, spark_path
+from airflow_partitions.storage.io.shape import Shape
+from airflow_partitions.storage.io.spark_columns import fitted, shaped, types_of, with_directory_columns
+from airflow_partitions.storage.io.spark_options import write_options
+from airflow_partitions.storage.io.spark_reader import known_format, spark_path
+from airflow_partitions.storage.io.staged_rows import directory_and_name, staged_rows
+from airflow_partitions.storage.io.write_request import WriteRequest
+from airflow_partitions.storage.io.writer import Writer
+from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
+from airflow_partitions.storage.scan.snapshot import inventory
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from airflow_partitions.storage.filesystem.filesystem import Location
 
+_SAMPLE = 10_000
+_THREADS = 8
 
-def write_spark(frame: DataFrame, files: Dataset, key: Key, folder: Location) -> tuple[int, dict[str, str]]:
-    """Write *frame* to *folder* as the rows of *key*; they are counted on the way.
 
-    :return: how many rows there are, and column to Spark type.
-    :raises ForeignRowsError: if a row belongs to another partition.
+class SparkWriter(Writer):
+    """Writes DataFrames of Spark, in every format that the session knows. Rows are counted on the way."""
+
+    frame = "spark"
+
+    def write(self, frame: DataFrame, key: Key, request: WriteRequest) -> StagedFiles:
+        name = f"partition {str(key)!r}"
+        with own_rows(_check_frame(frame, name), request.files, key) as own:
+            request.check(types_of(own), name)
+            fit = fitted(own, request.files)
+            rows = _save(fit, request, request.folder, mode="overwrite")
+        return StagedFiles(rows, readable_files(request.folder), types_of(fit))
+
+    def write_many(self, frame: DataFrame, request: WriteRequest, shape: Shape) -> Mapping[Key, StagedFiles]:
+        files = request.files
+        columns = list(files.layout.columns)
+        keyed = with_directory_columns(_check_frame(frame, repr(files.path)), files)
+        if len(keyed.columns) == len(columns):
+            raise ResultError(f"the DataFrame has only partition columns {columns}; expected others too")
+        request.check(types_of(keyed.drop(*columns)), repr(files.path))
+        fit = fitted(keyed, files, columns)
+        schema = types_of(fit.drop(*columns))
+        limit: dict[str, Any] = {}
+        if shape.target_file_size is not None:
+            limit["maxRecordsPerFile"] = _rows_per_file(fit, request, shape.target_file_size)
+        rows = _save(shaped(fit, files, shape), request, request.folder, *columns, **limit)
+        names = _names(request)
+        keys = {directory: _key(directory, request) for directory in names}
+        counts = _counts(frame.sparkSession, request, schema, names)
+        if sum(counts.values()) != rows:
+            raise ResultError(
+                f"{files.path!r}: {rows} rows were written, but the files hold {sum(counts.values())}; expected the"
+                " same: run it again"
+            )
+        return {keys[d]: StagedFiles(counts[d], names[d], schema) for d in names}
+
+
+def _check_frame(frame: Any, name: str) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    if not isinstance(frame, DataFrame):
+        hint = ": return the DataFrame instead of writing it" if frame is None else ": use spark.createDataFrame(…)"
+        raise ResultError(f"{name}: got {type(frame).__name__}; expected a Spark DataFrame{hint}")
+    if frame.isStreaming:
+        raise ResultError(f"{name}: got a streaming DataFrame; expected one that ends (spark.read)")
+    return frame
+
+
+def _save(
+    frame: DataFrame, request: WriteRequest, folder: Location, *columns: str, mode: str = "error", **options: Any
+) -> int:
+    """Write *frame* as files below *folder*, in directories by *columns*.
+
+    :return: how many rows there are. A task that is run twice counts once, since nothing is shuffled after the count.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
     counts = Observation()
-    options = {**output_options(str(folder)), **format_options(ReadRequest(files=files))}
-    with own_rows(frame, files, key) as kept, known_format(files.format, frame.sparkSession):
-        counted = kept.observe(counts, f.count(f.lit(1)).alias("rows"))
-        counted.write.mode("append").format(files.format).options(**options).save(spark_path(str(folder)))
-    return counts.get["rows"], {field.name: field.dataType.simpleString() for field in kept.schema.fields}
+    writer = frame.observe(counts, f.count(f.lit(1)).alias("rows")).write.format(request.files.format)
+    writer = writer.options(**write_options(request), **options).mode(mode)
+    with known_format(request.files.format, frame.sparkSession), _held_by_the_format(request):
+        (writer.partitionBy(*columns) if columns else writer).save(spark_path(str(folder)))
+    return int(counts.get["rows"])
 
 
-def output_options(folder: str) -> dict[str, str]:
-    """How Spark's tasks bring their files to *folder*, where nobody looks before it is published.
+@contextmanager
+def _held_by_the_format(request: WriteRequest) -> Iterator[None]:
+    from pyspark.errors import AnalysisException
 
-    On object stores a rename is a copy, so that one for each task is enough there; for none configure the magic
-    committer of S3A.
-    """
-    options = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
-    return options if is_local(folder) else {**options, "mapreduce.fileoutputcommitter.algorithm.version": "2"}
+    try:
+        yield
+    except AnalysisException as error:
+        if error.getCondition() == "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":
+            raise WriterError(
+                f"{request.files.path!r}: {request.files.format} can't hold column"
+                f" {(error.getMessageParameters() or {}).get('columnName')}: {error}"
+            ) from error
+        raise
+
+
+def _rows_per_file(frame: DataFrame, request: WriteRequest, target: int) -> int:
+    """How many rows make a file of the wanted size."""
+    stored = next((partition for partition in inventory(request.files) if partition.rows), None)
+    if stored is not None and stored.rows:
+        return max(1, target * stored.rows // max(stored.bytes, 1))
+    folder = request.folder.with_name(f"{request.folder.name}-sample")
+    sample = frame.drop(*request.files.layout.columns).limit(_SAMPLE).coalesce(1)
+    rows = _save(sample, request, folder)
+    size = sum(_data(folder).values())
+    remove(folder)
+    return max(1, target * rows // max(size, 1))
+
+
+def _names(request: WriteRequest) -> dict[str, dict[str, int]]:
+    """The files in each directory that was written, with their sizes."""
+    levels = len(request.files.layout.columns)
+    names: dict[str, dict[str, int]] = {}
+    for path, size in _data(request.folder).items():
+        directory, _, name = path.rpartition("/")
+        if path.count("/") == levels:
+            names.setdefault(directory, {})[name] = size
+    return names
+
+
+def _key(directory: str, request: WriteRequest) -> Key:
+    try:
+        return request.files.layout.key_of(directory)
+    except LayoutError as error:
+        raise ForeignRowsError(
+            f"some rows belong to {directory!r}, which is no partition of {request.files.path!r}; expected rows of its"
+            " partitions only: filter the others"
+        ) from error
+
+
+def _data(folder: Location) -> dict[str, int]:
+    """Files below *folder* that readers read, with their sizes."""
+    return {name: size for name, size in sizes(folder).items() if name.rpartition("/")[2][0] not in "_."}
+
+
+def _counts(
+    spark: SparkSession, request: WriteRequest, schema: Mapping[str, str], names: Mapping[str, Mapping[str, int]]
+) -> dict[str, int]:
+    """Rows of each directory, of the files that were committed: by their footers, or else by reading them."""
+    from pyspark.sql import functions as f
+
+    counts = dict.fromkeys(names, 0)
+    if footer := _FOOTERS.get(request.files.format):
+        paths = [(directory, name) for directory in names for name in names[directory]]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            rows = threads.map(lambda path: footer(request.folder / path[0] / path[1]), paths)
+        for (directory, _), count in zip(paths, rows, strict=True):
+            counts[directory] += count
+    elif names:
+        staged = staged_rows(spark, request, schema).groupBy(f.col("_metadata.file_path").alias("file"))
+        for row in staged.count().collect():
+            counts[directory_and_name(row["file"], names)[0]] += row["count"]
+    return counts
+
+
+def _parquet_rows(file: Location) -> int:
+    from pyarrow import parquet
+
+    with file.open("rb") as source:
+        return int(parquet.ParquetFile(source).metadata.num_rows)
+
+
+def _orc_rows(file: Location) -> int:
+    from pyarrow import orc
+
+    with file.open("rb") as source:
+        return int(orc.ORCFile(source).nrows)
+
+
+#: Rows of a file, by the format whose footers tell it.
+_FOOTERS: Mapping[str, Callable[[Location], int]] = {"parquet": _parquet_rows, "orc": _orc_rows}

@@ -32,27 +32,28 @@ class SchemaRule:
         for change in changes:
             if change.marker is not None and (given := change.marker.schema):
                 if schema:
-                    self.check(schema, given, change.key)
+                    self.check(schema, given, f"partition {change.key!r}")
                 schema = widest(schema, given)
         return schema
 
-    def check(self, known: Mapping[str, str], given: Mapping[str, str], key: str) -> None:
-        """Make sure that the columns *given* of the partition *key* are the *known* ones.
+    def check(self, known: Mapping[str, str], given: Mapping[str, str], name: str) -> None:
+        """Make sure that the columns *given* are the *known* ones.
 
+        :param name: what has them, for the message.
         :raises SchemaError: if they are not; the message names those that differ.
         """
         wrong = [
-            f"{name!r} is {given[name]}, not {kind}"
-            for name, kind in known.items()
-            if name in given and not self._fits(kind, given[name])
+            f"{column!r} is {given[column]}, not {kind}"
+            for column, kind in known.items()
+            if column in given and not self._fits(kind, given[column])
         ]
         if not self.evolve:
-            wrong += [f"{name!r} is missing" for name in known if name not in given]
-            wrong += [f"{name!r} is new" for name in given if name not in known]
+            wrong += [f"{column!r} is missing" for column in known if column not in given]
+            wrong += [f"{column!r} is new" for column in given if column not in known]
         if wrong:
-            shown = ", ".join(f"{name} {kind}" for name, kind in known.items())
+            shown = ", ".join(f"{column} {kind}" for column, kind in known.items())
             hint = "" if self.evolve else ", or evolve=True where columns come, go or become wider"
-            raise SchemaError(f"partition {key!r}: {'; '.join(wrong)}; expected the columns {shown}{hint}")
+            raise SchemaError(f"{name}: {'; '.join(wrong)}; expected the columns {shown}{hint}")
 
     def _fits(self, known: str, given: str) -> bool:
         if known == given or (self.evolve and (wider(known, given) or wider(given, known))):

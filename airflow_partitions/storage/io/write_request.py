@@ -1,0 +1,40 @@
+"""The request that a writer answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.storage.io.format_limits import check_columns
+from airflow_partitions.storage.io.request import Request
+from airflow_partitions.storage.metadata.schema import SchemaRule
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
+
+
+@attrs.frozen(kw_only=True)
+class WriteRequest(Request):
+    """Where and how to write rows.
+
+    :ivar files: the dataset: its path, format, options, declared schema.
+    :ivar folder: where the files go. It is nobody else's, and nobody reads it before it is published.
+    :ivar evolve: the rows may have other columns than the dataset declares.
+    """
+
+    folder: Location
+    evolve: bool = False
+
+    def check(self, schema: Mapping[str, str], name: str) -> None:
+        """Refuse columns that the dataset does not declare or its format can't hold.
+
+        :param schema: column to Spark type, without the partition columns.
+        :param name: what is written, for the message.
+        :raises SchemaError: if the dataset declares others.
+        :raises WriterError: if the format can't hold them.
+        """
+        if self.files.schema is not None:
+            SchemaRule(evolve=self.evolve).check(dict(self.files.schema), schema, name)
+        check_columns(self.files, schema)
