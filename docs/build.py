@@ -115,6 +115,11 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.storage:register_reader": (),
     },
     "Changing": {
+        "airflow_partitions.storage:WriteRequest": ("check",),
+        "airflow_partitions.storage:StagedFiles": (),
+        "airflow_partitions.storage:Shape": (),
+        "airflow_partitions.storage:Writer": ("check", "write", "write_many"),
+        "airflow_partitions.storage:register_writer": (),
         "airflow_partitions.storage:Commit": None,
         "airflow_partitions.storage:Attempt": (),
         "airflow_partitions.storage:compact": (),

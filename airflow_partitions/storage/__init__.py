@@ -25,7 +25,11 @@ _MODULES = {
     "ReadRequest": "io.read_request",
     "Reader": "io.reader",
     "Ready": "consumers.ready",
+    "Shape": "io.shape",
+    "StagedFiles": "metadata.staged_files",
     "Text": "formats",
+    "WriteRequest": "io.write_request",
+    "Writer": "io.writer",
     "clean": "maintenance.cleanup",
     "compact": "maintenance.retention",
     "drop_older": "maintenance.retention",
@@ -34,6 +38,7 @@ _MODULES = {
     "output_key": "filters.arguments",
     "prune": "filters.pruning",
     "register_reader": "io.registry",
+    "register_writer": "io.registry",
     "up_to_bytes": "consumers.batch",
 }
 
@@ -54,6 +59,8 @@ __all__ = [
     "ReadRequest",
     "Reader",
     "Ready",
+    "Shape",
+    "StagedFiles",
     "Text",
     "WriteRequest",
     "Writer",
@@ -81,12 +88,16 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
     from airflow_partitions.storage.io.read_request import ReadRequest
     from airflow_partitions.storage.io.reader import Reader
-    from airflow_partitions.storage.io.registry import register_reader
+    from airflow_partitions.storage.io.registry import register_reader, register_writer
+    from airflow_partitions.storage.io.shape import Shape
+    from airflow_partitions.storage.io.write_request import WriteRequest
+    from airflow_partitions.storage.io.writer import Writer
     from airflow_partitions.storage.layout.column import Column
     from airflow_partitions.storage.layout.layout import Layout
     from airflow_partitions.storage.maintenance.cleanup import clean
     from airflow_partitions.storage.maintenance.retention import compact, drop_older
     from airflow_partitions.storage.metadata.attempt import Attempt
+    from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 
 def __getattr__(name: str) -> Any:

@@ -21,11 +21,12 @@ from airflow_partitions.errors import (
     MissingPartitionError,
     ResultError,
     StorageError,
+    WriterError,
 )
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Csv, Files, Parquet, Text
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
@@ -329,3 +330,18 @@ def test_serializes_with_its_dag(lake: Any) -> None:
     data = DagSerialization.to_dict(dag)
     assert json.dumps(data) == json.dumps(DagSerialization.to_dict(dag))
     assert DagSerialization.from_dict(data).task_dict["delays"].task_type == "SparkAssetOperator"
+
+
+@pytest.mark.parametrize(
+    ("storage", "words"),
+    [
+        (
+            Text("/lake/x", schema={"carrier": "string", "n": "int"}),
+            "text can't hold carrier string, n int; expected one",
+        ),
+        (Csv("/lake/x", schema={"tags": "array<string>"}), "csv can't hold column 'tags', which is array<string>"),
+    ],
+)
+def test_columns_that_the_format_can_not_hold_are_refused_at_once(lake: Any, storage: Files, words: str) -> None:
+    with pytest.raises(WriterError, match=words):
+        task(lake, storage=storage.of(lake.delays.partition))

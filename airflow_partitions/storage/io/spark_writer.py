@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import ForeignRowsError, LayoutError, ResultError, WriterError
+from airflow_partitions.errors import ForeignRowsError, LayoutError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.filesystem.filesystem import remove, sizes
 from airflow_partitions.storage.io.own_rows import own_rows
@@ -16,6 +15,7 @@ from airflow_partitions.storage.io.spark_columns import fitted, shaped, types_of
 from airflow_partitions.storage.io.spark_options import write_options
 from airflow_partitions.storage.io.spark_reader import known_format, spark_path
 from airflow_partitions.storage.io.staged_rows import directory_and_name, staged_rows
+from airflow_partitions.storage.io.writable_rows import writable_rows
 from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
@@ -89,26 +89,12 @@ def _save(
     from pyspark.sql import functions as f
 
     counts = Observation()
-    writer = frame.observe(counts, f.count(f.lit(1)).alias("rows")).write.format(request.files.format)
-    writer = writer.options(**write_options(request), **options).mode(mode)
-    with known_format(request.files.format, frame.sparkSession), _held_by_the_format(request):
+    format_ = request.files.format
+    with known_format(format_, frame.sparkSession), writable_rows(frame, request.files, columns) as rows:
+        writer = rows.observe(counts, f.count(f.lit(1)).alias("rows")).write.format(format_)
+        writer = writer.options(**write_options(request), **options).mode(mode)
         (writer.partitionBy(*columns) if columns else writer).save(spark_path(str(folder)))
     return int(counts.get["rows"])
-
-
-@contextmanager
-def _held_by_the_format(request: WriteRequest) -> Iterator[None]:
-    from pyspark.errors import AnalysisException
-
-    try:
-        yield
-    except AnalysisException as error:
-        if error.getCondition() == "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":
-            raise WriterError(
-                f"{request.files.path!r}: {request.files.format} can't hold column"
-                f" {(error.getMessageParameters() or {}).get('columnName')}: {error}"
-            ) from error
-        raise
 
 
 def _rows_per_file(frame: DataFrame, request: WriteRequest, target: int) -> int:

@@ -14,14 +14,32 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import Partition, PartitionBySequence
+from airflow_partitions.errors import ResultError, WriterError
 from airflow_partitions.spark import job
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.write_many import write_many
-from airflow_partitions.storage import Attempt, Avro, Csv, Files, Json, Orc, Parquet, Text
+from airflow_partitions.storage import (
+    Attempt,
+    Avro,
+    Csv,
+    Files,
+    Json,
+    Orc,
+    Parquet,
+    Shape,
+    StagedFiles,
+    Text,
+    Writer,
+    WriteRequest,
+    field,
+    register_writer,
+)
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
+from airflow_partitions.storage.metadata.staged_files import readable_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -168,3 +186,109 @@ def test_what_is_written_is_read(spark: SparkSession, tmp_path: Path, name: str,
         assert sorted(read(spark, files, "a", as_), key=repr) == sorted(rows, key=repr), as_
         if "b" in counts:
             assert read(spark, files, "b", as_) == [], as_
+
+
+def test_csv_columns_are_written_in_the_declared_order(spark: SparkSession, tmp_path: Path) -> None:
+    files = Csv(str(tmp_path / "lake"), partition=LETTERS, schema={"one": "int", "other": "int"})
+    frame = spark.createDataFrame([(2, 1, "a"), (2, None, "b")], "other int, one int, letter string")
+    write_many(frame, files)
+    files.save({"b": frame.where("letter = 'b'")}, mode="overwrite")
+    for as_ in ("spark", "arrow"):
+        assert read(spark, files, "a", as_) == [(1, 2)]
+        assert read(spark, files, "b", as_) == [(None, 2)]
+    with pytest.raises(
+        WriterError, match=r"csv files are read by the order of columns, and \['new'\] are not declared"
+    ):
+        files.save({"a": frame.where("letter = 'a'").selectExpr("*", "1 new")}, mode="overwrite", evolve=True)
+
+
+@pytest.mark.parametrize("way", ["asset", "spark", "polars", "write_many"])
+@pytest.mark.parametrize(
+    ("name", "schema", "row", "words"),
+    [
+        ("text", {"value": "string"}, ("one\nline",), "text can't hold "),
+        ("text", {"value": "string"}, (None,), "text can't hold "),
+        ("csv", {"n": "int", "s": "string"}, (1, "one\rline"), "csv can't hold "),
+        ("csv", {"n": "int"}, (None,), "csv can't hold "),
+    ],
+)
+def test_rows_that_a_format_can_not_hold_are_not_published(
+    spark: SparkSession, tmp_path: Path, name: str, schema: dict[str, str], row: tuple[Any, ...], words: str, way: str
+) -> None:
+    files = FORMATS[name][0](str(tmp_path / "lake"), partition=LETTERS, schema=schema)
+    with pytest.raises(WriterError, match=words):
+        WAYS[way](spark, files, [row], "a")
+    assert list(files.list()) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_columns_that_a_format_can_not_hold(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    for number, (kind, schema, row) in enumerate(
+        [
+            (Text, {"value": "string", "more": "int"}, ("x", 1)),
+            (Text, {"line": "string"}, ("x",)),
+            (Csv, {"n": "int", "list": "array<int>"}, (1, [1])),
+        ]
+    ):
+        files = kind(str(tmp_path / str(number)), partition=LETTERS, schema=schema)
+        with pytest.raises(WriterError, match="can't hold"):
+            WAYS[way](spark, files, [row], "a")
+        assert list(files.list()) == []
+
+
+def test_line_breaks_in_csv_files(spark: SparkSession, tmp_path: Path) -> None:
+    options = {"multiLine": True}
+    files = Csv(str(tmp_path / "lake"), partition=LETTERS, schema={"s": "string", "n": "int"}, options=options)
+    for way in ("asset", "arrow"):
+        key = "a" if way == "asset" else "b"
+        WAYS[way](spark, files, [("one\nother", 1), ("x", 2)], key)
+        for as_ in ("spark", "arrow"):
+            assert sorted(read(spark, files, key, as_)) == [("one\nother", 1), ("x", 2)]
+
+
+@pytest.mark.parametrize("kind", [Csv, Json, Orc])
+def test_what_write_many_can_do_is_done_in_every_format(spark: SparkSession, tmp_path: Path, kind: type[Files]) -> None:
+    files = kind(str(tmp_path / "lake"), partition=LETTERS, schema={"n": "int", "s": "string"})
+    frame = spark.range(2000).selectExpr("int(id % 20) n", "repeat(string(id), 50) s", "'a' letter")
+    write_many(frame, files, bucket_by=["n"], buckets=4, sort_by=["s"], index=["n"])
+    (stored,) = files.list()
+    assert stored.rows == 2000
+    assert set(stored.metadata["index"]["n"]) == {str(n) for n in range(20)}
+    assert len(files.read((field("letter") == "a") & (field("n") == 3), spark=spark).inputFiles()) == 1
+    write_many(frame, files, mode="overwrite", target_file_size=stored.bytes // 4)
+    (stored,) = files.list()
+    assert (stored.rows, len(stored.files) > 1) == (2000, True)
+
+
+def test_arrow_leaves_times_in_orc_files_to_spark(tmp_path: Path) -> None:
+    files = Orc(str(tmp_path / "lake"), partition=LETTERS, schema={"at": "timestamp"})
+    with pytest.raises(WriterError, match="Spark can't read column 'at' as Arrow writes it"):
+        files.save({"a": pa.table({"at": pa.array([AT], pa.timestamp("us", "UTC"))})})
+
+
+class ListWriter(Writer):
+    """Lines of a list."""
+
+    frame = list
+    formats = ("lines",)
+
+    def write(self, frame: list[str], key: Any, request: WriteRequest) -> StagedFiles:
+        (request.folder / "0.txt").write_text("".join(f"{line}\n" for line in frame))
+        return StagedFiles(len(frame), readable_files(request.folder), {})
+
+
+def test_f2_writers_of_others(tmp_path: Path) -> None:
+    files = Files(str(tmp_path / "lake"), format="lines", partition=LETTERS)
+    with pytest.raises(ResultError, match="got list; expected a frame of pandas"):
+        files.save({"a": ["x"]})
+    register_writer(ListWriter())
+    files.save({"a": ["x", "y"]})
+    (stored,) = files.list()
+    assert (stored.rows, Path(stored.paths[0]).read_text()) == (2, "x\ny\n")
+    with pytest.raises(WriterError, match=r"ListWriter writes lines on any file system as .*list.* already"):
+        register_writer(ListWriter())
+    register_writer(ListWriter(), override=True)
+    with pytest.raises(WriterError, match=r"nothing writes format 'csv' .*one of the formats lines; .*register_writer"):
+        Csv(str(tmp_path / "csv"), partition=LETTERS).save({"a": ["x"]})
+    with pytest.raises(WriterError, match="ListWriter writes one partition at a time"):
+        writer_for(list, files).write_many([], WriteRequest(files=files, folder=tmp_path), Shape())

@@ -1,0 +1,64 @@
+"""Rows of a Spark DataFrame that the files of a format can't hold: they end the write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from airflow_partitions.errors import WriterError
+from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.io.row_guard import guarded, guarded_row
+from airflow_partitions.storage.io.spark_reader import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_MARK = "a row that the format can't hold: "
+_LINE_BREAK = "[\\r\\n]"
+
+
+@contextmanager
+def writable_rows(frame: DataFrame, files: Dataset, partition_columns: Sequence[str] = ()) -> Iterator[DataFrame]:
+    """*frame*, to be written inside the block.
+
+    :raises WriterError: if the format of *files* can't hold a column, or a row.
+    """
+    from pyspark.errors import AnalysisException, PySparkException
+    from pyspark.sql import functions as f
+
+    names = [name for name in frame.columns if name not in partition_columns]
+    checks = list(_unwritable(frame, files, names))
+    if checks:
+        condition = reduce(or_, (rows for rows, _ in checks))
+        reasons = f.coalesce(*(f.when(rows, f.lit(reason)) for rows, reason in checks))
+        frame = guarded(frame, names[0], condition, _MARK, reasons)
+    try:
+        yield frame
+    except AnalysisException as error:
+        if error.getCondition() != "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":
+            raise
+        column = (error.getMessageParameters() or {}).get("columnName", "")
+        raise WriterError(f"{files.path!r}: {files.format} can't hold column {column}: {error}") from error
+    except PySparkException as error:
+        if (row := guarded_row(error, _MARK)) is None:
+            raise
+        raise WriterError(f"{files.path!r}: {files.format} can't hold {row}") from error
+
+
+def _unwritable(frame: DataFrame, files: Dataset, names: Sequence[str]) -> Iterator[tuple[Column, str]]:
+    """Conditions that no row may meet, each with what is wrong then."""
+    options = {name.lower(): str(value).lower() for name, value in files.options}
+    null, one = frame[quoted(names[0])].isNull(), len(names) == 1
+    if files.format == "text":
+        yield null, "null; expected text"
+    if files.format == "csv" and one and not options.get("nullvalue"):
+        yield null, "null in the only column, an empty line that readers leave out; expected another column too"
+    if files.format == "text" or (files.format == "csv" and options.get("multiline") != "true"):
+        for name in names:
+            if frame.schema[name].dataType.typeName() in ("string", "varchar", "char"):
+                hint = "" if files.format == "text" else ", or options={'multiLine': True}"
+                breaks = frame[quoted(name)].rlike(_LINE_BREAK)
+                yield breaks, f"a line break in column {name!r}; expected text of one line{hint}"
