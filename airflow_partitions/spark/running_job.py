@@ -77,7 +77,7 @@ class Job:
         """
         if self._staged is not None:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
-        output, key = self.handover.output, self.partition.definition.parse(self.partition.text)
+        output, key = self.handover.output, self.partition.wrapped
         request = WriteRequest(files=output, folder=self.handover.staging.data)
         self._staged = writer_for("spark", output).write(frame, key, request)
         self.frame = frame
