@@ -86,7 +86,7 @@ FORMATS: Mapping[str, tuple[type[Files], Mapping[str, Any]]] = {
 
 def dataset(name: str, folder: Path, spark: SparkSession) -> tuple[Files, Rows]:
     kind, options = FORMATS[name]
-    if kind is Avro and not knows_avro(spark):
+    if kind is Avro and not knows_avro(spark, folder):
         pytest.skip("Spark runs without its package for Avro: it was started before these tests")
     schema, rows = ({"value": "string"}, LINES) if kind is Text else (SCHEMA, ROWS)
     if kind is Orc:  # Spark can't read times that Arrow writes there
@@ -96,13 +96,12 @@ def dataset(name: str, folder: Path, spark: SparkSession) -> tuple[Files, Rows]:
     return kind(str(folder / "lake"), partition=LETTERS, schema=schema, options=options), rows
 
 
-def knows_avro(spark: SparkSession) -> bool:
-    from py4j.protocol import Py4JJavaError
+def knows_avro(spark: SparkSession, folder: Path) -> bool:
+    from pyspark.errors import AnalysisException
 
-    loader: Any = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()  # type: ignore[union-attr]
     try:
-        loader.loadClass("org.apache.spark.sql.avro.AvroFileFormat")
-    except Py4JJavaError:
+        spark.read.schema("n int").format("avro").load(str(folder))
+    except AnalysisException:
         return False
     return True
 
