@@ -15,10 +15,9 @@ import pytest
 
 from airflow_partitions import Partition, PartitionBySequence
 from airflow_partitions.errors import ResultError, WriterError
-from airflow_partitions.spark import job
+from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.result import Result
-from airflow_partitions.spark.write_many import write_many
 from airflow_partitions.storage import (
     Attempt,
     Avro,
