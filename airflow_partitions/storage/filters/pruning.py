@@ -33,7 +33,7 @@ class Pruning:
 
     :ivar where: what was asked.
     :ivar lowered: the same in terms of columns.
-    :ivar idle: parts of it that exclude no folder.
+    :ivar non_pruning: parts of it that exclude no folder.
     :ivar rows: what is left to be said to the engine that reads the rows; ``None`` if the folders say it all.
     """
 
