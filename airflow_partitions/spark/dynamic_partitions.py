@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Key
 from airflow_partitions.spark.value_index import index_of
 from airflow_partitions.storage.commit.commit import Commit
@@ -50,6 +51,7 @@ def write_many(
     :param user: what to keep with each of the partitions.
     :param evolve: let the schema change.
     :return: what each partition says about itself, by the text of its key.
+    :raises InvalidDefinitionError: if *files* have tables.
     :raises ForeignRowsError: if a row names no partition of *files*.
     :raises ResultError: if *frame* lacks a partition column, or is no DataFrame that ends.
     :raises StoredError: if a partition to be created is stored.
@@ -62,6 +64,10 @@ def write_many(
     shape = Shape(
         shuffle=shuffle, bucket_by=bucket_by, buckets=buckets, sort_by=sort_by, target_file_size=target_file_size
     )
+    if files.tables:
+        raise InvalidDefinitionError(
+            f"storage {files.path!r} has tables; expected Files.save({{key: {{table: frame}}}})"
+        )
     with Commit(files, attempt, evolve=evolve) as commit:
         request = WriteRequest(files=files, folder=commit.folder, evolve=evolve)
         staged = writer_for("spark", files).write_many(frame, request, shape)

@@ -85,7 +85,8 @@ class SparkAssetOperator(SparkSubmitOperator):
                 f" {'is external, so it is never written' if storage.external else 'is not bound to a definition'};"
                 " expected Parquet(…).of(definition) of its own"
             )
-        writer_for("spark", storage).check(storage)
+        for written in map(storage.table, storage.tables) if storage.tables else [storage]:
+            writer_for("spark", written).check(written)
         _check_freeze(freeze, inputs or {}, asset_name)
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")

@@ -22,6 +22,7 @@ from airflow_partitions.spark.proof import ObservedScan, Proof, place, recording
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.io import WriteRequest, writer_for
+from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Job:
 
     :ivar spark: the Spark session.
     :ivar handover: what was asked for.
-    :ivar frame: what was written, once it is.
+    :ivar frame: what was written, once it is, if it was one DataFrame.
     """
 
     def __init__(self, spark: SparkSession, handover: Handover) -> None:
@@ -67,9 +68,10 @@ class Job:
             self._frames[name] = self.handover.inputs[name].read(self.spark, self._stored[name])
         return self._frames[name]
 
-    def write(self, frame: DataFrame) -> None:
+    def write(self, frame: DataFrame | Mapping[str, DataFrame]) -> None:
         """Write the partition's rows. They become visible when the job has ended well.
 
+        :param frame: a DataFrame, or one for each table if the asset's storage has tables.
         :raises ForeignRowsError: if a row belongs to another partition.
         :raises ResultError: if it is called twice, or *frame* is no DataFrame that ends.
         :raises SchemaError: if the asset's storage declares other columns.
@@ -79,8 +81,8 @@ class Job:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
         output, key = self.handover.output, self.partition.wrapped
         request = WriteRequest(files=output, folder=self.handover.staging.data)
-        self._staged = writer_for("spark", output).write(frame, key, request)
-        self.frame = frame
+        self._staged = write_partition(frame, key, request, lambda _, files: writer_for("spark", files))
+        self.frame = None if isinstance(frame, Mapping) else frame
 
     def start_over(self) -> bool:
         """Forget what was read and written if an input's files were replaced meanwhile, so that it can be read again.

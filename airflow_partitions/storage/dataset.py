@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -24,6 +25,7 @@ _Pairs = tuple[tuple[str, Any], ...]
 
 #: How the files belong to someone else.
 EXTERNAL = (False, True, "use-existing", "possess-existing")
+_TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 #: What a dataset says itself, so that an option that says it too is ignored.
 _OURS = ("path", "filepath", "basePath")
 
@@ -35,10 +37,14 @@ def _columns(given: Mapping[str, str | Column] | Iterable[tuple[str, str | Colum
     return tuple((name, column if isinstance(column, Column) else Column(column)) for name, column in pairs)
 
 
-def _fields(given: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> _Fields | None:
+def _fields(given: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fields | None:
+    """Columns and types; those of a table begin with its name, as its files do: ``core/delay``."""
     if given is None:
         return None
-    return tuple((given.items()) if isinstance(given, Mapping) else given)
+    fields: list[tuple[str, str]] = []
+    for name, kind in given.items() if isinstance(given, Mapping) else given:
+        fields += [(f"{name}/{n}", k) for n, k in kind.items()] if isinstance(kind, Mapping) else [(name, kind)]
+    return tuple(fields)
 
 
 def _pairs(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
@@ -80,6 +86,8 @@ class Dataset:
     conn_id: str | None = attrs.field(default=None, kw_only=True)
     credentials: _Pairs = attrs.field(converter=_pairs, kw_only=True, repr=False, eq=False)
     frozen: str | None = attrs.field(default=None, kw_only=True)
+    tables: tuple[str, ...] = attrs.field(default=(), converter=tuple, kw_only=True)
+    table_name: str | None = attrs.field(default=None, kw_only=True)
 
     @partition.default
     def _named(self) -> PartitionDefinition | None:
@@ -101,16 +109,52 @@ class Dataset:
             raise InvalidDefinitionError(
                 f"storage {self.path!r}: external={self.external!r}; expected one of {', '.join(map(repr, EXTERNAL))}"
             )
+        if self.tables:
+            self._check_tables()
         if self.partition is None:
             return
         if self.suffix is not None and self.partition_on is not None:
             raise LayoutError(f"storage {self.path!r}: expected suffix= or partition_on=, not both")
-        both = {name.lower() for name, _ in self.schema or ()} & {name.lower() for name in self.layout.columns}
+        columns = {self._column(name).lower() for name, _ in self.schema or ()}
+        both = columns & {name.lower() for name in self.layout.columns}
         if both and self.layout.in_frames:
             raise LayoutError(
                 f"storage {self.path!r}: {sorted(both)} are partition columns and columns of the files; expected one or"
                 " the other: leave them out of schema= or rename them in partition_on="
             )
+
+    def _column(self, name: str) -> str:
+        """The column of a field of the schema."""
+        return name.partition("/")[2] if self.tables and self.table_name is None else name
+
+    def _check_tables(self) -> None:
+        if wrong := [name for name in self.tables if not _TABLE.fullmatch(name)]:
+            raise LayoutError(
+                f"storage {self.path!r}: table {wrong[0]!r} can't be a folder; expected letters, digits, _ and -, a"
+                " letter first"
+            )
+        if len(set(self.tables)) < len(self.tables) or self.suffix is not None:
+            raise LayoutError(f"storage {self.path!r}: expected each table once, and no suffix=")
+        if self.table_name is not None or self.schema is None:
+            return
+        if {name.partition("/")[0] for name, _ in self.schema} != set(self.tables):
+            raise InvalidDefinitionError(
+                f"storage {self.path!r}: the schema {dict(self.schema)} is not that of tables"
+                f" {', '.join(self.tables)}; expected the columns of each: {{{self.tables[0]!r}: {{…}}, …}}"
+            )
+
+    def table(self, name: str) -> Self:
+        """One table of each partition, to be read.
+
+        :raises InvalidDefinitionError: if there is no such table.
+        """
+        if name not in self.tables or self.table_name is not None:
+            known = "" if self.table_name is not None else ", ".join(self.tables)
+            raise InvalidDefinitionError(
+                f"storage {self.path!r} has no table {name!r}; expected one of: {known or '(it has none)'}"
+            )
+        schema = [(self._column(field), kind) for field, kind in self.schema or () if field.startswith(f"{name}/")]
+        return attrs.evolve(self, table_name=name, schema=schema or None)
 
     @cached_property
     def layout(self) -> Layout:
@@ -156,6 +200,8 @@ class Dataset:
             "suffix": self.suffix,
             "find": dict(self.find) or None,
             "frozen": self.frozen,
+            "tables": list(self.tables) or None,
+            "table_name": self.table_name,
             "conn_id": self.conn_id,
             "options": dict(pair for pair in self.options if pair[0] != "credentials") or None,
         }
@@ -185,6 +231,8 @@ class Dataset:
             suffix=form.get("suffix"),
             find=form.get("find"),
             frozen=form.get("frozen"),
+            tables=form.get("tables", ()),
+            table_name=form.get("table_name"),
             options=form.get("options", {}),
             **more,
         )

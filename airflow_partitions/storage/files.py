@@ -54,7 +54,11 @@ class Files(Dataset):
         ``credentials`` of its own (``None``: none at all). They are never part of the JSON form.
     :param conn_id: instead of credentials: Airflow's connection whose file system it lies on. It is looked up where
         files are used, which takes Airflow there.
+    :param tables: names of the tables that every partition has, each in a folder of its own below that of the
+        partition. They are written together; ``schema`` has the columns of each then (``{"core": {"delay": "double"},
+        …}``), and :meth:`table` is for reading one.
     :ivar frozen: path of the listing that tells the partitions: see :meth:`freeze`.
+    :ivar table_name: the table to be read: see :meth:`table`.
     :raises LayoutError: if two keys would share one folder.
     """
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.errors import ConflictError, ResultError
 from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
@@ -75,3 +75,48 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
 
     with pytest.raises(ConflictError, match="the older try 1"):
         publish(counts, key, late, staging, StagedFiles(1, readable_files(staging.data), {}))
+
+
+def split(flights: DataFrame) -> dict[str, DataFrame]:
+    return {"busy": flights.groupBy("origin").count(), "quiet": flights.where("false")}
+
+
+def test_t2_a_job_writes_all_tables_of_its_partition(spark: SparkSession, root: str) -> None:
+    at(root).mkdir(parents=True, exist_ok=True)
+    flights = Parquet(f"{root}/flights", partition=DAYS, schema={"origin": "string"})
+    flights.save({"2013-01-02": spark.createDataFrame([("EWR",), ("EWR",), ("JFK",)], "origin string")})
+    schema = {"busy": {"origin": "string", "count": "bigint"}, "quiet": {"origin": "string"}}
+    counts = Parquet(f"{root}/counts", partition=DAYS, tables=("busy", "quiet"), schema=schema)
+    again = Parquet(f"{root}/again", partition=DAYS)
+    partition, key = Partition(DAYS, "2013-01-02"), DAYS.parse("2013-01-02")
+
+    def make(output: Parquet, name: str, source: Parquet, function: Any) -> dict[str, Any]:
+        attempt = Attempt("dag", name, 1)
+        staging = open_staging(output, attempt, output.layout.directory_of(key))
+        handover = Handover(
+            asset="counts",
+            attempt=attempt,
+            partition=partition,
+            inputs={"flights": Input.needed_by(partition, "flights", source)},
+            output=output,
+            staging=staging,
+            function=ship(function, inputs=["flights"]),
+            strict=True,
+        )
+        with job(handover, spark) as current:
+            run(current)
+        result = Result.load(staging, attempt.name)
+        publish(output, key, attempt, staging, result.written)
+        return result.summary()
+
+    assert make(counts, "one", flights, split)["rows"] == 2
+    assert sorted(map(tuple, counts.table("busy").read(key, spark=spark).drop("day").collect())) == [
+        ("EWR", 2),
+        ("JFK", 1),
+    ]
+    assert counts.table("quiet").read(key, spark=spark).columns == ["origin", "day"]
+    assert counts.table("quiet").read(key, spark=spark).count() == 0
+    reads = make(again, "two", counts.table("busy"), busiest)["reads"]["flights"]
+    assert (reads["partitions"], reads["rows"]) == (1, 2)
+    with pytest.raises(ResultError, match="expected a frame for each of the tables busy, quiet"):
+        make(counts, "three", flights, busiest)

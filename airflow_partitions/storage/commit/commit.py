@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -94,9 +94,14 @@ class Commit:
             )
         return self._staging.data
 
-    def stage(self, key: Key | Any) -> Location:
-        """The folder to write the files of *key* to."""
+    def stage(self, key: Key | Any, table: str = "") -> Location:
+        """The folder to write the files of *key* to.
+
+        :param table: the table that they are of, if the dataset has tables.
+        """
         folder = self.folder / self.files.layout.directory_of(self.files.layout.key(key))
+        if table:
+            folder = folder / table
         if isinstance(folder, Path):
             folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -122,9 +127,11 @@ class Commit:
         """
         wrapped = self.files.layout.key(key)
         folder = self.stage(wrapped)
-        written = StagedFiles(rows, readable_files(folder), schema or {}, index or {})
+        tables = self.files.tables
+        written = StagedFiles(rows, readable_files(folder, tables or ("",)), schema or {}, index or {})
         if not written.files:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {folder}; expected some, or truncate()")
+        self._check_tables(wrapped, written.files)
         self._write(wrapped, mode, folder, written, user or {})
 
     def add(self, key: Key | Any, path: str, *, user: Mapping[str, Any] | None = None) -> None:
@@ -143,6 +150,7 @@ class Commit:
         found = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
         if not found:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {absolute!r}; expected some")
+        self._check_tables(wrapped, found)
         self._write(wrapped, "create", folder, StagedFiles(None, found, {}), user or {}, foreign=True)
 
     def truncate(self, key: Key | Any | None = None) -> None:
@@ -186,6 +194,14 @@ class Commit:
         except BaseException:
             self.discard()
             raise
+
+    def _check_tables(self, key: Key, names: Iterable[str]) -> None:
+        """Make sure that every table has a file among *names*."""
+        if missing := set(self.files.tables) - {name.partition("/")[0] for name in names}:
+            raise ResultError(
+                f"partition {str(key)!r} has no file of table {min(missing)!r}; expected one of each of"
+                f" {', '.join(self.files.tables)}, be it without rows"
+            )
 
     def _stored(self) -> list[Key]:
         return [self.files.layout.key_of(directory) for directory in self.store.listed()]

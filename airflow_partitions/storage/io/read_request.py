@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import FilterError
+from airflow_partitions.errors import FilterError, InvalidDefinitionError
 from airflow_partitions.storage.filesystem.translate_errors import about
 from airflow_partitions.storage.filters.pruning import Pruning
 from airflow_partitions.storage.io.request import Request
@@ -32,6 +32,12 @@ class ReadRequest(Request):
     columns: tuple[str, ...] | None = None
     pruning: Pruning | None = None
     spark: SparkSession | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.files.tables and self.files.table_name is None:
+            raise InvalidDefinitionError(
+                f"storage {self.files.path!r} has tables; expected one of them: .table({self.files.tables[0]!r})"
+            )
 
     @property
     def partition_columns(self) -> Mapping[str, str]:

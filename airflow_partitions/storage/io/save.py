@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from airflow_partitions.errors import InvalidKeyError, ResultError
@@ -11,6 +12,7 @@ from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.io.registry import is_written, writer_for
+from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -37,15 +39,14 @@ def save(
     with Commit(files, attempt, evolve=evolve) as commit:
         for key, frame in frames.items():
             rows = frame() if callable(frame) else frame
-            writer = _writer(rows, files, key)
             request = WriteRequest(files=files, folder=commit.stage(key), evolve=evolve)
             with translate_errors(about(files.path, [str(key)]), "written"):
-                staged = writer.write(rows, key, request)
+                staged = write_partition(rows, key, request, partial(_writer, key))
             commit.put(key, mode=mode, rows=staged.rows, schema=staged.schema, user=user)
     return commit.markers
 
 
-def _writer(frame: Any, files: Dataset, key: Key) -> Writer:
+def _writer(key: Key, frame: Any, files: Dataset) -> Writer:
     if not is_written(type(frame)):
         hint = ": return the frame instead of writing it" if frame is None else ""
         raise ResultError(

@@ -7,7 +7,7 @@ to someone else are refused.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import attrs
@@ -19,6 +19,7 @@ from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
 from airflow_partitions.storage.metadata.buckets import by_bucket
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.scan.plan import Where, get, list_
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
@@ -75,7 +76,7 @@ def compact(
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
-        if found := _groups(partition, target):
+        if found := _groups(partition, dataset.tables, target):
             into = len(partition.files) - sum(map(len, found)) + len(found)
             size = sum(partition.files[name] for group in found for name in group)
             done = not dry_run and _rewrite(dataset, partition.key, target)
@@ -83,10 +84,19 @@ def compact(
     return made
 
 
-def _groups(partition: StoredPartition, target: int) -> list[tuple[str, ...]]:
-    """Dataset that become one each; never those of different buckets."""
-    marker = partition.content.marker
-    parts = by_bucket(partition.files, {} if marker is None else marker.index)
+def _groups(partition: StoredPartition, tables: Sequence[str], target: int) -> list[tuple[str, ...]]:
+    """Files that become one each; never those of different tables or buckets."""
+    return [group for content in _tables(partition, tables).values() for group in _small(content, target)]
+
+
+def _tables(partition: StoredPartition, tables: Sequence[str]) -> dict[str, PartitionFiles]:
+    """What is in each table of *partition*, by the names that its files have in it."""
+    content = attrs.evolve(partition.content, in_folder=False)
+    return {table: content.of_table(partition.directory, table) for table in tables} or {"": content}
+
+
+def _small(content: PartitionFiles, target: int) -> list[tuple[str, ...]]:
+    parts = by_bucket(content.files, {} if content.marker is None else content.marker.index)
     return [group for part in parts for group in groups(part, target)]
 
 
@@ -97,11 +107,15 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
             partition = get(dataset, key)
             if partition is None:
                 return False
-            found = _groups(partition, target)
-            merged = {name for group in found for name in group}
-            kept = [name for name in partition.files if name not in merged]
+            names: dict[str, str] = {}
             with translate_errors(about(dataset.path, [str(key)]), "compacted", damaged=(ValueError,)):
-                names = Merge(partition.content.base, found, kept, dict(dataset.credentials)).write(commit.stage(key))
+                for table, content in _tables(partition, dataset.tables).items():
+                    small = _small(content, target)
+                    merged = {name for group in small for name in group}
+                    kept = [name for name in content.files if name not in merged]
+                    merge = Merge(content.base, small, kept, dict(dataset.credentials))
+                    new = merge.write(commit.stage(key, table))
+                    names |= {old: f"{table}/{name}" if table else name for old, name in new.items()}
             marker = partition.content.marker
             commit.put(
                 key,

@@ -27,3 +27,15 @@ class PartitionFiles:
     def is_in(self, other: PartitionFiles) -> bool:
         """Whether all of this content is in the *other* one, which may have moved or got more files."""
         return self.marker == other.marker and self.files.items() <= other.files.items()
+
+    def of_table(self, directory: str, table: str) -> PartitionFiles:
+        """What is in one *table* of the partition in *directory*."""
+        names = {}
+        for name in self.files:
+            below = name.rpartition(f"{directory}/")[2]
+            if below.startswith(f"{table}/"):
+                names[name] = below.removeprefix(f"{table}/") if self.in_folder else name
+        files = {new: self.files[name] for name, new in names.items()}
+        marker = None if self.marker is None else self.marker.of_table(table, names, sum(files.values()))
+        base = f"{self.base}/{table}" if self.in_folder else self.base
+        return attrs.evolve(self, base=base, files=files, marker=marker)

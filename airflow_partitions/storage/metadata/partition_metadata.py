@@ -88,6 +88,23 @@ class PartitionMetadata:
         size = sum(files.values())
         return attrs.evolve(self, rows=rows, files=len(files), bytes=size, schema=schema, index=index, user=user)
 
+    def of_table(self, table: str, names: Mapping[str, str], size: int) -> PartitionMetadata:
+        """What it says about one *table*; nobody counted the rows of that alone.
+
+        :param names: of the files of the table, and what to call them.
+        :param size: of these in bytes.
+        """
+        prefix = f"{table}/"
+        index = {
+            column.removeprefix(prefix): {
+                value: tuple(names[name] for name in files if name in names) for value, files in values.items()
+            }
+            for column, values in self.index.items()
+            if column.startswith(prefix)
+        }
+        schema = {name.removeprefix(prefix): kind for name, kind in self.schema.items() if name.startswith(prefix)}
+        return attrs.evolve(self, rows=None, files=len(names), bytes=size, schema=schema, index=index)
+
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> PartitionMetadata:
         """The marker whose :meth:`to_json` is *form*.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -30,6 +30,16 @@ class StagedFiles:
     schema: Mapping[str, str]
     index: Index = attrs.field(factory=dict)
 
+    @classmethod
+    def of_tables(cls, staged: Mapping[str, StagedFiles]) -> StagedFiles:
+        """The files of all tables of a partition: names of files and columns begin with that of their table."""
+        counts = [each.rows for each in staged.values()]
+        return cls(
+            rows=None if None in counts else sum(filter(None, counts)),
+            files={f"{table}/{name}": size for table, each in staged.items() for name, size in each.files.items()},
+            schema={f"{table}/{name}": kind for table, each in staged.items() for name, kind in each.schema.items()},
+        )
+
     @property
     def bytes(self) -> int:
         """Size of all files."""
@@ -44,7 +54,7 @@ class StagedFiles:
 
         :raises ResultError: if it does not.
         """
-        found = readable_files(folder)
+        found = readable_files(folder, sorted({name.rpartition("/")[0] for name in self.files}))
         if not self.files:
             raise ResultError(f"the job wrote no file to {folder}; expected at least one, be it without rows")
         if found != dict(self.files):
@@ -55,9 +65,20 @@ class StagedFiles:
             )
 
 
-def readable_files(folder: Location) -> dict[str, int]:
-    """Name and size of the files in *folder* that readers read: those not hidden by ``_`` or ``.``."""
-    try:
-        return {name: size for name, size in children(folder).items() if name[0] not in "_."}
-    except FileNotFoundError:
-        raise ResultError(f"the job left no folder {folder}; expected its files there") from None
+def readable_files(folder: Location, tables: Sequence[str] = ("",)) -> dict[str, int]:
+    """Name and size of the files that readers read: those not hidden by ``_`` or ``.``.
+
+    :param tables: the folders in *folder* that they lie in, as far as these are there; names begin with them.
+    :raises ResultError: if there is no *folder*.
+    """
+    files: dict[str, int] = {}
+    for table in tables:
+        place = folder / table if table else folder
+        try:
+            found = {name: size for name, size in children(place).items() if name[0] not in "_."}
+        except FileNotFoundError:
+            if table:
+                continue
+            raise ResultError(f"the job left no folder {place}; expected its files there") from None
+        files |= {f"{table}/{name}" if table else name: size for name, size in found.items()}
+    return files

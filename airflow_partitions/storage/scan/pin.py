@@ -7,6 +7,8 @@ import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
+import attrs
+
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -26,7 +28,8 @@ def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
         place = at(path, dict(dataset.credentials))
         file = place / f"{digest[:24]}.json"
         if read(file) is None:
-            partitions = {each.directory: form_of(each.content) for each in snapshot(dataset).values()}
+            whole = attrs.evolve(dataset, table_name=None, schema=None)
+            partitions = {each.directory: form_of(each.content) for each in snapshot(whole).values()}
             form = {"version": 1, "path": dataset.path, "run": run, "partitions": partitions}
             place.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):  # another task of the run was first: its listing counts

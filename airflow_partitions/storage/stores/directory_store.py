@@ -46,6 +46,7 @@ class DirectoryStore(Store):
     :ivar root: folder of the dataset.
     :ivar columns: names of the partition columns, in the order of the levels.
     :ivar external: whether they belong to someone else, and are only read.
+    :ivar tables: names of the tables in each partition, if there are any.
     """
 
     in_folders = True
@@ -53,6 +54,7 @@ class DirectoryStore(Store):
     root: Path
     columns: tuple[str, ...]
     external: bool = False
+    tables: tuple[str, ...] = ()
 
     @property
     def journal(self) -> Journal:
@@ -98,7 +100,7 @@ class DirectoryStore(Store):
         superseded = []
         for batch in names(self.root / REPLACED):
             with suppress(FileNotFoundError):  # not of this partition, or cleaned up right now
-                superseded.append(files_in(self.root / REPLACED / batch / directory))
+                superseded.append(files_in(self.root / REPLACED / batch / directory, self.tables))
         return superseded
 
     def check_writable(self) -> None:
@@ -179,7 +181,7 @@ class DirectoryStore(Store):
             if expected is None:
                 return None
             try:
-                found = files_in(folder)
+                found = files_in(folder, self.tables)
             except FileNotFoundError:  # it goes right now
                 continue
             if inode(folder) == expected:
@@ -207,21 +209,21 @@ class DirectoryStore(Store):
     def _join(self, change: Change, folder: Path, marker: PartitionMetadata, attempt: Attempt) -> PartitionMetadata:
         """Link the files that are stored into *folder*, beside the new ones: no data is copied."""
         for name in change.files:  # a name of their own: they may be called like stored ones
-            (folder / name).rename(folder / f"{attempt.name}-{name}")
+            (folder / name).rename(folder / _own_name(name, attempt))
         index = {
-            column: {value: tuple(f"{attempt.name}-{name}" for name in files) for value, files in values.items()}
+            column: {value: tuple(_own_name(name, attempt) for name in files) for value, files in values.items()}
             for column, values in marker.index.items()
         }
         marker = attrs.evolve(marker, index=index)
         target = self.root / change.directory
         if not target.is_dir():
             return marker
-        there = files_in(target).files
+        there = files_in(target, self.tables).files
         kept = there.keys() - superseded(there, attempt, change.key)
         for name in kept:
             link(target / name, folder / name)
         held = read_metadata(target)
-        return marker.joined(held, kept, files_in(folder).files)
+        return marker.joined(held, kept, files_in(folder, self.tables).files)
 
     def _planned(self, change: Change, old: str | None) -> Move:
         staged = None if change.marker is None else Path(str(change.folder)).relative_to(self.root).as_posix()
@@ -233,3 +235,9 @@ def _replaced_at(name: str) -> datetime:
         return datetime.strptime(name.partition("-")[0], STAMP).replace(tzinfo=UTC)
     except ValueError:  # not ours: never old
         return datetime.max.replace(tzinfo=UTC)
+
+
+def _own_name(name: str, attempt: Attempt) -> str:
+    """What a file that *attempt* appends is called, below the folder of its partition."""
+    table, slash, file = name.rpartition("/")
+    return f"{table}{slash}{attempt.name}-{file}"

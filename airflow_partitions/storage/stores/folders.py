@@ -6,8 +6,8 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,14 +47,24 @@ def accepts(directory: str, accept: Accept) -> bool:
     return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
 
-def files_in(folder: Path) -> PartitionFiles:
-    """What is in the *folder* of a partition.
+def files_in(folder: Path, tables: Sequence[str] = ()) -> PartitionFiles:
+    """What is in the *folder* of a partition, or in those of its *tables* in it.
 
     :raises FileNotFoundError: if there is none.
     """
+    files: dict[str, int] = {}
     with os.scandir(folder) as entries:
-        files = sorted((e.name, e.stat().st_size) for e in entries if e.name[0] not in "_." and e.is_file())
-    return PartitionFiles(str(folder), dict(files), read_metadata(folder), in_folder=True)
+        if not tables:
+            files = _files(entries)
+    for table in tables:
+        with suppress(FileNotFoundError), os.scandir(folder / table) as entries:
+            files |= _files(entries, f"{table}/")
+    files = dict(sorted(files.items()))
+    return PartitionFiles(str(folder), files, read_metadata(folder), in_folder=True)
+
+
+def _files(entries: Iterable[os.DirEntry[str]], prefix: str = "") -> dict[str, int]:
+    return {f"{prefix}{e.name}": e.stat().st_size for e in entries if e.name[0] not in "_." and e.is_file()}
 
 
 def link(source: Path, target: Path) -> None:

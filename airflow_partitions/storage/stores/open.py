@@ -15,6 +15,7 @@ from airflow_partitions.storage.stores.listed_store import ListedStore
 from airflow_partitions.storage.stores.log_store import MANIFEST, LogStore
 from airflow_partitions.storage.stores.pinned_store import PinnedStore
 from airflow_partitions.storage.stores.store import Store
+from airflow_partitions.storage.stores.table_store import TableStore
 
 _opener = cache(resolve_name)
 
@@ -22,9 +23,9 @@ _opener = cache(resolve_name)
 def open_store(dataset: Dataset) -> Store:
     """The store that knows the partitions of *dataset*: the one that its class names, unless a listing pins them."""
     store: Store = _opener(dataset.store)(dataset)
-    if dataset.frozen is None:
-        return store
-    return PinnedStore(dataset.frozen, dataset.layout, store, dict(dataset.credentials))
+    if dataset.frozen is not None:
+        store = PinnedStore(dataset.frozen, dataset.layout, store, dict(dataset.credentials))
+    return store if dataset.table_name is None else TableStore(store, dataset.table_name)
 
 
 def open_writable(dataset: Dataset) -> Store:
@@ -49,7 +50,7 @@ def store_of_files(dataset: Dataset) -> Store:
     if isinstance(dataset.layout, FilePerKey):
         return FileStore(location, dataset.path, dataset.layout, dict(dataset.find))
     if dataset.manifest is None and is_local(dataset.path) and dataset.external in (True, False):
-        return DirectoryStore(local(dataset.path), columns, external=bool(dataset.external))
+        return DirectoryStore(local(dataset.path), columns, external=bool(dataset.external), tables=dataset.tables)
     found = ListedStore(location, dataset.path, columns)
     if dataset.manifest is None and dataset.external is True:
         return found

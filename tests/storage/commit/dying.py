@@ -33,8 +33,14 @@ CALLS = {"open", "mkdir", "rename", "replace", "link", "unlink", "rmdir", "pwrit
 
 
 def dataset(root: str) -> Files:
-    """A dataset that its folders tell, or a manifest, by the name of its own."""
-    return Files(root, format="text", partition=LETTERS, manifest=f"{root}/_manifest" if "manifest" in root else None)
+    """A dataset that its folders tell, or a manifest, with or without tables, by the name of its own."""
+    return Files(
+        root,
+        format="text",
+        partition=LETTERS,
+        manifest=f"{root}/_manifest" if "manifest" in root else None,
+        tables=("core", "extra") if "tables" in root else (),
+    )
 
 
 def single(files: Files, generation: int) -> None:
@@ -76,10 +82,20 @@ def fill(folder: Any, generation: int) -> None:
         (folder / f"{generation}-{name}").write_text(str(generation))
 
 
+def tables(files: Files, generation: int) -> None:
+    """Two tables, two partitions each."""
+    with Commit(files, Attempt("dag", "run", generation)) as commit:
+        for letter in ("a", "b"):
+            for table in files.tables:
+                fill(commit.stage(letter, table), generation)
+            commit.put(letter, mode="overwrite")
+
+
 SCENARIOS: dict[str, Callable[[Files, int], None]] = {
     "single": single,
     "several": several,
     "tidy": tidy,
+    "tables": tables,
 }
 
 

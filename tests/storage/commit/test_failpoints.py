@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.storage.commit.publisher import Publisher, Reader, survive
+from airflow_partitions.storage.scan.snapshot import snapshot
+from tests.storage.commit import dying
+from tests.storage.commit.publisher import KILLED, Publisher, Reader, check_nothing_left, generations, survive
 
 
 @pytest.fixture
@@ -26,3 +29,43 @@ def test_150_failpoints(tmp_path: Path, readers: list[Reader]) -> None:
             root = str(tmp_path / f"{way}-{scenario}")
             killed[way, scenario] = survive(root, scenario, Publisher(root), readers)
     assert sum(killed.values()) >= 150, killed
+
+
+@pytest.mark.parametrize("store", ["folders", "manifest"])
+def test_failpoints_of_several_tables(tmp_path: Path, store: str) -> None:
+    root = str(tmp_path / f"tables-{store}")
+    files = dying.dataset(root)
+    dying.tables(files, 0)
+    stop, wrong, looks = threading.Event(), [], []
+
+    def seen() -> set[int]:
+        partitions = snapshot(files).values()
+        assert [len(partition.files) for partition in partitions] == [2 * len(dying.NAMES)] * 2
+        return {generation for partition in partitions for generation in generations(partition)}
+
+    def look() -> None:
+        while not stop.is_set():
+            found = seen()
+            looks.append(found)
+            if len(found) != 1:
+                wrong.append(found)
+            stop.wait(0.002)
+
+    reader, publisher = threading.Thread(target=look), Publisher(root)
+    reader.start()
+    generation, outcome, failpoint = 0, KILLED, 0
+    while outcome == KILLED:
+        failpoint += 1
+        outcome = publisher.run("tables", generation + 1, failpoint)
+        assert len(seen()) == 1, f"after failpoint {failpoint}"
+        generation += 2
+        assert publisher.run("tables", generation, 0) == 0
+        assert seen() == {generation}
+    publisher.end()
+    stop.set()
+    reader.join()
+    assert outcome == 0
+    assert failpoint > 30
+    assert looks
+    assert not wrong
+    check_nothing_left(files)

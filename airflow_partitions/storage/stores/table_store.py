@@ -1,0 +1,51 @@
+"""One table of the partitions of a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.stores.store import Accept, ReadOnlyStore, Store
+
+
+@attrs.frozen
+class TableStore(ReadOnlyStore):
+    """The partitions of another store, with the files of one table. It is only read: tables are written together.
+
+    :ivar store: of the dataset.
+    :ivar table: name of the table.
+    """
+
+    store: Store
+    table: str
+
+    @property
+    def root(self) -> str | Path:  # type: ignore[override]
+        """Where the dataset is."""
+        return self.store.root
+
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles]:
+        contents = self.store.snapshot(directories, accept)
+        return {directory: content.of_table(directory, self.table) for directory, content in contents.items()}
+
+    def listed(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles | None]:
+        listed = self.store.listed(directories, accept)
+        return {
+            directory: None if content is None else content.of_table(directory, self.table)
+            for directory, content in listed.items()
+        }
+
+    def check_writable(self) -> NoReturn:
+        raise InvalidDefinitionError(
+            f"table {self.table!r} of storage {str(self.root)!r} is only read, all tables are written together;"
+            " expected the dataset itself"
+        )

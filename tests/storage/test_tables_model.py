@@ -1,0 +1,162 @@
+"""Datasets with tables and plain dictionaries, after whatever sequence of operations: they hold the same."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from airflow_partitions.errors import ConflictError, ResultError, StoredError
+from airflow_partitions.storage import Commit, Parquet, clean, compact
+from airflow_partitions.storage.metadata.attempt import Attempt
+from tests.hunt import effort
+from tests.storage.lakes import LAKES
+from tests.storage.model import failing
+
+SCHEMA = {"core": {"n": "bigint"}, "extra": {"n": "bigint", "x": "string"}}
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+NUMBERS = st.fixed_dictionaries({table: st.lists(st.integers(0, 9), max_size=3) for table in SCHEMA})
+MODES = st.sampled_from(["create", "append", "overwrite"])
+Numbers = dict[str, list[int]]
+
+
+def frames(numbers: Numbers) -> dict[str, pa.Table]:
+    core, extra = (pa.array(numbers[table], pa.int64()) for table in SCHEMA)
+    return {"core": pa.table({"n": core}), "extra": pa.table({"n": extra, "x": extra.cast(pa.string())})}
+
+
+class Machine(RuleBasedStateMachine):
+    """A dataset, what each of its tables should hold, and listings of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.held: dict[Any, Numbers] = {}
+        self.by: dict[Any, str] = {}
+        self.frozen: list[tuple[Parquet, dict[Any, Numbers]]] = []
+        self.tries = 0
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+
+    @initialize(name=st.sampled_from(sorted(LAKES)), manifest=st.booleans(), declared=st.booleans())
+    def begin(self, name: str, manifest: bool, declared: bool) -> None:
+        self.lake, path = LAKES[name], f"{self.folder}/lake"
+        Path(path).mkdir()
+        self.files = Parquet(
+            path,
+            partition=self.lake.definition,
+            partition_on=self.lake.columns,
+            tables=tuple(SCHEMA),
+            schema=SCHEMA if declared else None,
+            manifest=f"{path}/_manifest" if manifest else None,
+        )
+
+    def draw_keys(self, data: st.DataObject) -> list[Any]:
+        return data.draw(st.lists(st.sampled_from(self.lake.keys), min_size=1, max_size=3, unique=True))
+
+    @invariant()
+    def tables_hold_what_they_should(self) -> None:
+        if hasattr(self, "files"):
+            self.check(self.files, self.held)
+            for files, held in self.frozen:
+                self.check(files, held)
+
+    def check(self, files: Parquet, held: dict[Any, Numbers]) -> None:
+        assert {partition.key for partition in files.list()} == set(held)
+        for table in SCHEMA:
+            view = files.table(table)
+            partitions = {partition.key: partition for partition in view.list()}
+            assert set(partitions) == set(held)
+            for key, partition in partitions.items():
+                assert partition.bytes == sum(Path(path).stat().st_size for path in partition.paths)
+                assert partition.metadata["files"] == len(partition.files)
+                if partition.files:
+                    assert sorted(view.read(key, "arrow")["n"].to_pylist()) == sorted(held[key][table])
+                else:
+                    assert held[key][table] == []
+        for partition in files.list():
+            assert partition.rows == sum(map(len, held[partition.key].values()))
+
+    @rule(data=st.data(), mode=MODES, run=st.booleans())
+    def save(self, data: st.DataObject, mode: str, run: bool) -> None:
+        changes = {key: data.draw(NUMBERS) for key in self.draw_keys(data)}
+        self.tries += 1
+        name = mode if run else ""
+        taken = [key for key in changes if key in self.held and not (run and self.by[key] == name)]
+        with failing(errors := [StoredError] if mode == "create" and taken else []):
+            made = {key: frames(numbers) for key, numbers in changes.items()}
+            attempt = Attempt("dag", name, self.tries) if run and mode != "append" else None
+            self.files.save(made, mode=mode, attempt=attempt)
+        if errors:
+            return
+        for key, numbers in changes.items():
+            old = self.held.get(key) if mode == "append" else None
+            self.held[key] = {t: [*(old[t] if old else []), *numbers[t]] for t in SCHEMA}
+            self.by[key] = name if mode != "append" else ""
+
+    @rule(data=st.data(), table=st.sampled_from(sorted(SCHEMA)), mode=MODES)
+    def save_some_tables(self, data: st.DataObject, table: str, mode: str) -> None:
+        one, *_ = self.draw_keys(data)
+        whole = frames({"core": [1], "extra": [1]})
+        with pytest.raises(ResultError):
+            self.files.save({one: {table: whole[table]}}, mode=mode)
+
+    @rule(data=st.data(), op=st.sampled_from(["drop", "truncate"]))
+    def empty(self, data: st.DataObject, op: str) -> None:
+        keys = [key for key in self.draw_keys(data) if key in self.held]
+        with Commit(self.files) as commit:
+            for key in keys:
+                getattr(commit, op)(key)
+        for key in keys:
+            self.by[key] = ""
+            if op == "drop":
+                del self.held[key]
+            else:
+                self.held[key] = {table: [] for table in SCHEMA}
+
+    @rule(data=st.data())
+    def race(self, data: st.DataObject) -> None:
+        key, *_ = self.draw_keys(data)
+
+        def late() -> None:
+            with Commit(self.files):
+                self.files.save({key: frames({"core": [7], "extra": [8]})}, mode="overwrite")
+                raise ZeroDivisionError
+
+        with pytest.raises((ZeroDivisionError, ConflictError)):
+            late()
+        self.held[key], self.by[key] = {"core": [7], "extra": [8]}, ""
+
+    @rule()
+    def compact(self) -> None:
+        for one in compact(self.files, settled=timedelta(0), now=LATER):
+            assert one.done
+            self.by[self.lake.definition.parse(one.key)] = ""
+
+    @rule(run=st.sampled_from(["one", "two"]), table=st.sampled_from(["", *SCHEMA]))
+    def freeze(self, run: str, table: str) -> None:
+        pinned = (self.files.table(table) if table else self.files).freeze(run).frozen
+        if all(files.frozen != pinned for files, _ in self.frozen):
+            form = self.files.to_json() | {"frozen": pinned}
+            self.frozen.append((Parquet.from_json(form), dict(self.held)))
+
+    @rule()
+    def clean(self) -> None:
+        for files, _ in self.frozen:
+            files.release()
+        self.frozen = []
+        clean(self.files, now=LATER)
+        named = {path for partition in self.files.list() for path in partition.paths}
+        assert {str(path) for path in Path(self.files.path).rglob("*.parquet")} == named
+
+
+TestTables = Machine.TestCase
+TestTables.settings = effort(20, 15)
