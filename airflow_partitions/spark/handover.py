@@ -1,4 +1,4 @@
-"""What the Airflow task tells the Spark driver: one JSON value."""
+"""The order of the Airflow task to the Spark driver: one JSON value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job may read: storage, and the partitions chosen from it."""
+"""The inputs of a job: storage, and the partitions chosen from it."""
 
 from __future__ import annotations
 

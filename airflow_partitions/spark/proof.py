@@ -1,4 +1,4 @@
-"""What a session really read and wrote, counted from the plans that ran.
+"""Counts of what a session really read, from the plans that ran.
 
 A listener is told of every query execution of the session, also of failed ones and of those the author does not see
 (a write runs in an execution of its own). Each executed plan is walked through adaptive execution, query stages,
@@ -67,7 +67,6 @@ class Proof:
         self._scans: dict[int, ObservedScan] = {}  # by the id of the metric that counts rows
         self._idle: dict[int, Any] = {}  # plans that did not run, or begin to run again right when they are looked at
         self._queries = SqlMetrics(spark)
-        self._rows_written: dict[str, int] = {}
         self._rdds: set[str] = set()
         self._jobs = Jobs(spark)
         self._failure: BaseException | None = None
@@ -91,11 +90,6 @@ class Proof:
         return [
             attrs.evolve(scan, rows=ran) for number, scan in self._scans.items() for ran in rows[number] or [scan.rows]
         ]
-
-    def rows_written(self, folder: str) -> int:
-        """Rows of the last write to *folder*."""
-        self.drain()
-        return self._rows_written.get(place(folder), 0)
 
     def unseen(self) -> tuple[str, ...]:
         """What was read by RDDs, in words: the counts are without it."""
@@ -127,8 +121,6 @@ class Proof:
             self._add_other_scan(plan)
         elif kind in _RDD_SCANS:
             self._rdds.update(sources(plan.rdd()))
-        elif kind == "DataWritingCommandExec":
-            self._add_write(plan.cmd())
         elif kind == "InMemoryTableScanExec":
             self._walk(plan.relation().cachedPlan(), seen)
         for name in _INSIDE.get(kind, ()):
@@ -139,11 +131,6 @@ class Proof:
                 self._walk(stage, seen)
         for inner in (*_each(plan.children()), *_each(plan.subqueries())):
             self._walk(inner, seen)
-
-    def _add_write(self, command: Any) -> None:
-        if command.getClass().getSimpleName() == "InsertIntoHadoopFsRelationCommand":
-            rows = _value(command.metrics(), "numOutputRows")
-            self._rows_written[place(command.outputPath().toString())] = rows
 
     def _add_file_scan(self, plan: Any) -> None:
         metrics = plan.metrics()
@@ -186,7 +173,7 @@ _listeners: dict[str, _Listener] = {}
 
 @contextmanager
 def recording(spark: SparkSession) -> Iterator[Proof]:
-    """Count what *spark* reads and writes inside the block.
+    """Count what *spark* reads inside the block.
 
     :raises ResultError: for a Spark Connect session.
     """
@@ -212,8 +199,8 @@ def _listener_of(spark: SparkSession) -> _Listener:
     return _listeners[session]
 
 
-def place(path: str) -> str:
-    """A location in one spelling: local ones as plain paths."""
+def normalise_path(path: str) -> str:
+    """*path* in one spelling: local ones without ``file:``."""
     if path.startswith("file:"):
         return "/" + path.removeprefix("file:").lstrip("/")
     return path
@@ -223,7 +210,7 @@ def _scan(plan: Any) -> ObservedScan:
     """What the *plan* of a scan of files read when it last ran."""
     # Its metrics have the files too, but only of the first run.
     listing = plan.dynamicallySelectedPartitions()
-    roots = frozenset(place(path.toString()) for path in _each(plan.relation().location().rootPaths()))
+    roots = frozenset(normalise_path(path.toString()) for path in _each(plan.relation().location().rootPaths()))
     partitioned = plan.relation().partitionSchema().size() > 0
     partitions = listing.partitionCount() if partitioned else len(roots)
     locations = roots if partitions == len(roots) and partitioned else _folders(listing)
@@ -233,7 +220,7 @@ def _scan(plan: Any) -> ObservedScan:
 
 def _folders(listing: Any) -> frozenset[str]:
     """Folders of the files a scan chose, where they are fewer or others than the folders it was given."""
-    return frozenset(place(file.toPath().getParent().toString()) for file in listing.toPartitionArray())
+    return frozenset(normalise_path(file.toPath().getParent().toString()) for file in listing.toPartitionArray())
 
 
 def _value(metrics: Any, name: str) -> int:

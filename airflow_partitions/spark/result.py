@@ -1,4 +1,4 @@
-"""What a job reports back: one file, written last."""
+"""The report of a job: one file, written last."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from airflow_partitions.storage.filesystem.filesystem import write
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.staging import Staging
 
+#: Of the result file and the error file.
+VERSION = 1
 #: How many of the places and words that tell what was not counted go into the asset event.
 _SHOWN = 20
 
@@ -61,7 +63,7 @@ class Result:
 
     def save(self, staging: Staging) -> None:
         """Write the result file, in one step."""
-        form = {**attrs.asdict(self, recurse=False), "written": self.written.to_json()}
+        form = {"version": VERSION, **attrs.asdict(self, recurse=False), "written": self.written.to_json()}
         form["reads"] = {name: attrs.asdict(reads) for name, reads in self.reads.items()}
         write(staging.result, json.dumps(form, separators=(",", ":")).encode())
 
@@ -73,6 +75,7 @@ class Result:
         """
         try:
             form = json.loads(staging.result.read_text())
+            _check_version(form.pop("version"))
             reads = {name: Reads(**counts) for name, counts in form.pop("reads").items()}
             result = cls(
                 **{
@@ -103,21 +106,31 @@ class Result:
             "reads": {name: attrs.asdict(reads) for name, reads in self.reads.items()},
             "application": self.application,
             "seconds": round(self.seconds, 3),
-            **{name: found for name, found in left_out.items() if found},
+            **{name: words for name, words in left_out.items() if words},
         }
 
 
 def save_error(staging: Staging, error: PartitionError) -> None:
     """Leave word of why the job gave up, for the Airflow task to raise again."""
-    write(staging.error, json.dumps({"type": type(error).__name__, "message": str(error)}).encode())
+    form = {"version": VERSION, "type": type(error).__name__, "message": str(error)}
+    write(staging.error, json.dumps(form).encode())
 
 
 def load_error(staging: Staging) -> PartitionError | None:
     """Why the job gave up, if it said so."""
     try:
         form = json.loads(staging.error.read_text())
-    except (OSError, ValueError):
+        _check_version(form["version"])
+    except (OSError, ValueError, KeyError):
         return None
     kind = getattr(errors, form["type"], PartitionError)
     error: PartitionError = kind(form["message"])
     return error
+
+
+def _check_version(version: object) -> None:
+    if version != VERSION:
+        raise ValueError(
+            f"version {version!r}; expected {VERSION}, by the same release of airflow_partitions in Airflow and on the"
+            " driver"
+        )

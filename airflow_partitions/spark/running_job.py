@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
 from airflow_partitions.spark.handover import Handover, receive
-from airflow_partitions.spark.proof import ObservedScan, Proof, place, recording
+from airflow_partitions.spark.proof import ObservedScan, Proof, normalise_path, recording
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.io import WriteRequest, writer_for
@@ -147,14 +147,14 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
     from pyspark.sql import SparkSession
 
     session = spark or SparkSession.builder.getOrCreate()
-    asked = handover or receive(session)
+    order = handover or receive(session)
     try:
         with recording(session) as proof:
-            current = Job(session, asked)
+            current = Job(session, order)
             yield current
             current.finish(proof)
     except PartitionError as error:
-        save_error(asked.staging, error)
+        save_error(order.staging, error)
         raise
 
 
@@ -168,11 +168,13 @@ def attribute(
 
     :param places: for each input the promised places, each with the folder of the partition it stands for.
     """
-    promised = {name: {place(path): folder for path, folder in found.items()} for name, found in places.items()}
+    promised = {
+        name: {normalise_path(path): folder for path, folder in folders.items()} for name, folders in places.items()
+    }
     mine: dict[str, list[ObservedScan]] = {name: [] for name in places}
     others: set[str] = set()
     for scan in scans:
-        owners = [name for name, found in promised.items() if scan.locations <= found.keys()]
+        owners = [name for name, folders in promised.items() if scan.locations <= folders.keys()]
         owner = min(owners, key=lambda name: _difference(scan, promised[name]), default=None)
         if owner is None:
             others.update(scan.locations.difference(*promised.values()) or scan.locations)
@@ -181,13 +183,13 @@ def attribute(
     reads = {
         name: Reads(
             selected=len(set(promised[name].values())),
-            partitions=len({promised[name][location] for scan in found for location in scan.locations}),
-            files=sum(scan.files for scan in found),
-            bytes=sum(scan.bytes for scan in found),
-            rows=sum(scan.rows for scan in found),
-            scans=len(found),
+            partitions=len({promised[name][location] for scan in own for location in scan.locations}),
+            files=sum(scan.files for scan in own),
+            bytes=sum(scan.bytes for scan in own),
+            rows=sum(scan.rows for scan in own),
+            scans=len(own),
         )
-        for name, found in mine.items()
+        for name, own in mine.items()
     }
     return reads, tuple(sorted(others))
 

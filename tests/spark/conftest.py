@@ -90,7 +90,7 @@ class Lake:
             "partition": partition,
             "inputs": {"flights": Input.needed_by(partition, "flights", self.flights)},
             "output": output,
-            "staging": open_staging(output.path, attempt),
+            "staging": attrs.evolve(open_staging(output.path, attempt), base=None),  # a driver is not told of it
         }
         return Handover(**{**fields, **changes})
 

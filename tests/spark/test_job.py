@@ -311,7 +311,7 @@ def test_an_own_program_that_writes_nothing_or_twice(spark: SparkSession, lake: 
         j.read("wether")
 
 
-@pytest.mark.parametrize("text", ["{", "{}", '{"attempt": 1}'])
+@pytest.mark.parametrize("text", ["{", "{}", '{"attempt": 1}', '{"version": 2, "attempt": "x"}'])
 def test_a_broken_result_is_refused(lake: Any, text: str) -> None:
     staging = lake.handover().staging
     staging.result.write_text(text)

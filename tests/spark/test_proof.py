@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.spark.proof import ObservedScan, place, recording
+from airflow_partitions.spark.proof import ObservedScan, normalise_path, recording
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,8 +46,6 @@ def test_write(spark: SparkSession, flights: DataFrame, tmp_path: Any) -> None:
         flights.where("origin = 'EWR'").write.parquet(str(tmp_path / "out"))
         (scan,) = proof.scans()
         assert shown(scan)[:3] == (24, 24, 24)
-        assert proof.rows_written(str(tmp_path / "out")) == 24
-        assert proof.rows_written(str(tmp_path / "elsewhere")) == 0
 
 
 def test_two_actions_are_two_scans(spark: SparkSession, flights: DataFrame) -> None:
@@ -273,5 +271,5 @@ def test_scans_of_inputs_that_overlap_go_to_the_right_one() -> None:
 
 
 def test_places_have_one_spelling() -> None:
-    assert place("file:/a/b") == place("file:///a/b") == place("/a/b") == "/a/b"
-    assert place("s3a://bucket/a") == "s3a://bucket/a"
+    assert normalise_path("file:/a/b") == normalise_path("file:///a/b") == normalise_path("/a/b") == "/a/b"
+    assert normalise_path("s3a://bucket/a") == "s3a://bucket/a"
