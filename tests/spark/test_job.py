@@ -36,7 +36,7 @@ def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | Non
     result = Result.load(asked.staging, asked.attempt.name)
     publish(
         asked.output,
-        asked.partition.definition.parse(asked.partition.text),
+        asked.partition.wrapped,
         asked.attempt,
         asked.staging,
         result.written,

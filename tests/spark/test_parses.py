@@ -10,8 +10,8 @@ import pytest
 from airflow_partitions import Dependency, PartitionByInterval, PartitionByProduct
 from airflow_partitions.history.ledger_keys import keys_of
 from airflow_partitions.runs.pre_execute import partition_of
+from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
-from airflow_partitions.spark.job import job
 from airflow_partitions.spark.shipping import ship
 from tests.spark.test_operator import Cluster, cluster, context, task
 

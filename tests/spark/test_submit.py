@@ -58,7 +58,7 @@ def test_a_function_with_a_large_handover(lake: Any) -> None:
     extra = run(lake, partition, storage=storage, function=ship(counted, inputs=["flights"]), strict=True)
     assert (extra["rows"], extra["files"]) == (1, 1)
     assert extra["reads"]["flights"]["files"] == 24
-    (file,) = Path(storage.path_of(definition.parse(partition.text))).glob("*.parquet")
+    (file,) = Path(storage.path_of(partition.wrapped)).glob("*.parquet")
     import pyarrow.parquet as pq
 
     assert pq.read_table(file, partitioning=None).to_pylist() == [{"n": 24}]
