@@ -82,6 +82,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     "Storage": {
         "airflow_partitions.storage:Files": (
             "of",
+            "table",
             "path_of",
             "exists",
             "get",
