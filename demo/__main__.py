@@ -42,7 +42,7 @@ exit codes:
 DIFFERENT, BROKEN, LEFT = 1, 3, 130  # exit codes; 2 is argparse's
 
 # Seconds of a task beside those of the first Spark jobs, which start without the archive of classes.
-ARCHIVED, PYTHON = 0.6, 0.25
+ARCHIVED, PYTHON = 0.5, 0.15
 
 console = Console(stderr=True)  # steps and progress; results go to stdout
 
