@@ -18,7 +18,7 @@ HOURS = PartitionByInterval("@hourly", start="2013-01-01")
 
 def dataset(path: str) -> Parquet:
     Path(path).mkdir(parents=True, exist_ok=True)
-    return Parquet(path, partition=HOURS, partition_on={"hour": "%Y-%m-%dT%H"}, manifest=f"{path}/_manifest")
+    return Parquet(path, partition=HOURS, partition_on={"hour": "%Y-%m-%dT%H"}, log=f"{path}/_log")
 
 
 def replace(files: Parquet, hours: list[str]) -> int:

@@ -58,7 +58,7 @@ class Flights:
         import pyarrow.parquet as pq
 
         self.files = Parquet(
-            str(folder), partition=HOURS, partition_on={"hour": "%Y-%m-%dT%H"}, schema=COLUMNS, external=True
+            str(folder), partition=HOURS, partition_on={"hour": "%Y-%m-%dT%H"}, schema=COLUMNS, ownership="read-only"
         )
         folder.mkdir()
         table = pa.table({"origin": ["EWR", "JFK"] * 500, "delay": [1.0] * 1000})

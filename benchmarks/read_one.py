@@ -50,7 +50,11 @@ class Flights:
 
         self.spark = spark
         self.storage = Parquet(
-            str(folder), partition=HOURLY, partition_on={"hour": "%Y-%m-%dT%H:%M%z"}, schema=COLUMNS, external=True
+            str(folder),
+            partition=HOURLY,
+            partition_on={"hour": "%Y-%m-%dT%H:%M%z"},
+            schema=COLUMNS,
+            ownership="read-only",
         )
         folder.mkdir()
         file = folder / "_file"

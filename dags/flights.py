@@ -37,14 +37,14 @@ FLIGHTS = Parquet(
     partition=HOURS,
     partition_on=HOUR_COLUMN,
     schema={"carrier": "string", "flight": "bigint", "origin": "string", "dest": "string", "dep_delay": "double"},
-    external=True,
+    ownership="read-only",
 )
 WEATHER = Parquet(
     f"{LAKE}/landing/weather",
     partition=HOURS,
     partition_on=HOUR_COLUMN,
     schema={"origin": "string", "temp": "double", "wind_speed": "double", "visib": "double"},
-    external=True,
+    ownership="read-only",
 )
 
 # Small partitions: a small driver and no more tasks than cores.

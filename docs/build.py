@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -102,7 +103,9 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.storage:Orc": (),
         "airflow_partitions.storage:Avro": (),
         "airflow_partitions.storage:Text": (),
+        "airflow_partitions.storage:Ownership": (),
         "airflow_partitions.storage:Column": (),
+        "airflow_partitions.storage:FilePerKey": (),
         "airflow_partitions.storage:Layout": None,
     },
     "Selecting and reading": {
@@ -248,6 +251,7 @@ def signature(function: Any, name: str) -> str:
             words.append("*")
         kind = "" if parameter.annotation is parameter.empty else f": {plain(parameter.annotation)}"
         default = made.get(parameter.name, parameter.default)
+        default = default.value if isinstance(default, Enum) else default
         shown = "..." if default is attrs.NOTHING else repr(default)  # one that depends on the other arguments
         value = "" if default is parameter.empty else f" = {shown}"
         star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")

@@ -42,6 +42,7 @@ FLOORS = (
 STORAGE_FLOORS = (
     "filesystem",
     "layout",
+    "ownership",
     "dataset",
     "metadata",
     "filters",

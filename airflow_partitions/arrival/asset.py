@@ -45,7 +45,7 @@ def watched(
 
     :param ready: which partitions are complete; by default those with a file.
     :param state: folder that remembers what was reported; by default below the dataset. It has to be given if the
-        dataset is external.
+        dataset is only read.
     :param poke_interval: time between two looks.
     :param lease: after this time a report that was begun and not finished is made anew.
     :param limit: at most so many events from one run; the rest follows with the next.

@@ -33,6 +33,7 @@ from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 
 if TYPE_CHECKING:
@@ -79,10 +80,12 @@ class SparkAssetOperator(SparkSubmitOperator):
     ) -> None:
         asset_name = asset if isinstance(asset, str) else asset.name
         _check_durable(durable, asset_name)
-        if storage.partition is None or storage.external:
+        if storage.partition is None or storage.ownership is not Ownership.OWNED:
+            reason = "is not bound to a definition"
+            if storage.partition is not None:
+                reason = f"has ownership={storage.ownership.value!r}, so no asset makes all of it"
             raise InvalidDefinitionError(
-                f"spark asset {asset_name!r}: storage {storage.path!r}"
-                f" {'is external, so it is never written' if storage.external else 'is not bound to a definition'};"
+                f"spark asset {asset_name!r}: storage {storage.path!r} {reason};"
                 " expected Parquet(…).of(definition) of its own"
             )
         for written in map(storage.table, storage.tables) if storage.tables else [storage]:
@@ -208,10 +211,10 @@ def _check_freeze(freeze: bool | str, inputs: Mapping[str, Files], asset: str) -
     """Refuse to keep listings beside the data of others."""
     if freeze is True:
         for name, storage in inputs.items():
-            if storage.external is True and storage.partition is not None:
+            if storage.ownership is Ownership.READ_ONLY and storage.partition is not None:
                 raise InvalidDefinitionError(
-                    f"spark asset {asset!r}: input {name!r} is external, nothing is written there; expected"
-                    " freeze='/lake/listings', a folder of your own that tasks and drivers share"
+                    f"spark asset {asset!r}: input {name!r} has ownership='read-only', nothing is written there;"
+                    " expected freeze='/lake/listings', a folder of your own that tasks and drivers share"
                 )
 
 

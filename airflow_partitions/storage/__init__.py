@@ -16,11 +16,13 @@ _MODULES = {
     "Commit": "commit.commit",
     "Consumer": "consumers.consumer",
     "Csv": "formats",
+    "FilePerKey": "layout.file_per_key",
     "Files": "files",
     "Filter": "filters.filter",
     "Json": "formats",
     "Layout": "layout.layout",
     "Orc": "formats",
+    "Ownership": "ownership",
     "Parquet": "formats",
     "ReadRequest": "io.read_request",
     "Reader": "io.reader",
@@ -50,11 +52,13 @@ __all__ = [
     "Commit",
     "Consumer",
     "Csv",
+    "FilePerKey",
     "Files",
     "Filter",
     "Json",
     "Layout",
     "Orc",
+    "Ownership",
     "Parquet",
     "ReadRequest",
     "Reader",
@@ -93,11 +97,13 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.io.write_request import WriteRequest
     from airflow_partitions.storage.io.writer import Writer
     from airflow_partitions.storage.layout.column import Column
+    from airflow_partitions.storage.layout.file_per_key import FilePerKey
     from airflow_partitions.storage.layout.layout import Layout
     from airflow_partitions.storage.maintenance.cleanup import clean
     from airflow_partitions.storage.maintenance.retention import compact, drop_older
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.staged_files import StagedFiles
+    from airflow_partitions.storage.ownership import Ownership
 
 
 def __getattr__(name: str) -> Any:

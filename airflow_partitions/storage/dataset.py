@@ -16,25 +16,41 @@ from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.filesystem.paths import check_path
 from airflow_partitions.storage.layout.column import Column
-from airflow_partitions.storage.layout.file_per_key import FilePerKey
+from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
 from airflow_partitions.storage.layout.layout import Layout
+from airflow_partitions.storage.ownership import Ownership, ownership_of
 
 _Columns = tuple[tuple[str, Column], ...]
 _Fields = tuple[tuple[str, str], ...]
 _Pairs = tuple[tuple[str, Any], ...]
 
-#: How the files belong to someone else.
-EXTERNAL = (False, True, "use-existing", "possess-existing")
 _TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+#: Version of the JSON form.
+VERSION = 1
 #: What a dataset says itself, so that an option that says it too is ignored.
 _OURS = ("path", "filepath", "basePath")
 
 
-def _columns(given: Mapping[str, str | Column] | Iterable[tuple[str, str | Column]] | None) -> _Columns | None:
-    if given is None:
-        return None
-    pairs = given.items() if isinstance(given, Mapping) else given
+def _partition_on(
+    value: Mapping[str, str | Column] | Iterable[tuple[str, str | Column]] | FilePerKey | None,
+) -> _Columns | FilePerKey | None:
+    if value is None or isinstance(value, FilePerKey):
+        return value
+    pairs = value.items() if isinstance(value, Mapping) else value
     return tuple((name, column if isinstance(column, Column) else Column(column)) for name, column in pairs)
+
+
+def _partition_on_to_json(value: _Columns | FilePerKey | None) -> Any:
+    if isinstance(value, FilePerKey):
+        return {"suffix": value.suffix, "find": dict(value.find)}
+    # Lists, because the order of columns matters and JSON objects have none.
+    return None if value is None else [[name, column.format, column.type] for name, column in value]
+
+
+def _partition_on_from_json(form: Any) -> _Columns | FilePerKey | None:
+    if isinstance(form, Mapping):
+        return FilePerKey(form["suffix"], find=form["find"])
+    return None if form is None else tuple((name, Column(text, kind)) for name, text, kind in form)
 
 
 def _fields(given: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fields | None:
@@ -75,23 +91,21 @@ class Dataset:
 
     path: str = attrs.field(converter=check_path)
     format: str = attrs.field(default="parquet", kw_only=True)
-    suffix: str | None = attrs.field(default=None, kw_only=True)
-    find: _Pairs = attrs.field(default=(), converter=_pairs, kw_only=True)
+    partition_on: _Columns | FilePerKey | None = attrs.field(default=None, converter=_partition_on, kw_only=True)
     partition: PartitionDefinition | None = attrs.field(kw_only=True)
-    partition_on: _Columns | None = attrs.field(default=None, converter=_columns, kw_only=True)
     schema: _Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
-    external: bool | str = attrs.field(default=False, kw_only=True)
-    manifest: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
+    ownership: Ownership = attrs.field(default=Ownership.OWNED, converter=ownership_of, kw_only=True)
+    log: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
     options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True)
     conn_id: str | None = attrs.field(default=None, kw_only=True)
     credentials: _Pairs = attrs.field(converter=_pairs, kw_only=True, repr=False, eq=False)
-    frozen: str | None = attrs.field(default=None, kw_only=True)
     tables: tuple[str, ...] = attrs.field(default=(), converter=tuple, kw_only=True)
     table_name: str | None = attrs.field(default=None, kw_only=True)
+    pin: str | None = attrs.field(default=None, init=False)
 
     @partition.default
     def _named(self) -> PartitionDefinition | None:
-        return None if self.suffix is None else PartitionAtRuntime("file")
+        return PartitionAtRuntime("file") if isinstance(self.partition_on, FilePerKey) else None
 
     @credentials.default
     def _connected(self) -> Mapping[str, Any]:
@@ -105,16 +119,10 @@ class Dataset:
     def __attrs_post_init__(self) -> None:
         if self.conn_id is not None and dict(self.credentials) != {"conn_id": self.conn_id}:
             raise InvalidDefinitionError(f"storage {self.path!r}: expected credentials= or conn_id=, not both")
-        if self.external not in EXTERNAL:
-            raise InvalidDefinitionError(
-                f"storage {self.path!r}: external={self.external!r}; expected one of {', '.join(map(repr, EXTERNAL))}"
-            )
         if self.tables:
             self._check_tables()
         if self.partition is None:
             return
-        if self.suffix is not None and self.partition_on is not None:
-            raise LayoutError(f"storage {self.path!r}: expected suffix= or partition_on=, not both")
         columns = {self._column(name).lower() for name, _ in self.schema or ()}
         both = columns & {name.lower() for name in self.layout.columns}
         if both and self.layout.in_frames:
@@ -133,8 +141,8 @@ class Dataset:
                 f"storage {self.path!r}: table {wrong[0]!r} can't be a folder; expected letters, digits, _ and -, a"
                 " letter first"
             )
-        if len(set(self.tables)) < len(self.tables) or self.suffix is not None:
-            raise LayoutError(f"storage {self.path!r}: expected each table once, and no suffix=")
+        if len(set(self.tables)) < len(self.tables) or isinstance(self.partition_on, FilePerKey):
+            raise LayoutError(f"storage {self.path!r}: expected each table once, and no FilePerKey")
         if self.table_name is not None or self.schema is None:
             return
         if {name.partition("/")[0] for name, _ in self.schema} != set(self.tables):
@@ -154,7 +162,7 @@ class Dataset:
                 f"storage {self.path!r} has no table {name!r}; expected one of: {known or '(it has none)'}"
             )
         schema = [(self._column(field), kind) for field, kind in self.schema or () if field.startswith(f"{name}/")]
-        return attrs.evolve(self, table_name=name, schema=schema or None)
+        return attrs.evolve(self, table_name=name, schema=schema or None).pinned(self.pin)
 
     @cached_property
     def layout(self) -> Layout:
@@ -164,8 +172,8 @@ class Dataset:
                 f"storage {self.path!r} has no partitions; expected {type(self).__name__}(…, partition=…), or"
                 " .of(definition)"
             )
-        if self.suffix is not None:
-            return FilePerKey(self.partition, self.suffix)
+        if isinstance(self.partition_on, FilePerKey):
+            return FilePerKeyLayout(self.partition, self.partition_on.suffix)
         return Layout(self.partition, None if self.partition_on is None else dict(self.partition_on))
 
     def of(self, definition: PartitionDefinition) -> Self:
@@ -177,7 +185,13 @@ class Dataset:
             raise InvalidDefinitionError(
                 f"storage {self.path!r} holds partitions of {self.partition!r}; it can't be that of {definition!r}"
             )
-        return attrs.evolve(self, partition=definition)
+        return attrs.evolve(self, partition=definition).pinned(self.pin)
+
+    def pinned(self, listing: str | None) -> Self:
+        """This dataset as *listing* says, the path of what :meth:`.Files.freeze` has kept; ``None``: as it is now."""
+        dataset = attrs.evolve(self)
+        object.__setattr__(dataset, "pin", listing)
+        return dataset
 
     def path_of(self, key: Key) -> str:
         """Path of the folder of *key*."""
@@ -186,20 +200,16 @@ class Dataset:
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`. It holds no credentials."""
         form = {
+            "version": VERSION,
             "kind": self.kind,
             "path": self.path,
             "format": self.format if attrs.fields(type(self)).format.init else None,
             "partition": None if self.partition is None else self.partition.to_json(),
-            # Lists, because the order of columns matters and JSON objects have none.
-            "partition_on": None
-            if self.partition_on is None
-            else [[n, c.format, c.type] for n, c in self.partition_on],
+            "partition_on": _partition_on_to_json(self.partition_on),
             "schema": None if self.schema is None else [list(field) for field in self.schema],
-            "external": self.external or None,
-            "manifest": self.manifest,
-            "suffix": self.suffix,
-            "find": dict(self.find) or None,
-            "frozen": self.frozen,
+            "ownership": self.ownership.value,
+            "log": self.log,
+            "pin": self.pin,
             "tables": list(self.tables) or None,
             "table_name": self.table_name,
             "conn_id": self.conn_id,
@@ -214,28 +224,31 @@ class Dataset:
         :param credentials: instead of the connection it names, if it does.
         :raises InvalidDefinitionError: if it is of no known kind.
         """
+        if form.get("version", VERSION) != VERSION:  # who writes a form by hand need not say it
+            raise InvalidDefinitionError(
+                f"storage {form.get('path')!r} has a form of version {form['version']!r}; expected version"
+                f" {VERSION}: use one version of airflow-partitions on both sides"
+            )
         kind = _kind(form.get("kind"))
         if not issubclass(kind, cls):
             raise InvalidDefinitionError(f"storage of kind {kind.kind!r} is no {cls.__name__}; expected a form of one")
-        partition, columns, fields = (form.get(name) for name in ("partition", "partition_on", "schema"))
+        partition, fields = form.get("partition"), form.get("schema")
         more: dict[str, Any] = {"format": form["format"]} if attrs.fields(kind).format.init else {}
         if partition is not None:
             more["partition"] = from_json(partition)
         more |= {"credentials": credentials} if credentials else {"conn_id": form.get("conn_id")}
-        return kind(
+        dataset = kind(
             form["path"],
-            partition_on=None if columns is None else [(name, Column(fmt, type_)) for name, fmt, type_ in columns],
+            partition_on=_partition_on_from_json(form.get("partition_on")),
             schema=None if fields is None else [(name, type_) for name, type_ in fields],
-            external=form.get("external", False),
-            manifest=form.get("manifest"),
-            suffix=form.get("suffix"),
-            find=form.get("find"),
-            frozen=form.get("frozen"),
+            ownership=form.get("ownership", Ownership.OWNED),
+            log=form.get("log"),
             tables=form.get("tables", ()),
             table_name=form.get("table_name"),
             options=form.get("options", {}),
             **more,
         )
+        return dataset.pinned(form.get("pin"))
 
 
 #: The classes of datasets by their kind; those of the package are loaded when a form names them.

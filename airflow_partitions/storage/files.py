@@ -39,16 +39,15 @@ class Files(Dataset):
         without one is read as a whole.
     :param partition_on: partition column to format (text, or :class:`Column` for another type than string), in the
         order of the folders. A format with ``%`` is a strftime format of the time dimension's start in its zone,
-        ``"{dimension}"`` is that dimension's text. Default: one text column per dimension, named like it.
+        ``"{dimension}"`` is that dimension's text. Default: one text column per dimension, named like it. Instead of
+        columns: :class:`FilePerKey`, where every file is a partition.
     :param schema: column to Spark type of the columns inside the files (``{"origin": "string"}``). Without it the
         schema is that of the first file read.
-    :param external: the files belong to someone else: they are read, never written. ``"use-existing"``: partitions may
-        be added, but what is there already is never removed; ``"possess-existing"``: what is there becomes ours.
-    :param manifest: folder of the log that says which partitions there are. By default ``_manifest`` below *path* where
-        folders can't be exchanged or what they hold belongs to others; else the folders themselves tell.
-    :param suffix: every file whose name ends with it is a partition, named by its path below *path* without the suffix;
-        there are no folders with partition columns then.
-    :param find: with *suffix*: what the file system's ``find`` is told, such as ``{"maxdepth": 1}``.
+    :param ownership: whose the files are, as :class:`Ownership` or its text: ``"owned"``; ``"read-only"``: someone
+        else's, they are never written; ``"add-only"``: partitions may be added, but what is there already is never
+        removed; ``"adopted"``: what is there becomes ours.
+    :param log: folder of the log that says which partitions there are. By default ``_log`` below *path* where folders
+        can't be exchanged or what they hold belongs to others; else the folders themselves tell.
     :param options: options of the format, as Spark calls them (``{"sep": ";"}``).
     :param credentials: arguments of the fsspec file system. Readers get them too, unless ``options`` has
         ``credentials`` of its own (``None``: none at all). They are never part of the JSON form.
@@ -57,7 +56,7 @@ class Files(Dataset):
     :param tables: names of the tables that every partition has, each in a folder of its own below that of the
         partition. They are written together; ``schema`` has the columns of each then (``{"core": {"delay": "double"},
         …}``), and :meth:`table` is for reading one.
-    :ivar frozen: path of the listing that tells the partitions: see :meth:`freeze`.
+    :ivar pin: path of the listing that names the partitions: see :meth:`freeze`.
     :ivar table_name: the table to be read: see :meth:`table`.
     :raises LayoutError: if two keys would share one folder.
     """
@@ -183,11 +182,11 @@ class Files(Dataset):
         """
         from airflow_partitions.storage.scan.pin import freeze
 
-        return attrs.evolve(self, frozen=freeze(attrs.evolve(self, frozen=None), run, folder))
+        return self.pinned(freeze(self.pinned(None), run, folder))
 
     def release(self) -> Self:
         """This dataset as it is now; the listing made by :meth:`freeze` is removed, for all."""
         from airflow_partitions.storage.scan.pin import release
 
         release(self)
-        return attrs.evolve(self, frozen=None)
+        return self.pinned(None)

@@ -72,7 +72,7 @@ def conn_id(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def files(conn_id: str) -> Parquet:
-    return Parquet(f"s3://reached/{uuid.uuid4().hex}", partition=HOURS, external=True, conn_id=conn_id)
+    return Parquet(f"s3://reached/{uuid.uuid4().hex}", partition=HOURS, ownership="read-only", conn_id=conn_id)
 
 
 def land(files: Parquet, *hours: int) -> None:

@@ -88,7 +88,7 @@ def test_a_watched_asset_says_what_partitions_it_has_and_its_dag_reports_them(tm
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"external": True}, "give state="),
+        ({"ownership": "read-only"}, "give state="),
         ({"credentials": {"key": "x"}}, "which the triggerer does not get"),
     ],
 )

@@ -18,7 +18,7 @@ MONTHS_AND_DAYS = {"month": "%Y-%m", "day": "%d"}
 
 @pytest.fixture
 def files(tmp_path: Path) -> Parquet:
-    return Parquet(f"{tmp_path}/landing", partition=DAYS, partition_on=MONTHS_AND_DAYS, external=True)
+    return Parquet(f"{tmp_path}/landing", partition=DAYS, partition_on=MONTHS_AND_DAYS, ownership="read-only")
 
 
 def land(files: Parquet, *names: str, key: str = "2013-02-08") -> StoredPartition:

@@ -25,7 +25,7 @@ ON = {"hour": "%Y-%m-%dT%H"}
 
 @pytest.fixture
 def files(tmp_path: Path) -> Parquet:
-    return Parquet(f"{tmp_path}/landing", partition=HOURS, partition_on=ON, external=True)
+    return Parquet(f"{tmp_path}/landing", partition=HOURS, partition_on=ON, ownership="read-only")
 
 
 def land(files: Parquet, *hours: int) -> None:

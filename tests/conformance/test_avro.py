@@ -25,7 +25,7 @@ from airflow_partitions.errors import ReaderError
 from airflow_partitions.storage import Avro
 
 try:
-    Avro(sys.argv[1], partition=PartitionBySequence(["a"], name="letter"), external=True).read(as_="arrow")
+    Avro(sys.argv[1], partition=PartitionBySequence(["a"], name="letter"), ownership="read-only").read(as_="arrow")
 except ReaderError as error:
     print(error)
 """

@@ -28,7 +28,7 @@ from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot
 
-#: Only there is a manifest by default; on a local disk a folder that is there is a partition.
+#: Only there is a log by default; on a local disk a folder that is there is a partition.
 ON_S3 = pytest.mark.parametrize("root", ["s3"], indirect=True)
 
 RESULTS = PartitionByProduct(
@@ -193,17 +193,17 @@ def foreign(root: str) -> None:
 
 def test_c11_external_data_is_only_read(root: str) -> None:
     foreign(root)
-    files = results(root, external=True)
+    files = results(root, ownership="read-only")
     assert keys(files) == ["nfl|1980", "nfl|1981"]
     assert lines(files, "nfl|1980") == ["1980"]
-    with pytest.raises(InvalidDefinitionError, match="is external, so it is never written"):
+    with pytest.raises(InvalidDefinitionError, match="has ownership='read-only', so it is never written"):
         Commit(files)
 
 
 def test_c11_partitions_of_external_data_are_added_and_dropped_without_touching_files(root: str) -> None:
     foreign(f"{root}/theirs")
     before = sizes(at(f"{root}/theirs"))
-    files = results(f"{root}/theirs", external=True, manifest=f"{root}/ours")
+    files = results(f"{root}/theirs", ownership="read-only", log=f"{root}/ours")
     assert keys(files) == []
     with Commit(files) as commit:
         commit.add("nfl|1980", "league=nfl/season=1980", user={"by": "wire"})
@@ -213,7 +213,7 @@ def test_c11_partitions_of_external_data_are_added_and_dropped_without_touching_
     with Commit(files) as commit:
         commit.drop("nba|1990")
     assert keys(files) == ["nfl|1980"]
-    with pytest.raises(InvalidDefinitionError, match="external"), Commit(files) as commit:
+    with pytest.raises(InvalidDefinitionError, match="read-only"), Commit(files) as commit:
         commit.stage("nfl|1982")
     with Commit(files) as commit:
         commit.drop()
@@ -221,10 +221,10 @@ def test_c11_partitions_of_external_data_are_added_and_dropped_without_touching_
     assert sizes(at(f"{root}/theirs")) == before
 
 
-@pytest.mark.parametrize("mode", ["use-existing", "possess-existing"])
+@pytest.mark.parametrize("mode", ["add-only", "adopted"])
 def test_c11_existing_data(root: str, mode: str) -> None:
     foreign(root)
-    files = results(root, external=mode)
+    files = results(root, ownership=mode)
     assert keys(files) == ["nfl|1980", "nfl|1981"]
     write(files, "nfl|1982", "new")
     assert keys(files) == ["nfl|1980", "nfl|1981", "nfl|1982"]
@@ -232,16 +232,16 @@ def test_c11_existing_data(root: str, mode: str) -> None:
         commit.drop()
     assert keys(files) == []
     clean(files, now=datetime.now(UTC) + timedelta(days=8))
-    left = [name for name in sizes(at(root)) if not name.startswith("_manifest/")]
+    left = [name for name in sizes(at(root)) if not name.startswith("_log/")]
     kept = ["league=nfl/season=1980/theirs", "league=nfl/season=1981/theirs"]
-    assert left == (kept if mode == "use-existing" else [])
+    assert left == (kept if mode == "add-only" else [])
 
 
 @ON_S3
 def test_c11_data_of_others_is_not_taken_over_unasked(root: str) -> None:
     foreign(root)
     files = results(root)
-    with pytest.raises(StorageError, match="expected external='use-existing'"):
+    with pytest.raises(StorageError, match="expected ownership='add-only'"):
         write(files, "nfl|1982", "new")
     assert keys(files) == ["nfl|1980", "nfl|1981"]
 
@@ -273,7 +273,7 @@ def test_c12_a_failure_removes_what_was_written_and_restores_what_was_dropped(ro
 
 def test_c12_files_added_from_elsewhere_stay_when_the_commit_fails(root: str) -> None:
     foreign(f"{root}/theirs")
-    files = results(f"{root}/theirs", external="use-existing", manifest=f"{root}/ours")
+    files = results(f"{root}/theirs", ownership="add-only", log=f"{root}/ours")
     before = sizes(at(f"{root}/theirs"))
 
     def fail() -> None:
@@ -338,33 +338,33 @@ def test_two_writers_of_one_partition(root: str) -> None:
 
 @ON_S3
 @pytest.mark.parametrize("damage", ["{", '{"version": 2}', "[]"])
-def test_a_damaged_manifest_is_named(root: str, damage: str) -> None:
+def test_a_damaged_log_is_named(root: str, damage: str) -> None:
     files = results(root)
     write(files, "nfl|1980", "a")
     write(files, "nfl|1981", "a")
-    (at(root) / "_manifest" / f"{2:020}.json").write_text(damage)
+    (at(root) / "_log" / f"{2:020}.json").write_text(damage)
     with pytest.raises(StorageError, match="is damaged"):
         keys(files)
 
 
 @ON_S3
-def test_a_gap_in_the_manifest_is_named(root: str) -> None:
+def test_a_gap_in_the_log_is_named(root: str) -> None:
     files = results(root)
     for season in (1980, 1981, 1982):
         write(files, f"nfl|{season}", "a")
-    remove(at(root) / "_manifest" / f"{2:020}.json")
+    remove(at(root) / "_log" / f"{2:020}.json")
     with pytest.raises(StorageError, match="has gaps"):
         keys(files)
 
 
 @ON_S3
-def test_the_manifest_is_summed_up(root: str) -> None:
+def test_the_log_is_summed_up(root: str) -> None:
     files = results(root)
     for season in range(1975, 1995):
         write(files, f"nfl|{season}", "a")
     write(files, "nba|1980", "a")
     assert len(keys(files)) == 21
-    assert f"{20:020}.checkpoint.json" in names(at(root) / "_manifest")
+    assert f"{20:020}.checkpoint.json" in names(at(root) / "_log")
 
 
 def test_a_writer_who_may_not_write(root: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ def test_c8_several_at_once_share_the_work(root: str) -> None:
 
 
 def test_c8_partitions_of_others_are_consumed_when_they_are_complete(root: str, tmp_path: Path) -> None:
-    files = Files(root, format="text", partition=DAYS, external=True)
+    files = Files(root, format="text", partition=DAYS, ownership="read-only")
     for name in ("date=2013-01-01/part-0", "date=2013-01-01/_SUCCESS", "date=2013-01-02/part-0"):
         place = at(f"{root}/{name}")
         place.parent.mkdir(parents=True, exist_ok=True)

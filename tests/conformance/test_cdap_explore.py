@@ -12,7 +12,7 @@ import pytest
 from airflow_partitions import PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.spark.catalog import explore
-from airflow_partitions.storage import Column, Commit, Files, compact
+from airflow_partitions.storage import Column, Commit, FilePerKey, Files, compact
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.io.spark_reader import spark_path
 
@@ -49,7 +49,7 @@ def table(spark: SparkSession) -> Any:
     ("kind", "options"), [("parquet", {}), ("csv", {"sep": ":"}), ("json", {}), ("orc", {}), ("avro", {})], ids=str
 )
 def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str, kind: str, options: Any) -> None:
-    files = results(root, kind, options=options, external=True)
+    files = results(root, kind, options=options, ownership="read-only")
     for number, key in enumerate(RESULTS.keys()):
         put(spark, files, str(key), number)
     explore(spark, files, table)
@@ -67,7 +67,7 @@ def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str,
 
 
 def test_c10_text_is_explored_too(spark: SparkSession, root: str, table: str) -> None:
-    files = results(root, "text", schema={"value": "string"}, external=True)
+    files = results(root, "text", schema={"value": "string"}, ownership="read-only")
     folder = at(files.path_of(RESULTS.parse("nfl|1980")))
     folder.mkdir(parents=True)
     (folder / "part").write_text("Bears,3\nJets,7\n")
@@ -79,7 +79,7 @@ def test_c10_text_is_explored_too(spark: SparkSession, root: str, table: str) ->
 
 
 def test_c10_the_table_follows_and_dropping_it_leaves_the_files(spark: SparkSession, root: str, table: str) -> None:
-    files = results(root, "parquet", external=True)
+    files = results(root, "parquet", ownership="read-only")
     put(spark, files, "nfl|1980", 1)
     put(spark, files, "nfl|1981", 2)
     explore(spark, files, table)
@@ -116,7 +116,7 @@ def test_c10_bad_tables(spark: SparkSession, tmp_path: Path, table: str) -> None
     with pytest.raises(InvalidDefinitionError, match=r"expected schema=\{…\}"):
         explore(spark, results(str(tmp_path), "parquet", schema=None), table)
     with pytest.raises(InvalidDefinitionError, match="folders of partition columns"):
-        explore(spark, Files(str(tmp_path), suffix=".csv", schema=SCHEMA), table)
+        explore(spark, Files(str(tmp_path), partition_on=FilePerKey(".csv"), schema=SCHEMA), table)
     spark.sql("CREATE TABLE results (n int) USING parquet")
     with pytest.raises(StorageError, match="table 'results' is there already"):
         explore(spark, results(str(tmp_path), "parquet"), table)

@@ -86,7 +86,7 @@ def test_c1_conditions_on_open_fields(root: str) -> None:
 
 
 def test_c1_folders_of_others_with_open_fields(root: str) -> None:
-    files = open_results(root, external=True)
+    files = open_results(root, ownership="read-only")
     for folder in ("league=nfl/season=1982", "league=nfl/season=01983"):
         place = at(f"{root}/{folder}")
         place.mkdir(parents=True, exist_ok=True)

@@ -123,8 +123,8 @@ def test_credentials_that_allow_nothing(server: Any, files: Parquet) -> None:
         check(lambda files: files.read(as_="pandas"), guest, DeniedError, "Access ?Denied.*; expected permission")
 
 
-def test_a_missing_bucket_of_the_manifest_alone(files: Parquet) -> None:
-    apart = attrs.evolve(files, external=True, manifest="s3://no-such-bucket/log")
+def test_a_missing_bucket_of_the_log_alone(files: Parquet) -> None:
+    apart = attrs.evolve(files, ownership="read-only", log="s3://no-such-bucket/log")
     check(lambda files: list(inventory(files)), apart, MissingStoreError, "can't be listed: .*make the bucket")
 
 

@@ -154,11 +154,11 @@ def test_t2_a_table_is_frozen_with_the_others(root: str) -> None:
     assert {table: stored(files) for table, files in frozen.items()} == {
         table: {"1": [f"{table}/a"]} for table in TABLES
     }
-    assert files.freeze("run").frozen == frozen["items"].frozen
+    assert files.freeze("run").pin == frozen["items"].pin
 
 
 def test_t2_tables_in_files_of_others(root: str) -> None:
-    files = texts(root, manifest=f"{root}/shop/_manifest")
+    files = texts(root, log=f"{root}/shop/_log")
     folder = at(f"{root}/elsewhere")
     for table in TABLES:
         (folder / table).mkdir(parents=True, exist_ok=True)

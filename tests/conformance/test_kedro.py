@@ -26,7 +26,7 @@ from airflow_partitions.errors import (
     StoredError,
     WriterError,
 )
-from airflow_partitions.storage import Csv, Files, Parquet, Text, field
+from airflow_partitions.storage import Csv, FilePerKey, Files, Parquet, Text, field
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 
 SCHEMA = {"n": "bigint"}
@@ -43,7 +43,7 @@ def days(root: str) -> Csv:
     for number, name in enumerate(["2019-12-04/data.csv", "2019-12-05/data.csv", "2019-12-05/more.csv"]):
         put(root, name, f"n\n{number}\n")
     put(root, "2019-12-05/README.md", "no data")
-    return Csv(root, suffix=".csv", schema=SCHEMA, options={"header": True})
+    return Csv(root, partition_on=FilePerKey(".csv"), schema=SCHEMA, options={"header": True})
 
 
 def test_k1_a_mapping_of_ids_to_functions_that_read_when_they_are_called(days: Csv) -> None:
@@ -69,13 +69,13 @@ def test_k1_functions_for_spark(days: Csv, spark: Any) -> None:
 
 
 def test_k2_the_id_is_the_path_without_the_suffix(days: Csv) -> None:
-    assert list(attrs.evolve(days, suffix="").load(as_="pandas")) == [
+    assert list(attrs.evolve(days, partition_on=FilePerKey("")).load(as_="pandas")) == [
         "2019-12-04/data.csv",
         "2019-12-05/README.md",
         "2019-12-05/data.csv",
         "2019-12-05/more.csv",
     ]
-    assert list(attrs.evolve(days, suffix="more.csv").load(as_="pandas")) == ["2019-12-05/"]
+    assert list(attrs.evolve(days, partition_on=FilePerKey("more.csv")).load(as_="pandas")) == ["2019-12-05/"]
     found = days.get("2019-12-05/more")
     assert found is not None
     assert found.paths == (f"{days.path}/2019-12-05/more.csv",)
@@ -89,25 +89,31 @@ def test_k2_ids_that_climb_out_of_the_root_are_refused(days: Csv, name: str) -> 
 
 def test_k2_memory() -> None:
     put("memory://kedro", "a.csv")
-    assert list(Csv("memory://kedro", suffix=".csv", schema=SCHEMA).load(as_="arrow")) == ["a"]
+    assert list(Csv("memory://kedro", partition_on=FilePerKey(".csv"), schema=SCHEMA).load(as_="arrow")) == ["a"]
 
 
 def test_k3_by_name_class_or_configuration(root: str) -> None:
     put(root, "part/foo.csv")
     put(root, "bar.csv", "n\n3\n")
-    made = Csv(root, suffix=".csv", schema=SCHEMA, options={"header": True})
-    named = Files(root, format="csv", suffix=".csv", schema=SCHEMA, options={"header": True})
-    config = {"kind": "csv", "path": root, "suffix": ".csv", "schema": [["n", "bigint"]], "options": {"header": True}}
+    made = Csv(root, partition_on=FilePerKey(".csv"), schema=SCHEMA, options={"header": True})
+    named = Files(root, format="csv", partition_on=FilePerKey(".csv"), schema=SCHEMA, options={"header": True})
+    config = {
+        "kind": "csv",
+        "path": root,
+        "partition_on": {"suffix": ".csv", "find": {}},
+        "schema": [["n", "bigint"]],
+        "options": {"header": True},
+    }
     for files in (made, named, Files.from_json(config)):
         assert {name: len(load()) for name, load in files.load(as_="pandas").items()} == {"bar": 1, "part/foo": 2}
-    assert list(attrs.evolve(made, find={"maxdepth": 1}).load(as_="pandas")) == ["bar"]
+    assert list(attrs.evolve(made, partition_on=FilePerKey(".csv", find={"maxdepth": 1})).load(as_="pandas")) == ["bar"]
 
 
 def test_k3_the_path_is_not_an_option() -> None:
     with pytest.warns(UserWarning, match="option 'filepath' is ignored"):
-        Csv("/lake/x", suffix=".csv", options={"filepath": "/y"})
+        Csv("/lake/x", partition_on=FilePerKey(".csv"), options={"filepath": "/y"})
     with pytest.raises(InvalidDefinitionError, match="'versioned'"):
-        Csv("/lake/x", suffix=".csv", options={"versioned": True})
+        Csv("/lake/x", partition_on=FilePerKey(".csv"), options={"versioned": True})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +130,7 @@ def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, re
     from airflow_partitions.storage.io.read_request import ReadRequest
 
     options = {} if own is ... else {"credentials": own}
-    files = Csv("memory://kedro", suffix=".csv", credentials=top, options=options)
+    files = Csv("memory://kedro", partition_on=FilePerKey(".csv"), credentials=top, options=options)
     assert dict(files.credentials) == filesystem
     assert ReadRequest(files=files).credentials == reader
     assert "secret" not in str(files.to_json())
@@ -242,8 +248,10 @@ def test_k5_what_a_format_cannot_hold(root: str) -> None:
 
 
 def test_k5_files_of_others_are_not_written(days: Csv) -> None:
-    with pytest.raises(InvalidDefinitionError, match=r"every file .* a partition; expected folders: leave out suffix="):
-        days.save({"2019-12-07/data": pd.DataFrame({"n": [1]})})
+    with pytest.raises(
+        InvalidDefinitionError, match=r"every file .* a partition; expected folders: leave out FilePerKey"
+    ):
+        days.save({")2019-12-07/data": pd.DataFrame({"n": [1]})})
 
 
 def test_k6_readers_of_a_run_see_the_same_until_it_is_released(days: Csv) -> None:
@@ -263,12 +271,12 @@ def test_k6_readers_of_a_run_see_the_same_until_it_is_released(days: Csv) -> Non
 
 
 def seen_by_another(path: str, queue: Any) -> None:
-    queue.put(sorted(Csv(path, suffix=".csv", schema=SCHEMA).freeze("run").load(as_="pandas")))
+    queue.put(sorted(Csv(path, partition_on=FilePerKey(".csv"), schema=SCHEMA).freeze("run").load(as_="pandas")))
 
 
 def test_k6_also_in_another_process(tmp_path: Path) -> None:
     put(str(tmp_path), "a.csv")
-    Csv(str(tmp_path), suffix=".csv", schema=SCHEMA).freeze("run")
+    Csv(str(tmp_path), partition_on=FilePerKey(".csv"), schema=SCHEMA).freeze("run")
     put(str(tmp_path), "b.csv")
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
@@ -282,7 +290,7 @@ def test_k6_also_in_another_process(tmp_path: Path) -> None:
 
 def test_k6_partitions_in_folders_too(tmp_path: Path) -> None:
     days = PartitionByInterval("@daily", start="2013-01-01", name="date")
-    files = Csv(str(tmp_path / "data"), partition=days, schema=SCHEMA, options={"header": True}, external=True)
+    files = Csv(str(tmp_path / "data"), partition=days, schema=SCHEMA, options={"header": True}, ownership="read-only")
     put(files.path, "date=2013-01-01/0.csv")
     frozen = files.freeze("run", folder=str(tmp_path / "listings"))
     put(files.path, "date=2013-01-02/0.csv")

@@ -66,7 +66,7 @@ def test_k8_the_checkpoint_is_beside_the_data_and_moves_only_when_confirmed(file
 
 def test_k8_it_is_elsewhere_if_configured(files: Csv, root: str, tmp_path: Path) -> None:
     before = sizes(at(root))
-    external = Csv(root, partition=DAYS, schema={"data": "int"}, options={"header": "true"}, external=True)
+    external = Csv(root, partition=DAYS, schema={"data": "int"}, options={"header": "true"}, ownership="read-only")
     with pytest.raises(InvalidDefinitionError, match="give state="):
         Consumer(external, checkpoint=GREATER)
     Consumer(external, checkpoint=GREATER, state=f"{tmp_path}/state").take().confirm()

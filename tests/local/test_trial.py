@@ -27,7 +27,7 @@ from airflow_partitions import PartitionByInterval, PartitionByProduct, Partitio
 from airflow_partitions.storage import Parquet
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
-RAW = Parquet("{lake}/raw", partition=DAYS, partition_on={{"date": "%Y-%m-%d"}}, external=True)
+RAW = Parquet("{lake}/raw", partition=DAYS, partition_on={{"date": "%Y-%m-%d"}}, ownership="read-only")
 
 
 @asset(schedule="@daily", partition=PartitionBySequence(["eu", "us"]))

@@ -17,7 +17,7 @@ from airflow_partitions.arrival import PartitionSensor, watched
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.consumers.ready import Ready
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
-LANDED = Parquet(str(OUT / "{folder}"), partition=HOURS, partition_on={{"hour": "%Y-%m-%dT%H"}}, external=True)
+LANDED = Parquet(str(OUT / "{folder}"), partition=HOURS, partition_on={{"hour": "%Y-%m-%dT%H"}}, ownership="read-only")
 DONE = Ready(marker="_SUCCESS")
 """
 
@@ -117,7 +117,7 @@ def test_the_triggerer_reaches_s3_by_a_connection(airflow: Airflow) -> None:
 from airflow_partitions.arrival import PartitionSensor, watched
 from airflow_partitions.storage import Parquet
 DAYS = PartitionByInterval("@daily", name="day", start="2013-01-01")
-LANDED = Parquet("s3://lake/landed", partition=DAYS, external=True, conn_id="lake")
+LANDED = Parquet("s3://lake/landed", partition=DAYS, ownership="read-only", conn_id="lake")
 watched("landed_s3", LANDED, state="s3://lake/state", poke_interval=dt.timedelta(seconds=1))
 with DAG("arrival_s3", schedule=Partitioned(None, DAYS)):
     PartitionSensor(task_id="day", files=LANDED, poke_interval=1, timeout=600)

@@ -39,7 +39,7 @@ def test_a13_a_spark_asset_reads_just_the_upstream_partitions_it_waited_for(
 
         @spark_asset(schedule=halves, partition=PartitionByInterval("@daily", **NEW_YORK), conf=SMALL, strict=True,
                      inputs={"factors": Parquet(f"{LAKE}/factors", partition=PartitionByInterval("@daily", name="day"),
-                                                external=True)},
+                                                ownership="read-only")},
                      storage=Parquet(f"{LAKE}/days", partition_on={"day": "%Y-%m-%d"}))
         def days(spark, partition, halves, factors):
             return halves.crossJoin(factors.select("factor")).groupBy().sum("seconds")

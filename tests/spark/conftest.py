@@ -64,7 +64,7 @@ class Lake:
             partition=HOURLY,
             partition_on={"hour": "%Y-%m-%dT%H:%M%z"},
             schema={"origin": "string", "delay": "double"},
-            external=True,
+            ownership="read-only",
         )
 
     @property

@@ -158,15 +158,15 @@ def test_what_is_no_longer_kept_is_told(numbers: Parquet) -> None:
 
 
 def test_data_of_others_that_was_overwritten_is_told(numbers: Parquet) -> None:
-    frozen = attrs.evolve(numbers, external=True).freeze("run", folder=f"{numbers.path}-listings")
+    frozen = attrs.evolve(numbers, ownership="read-only").freeze("run", folder=f"{numbers.path}-listings")
     file = next(Path(numbers.path, "day=2013-01-08").glob("*.parquet"))
     pq.write_table(pa.table({"n": [1, 2, 3]}), file)
     with pytest.raises(StorageError, match="have changed since"):
         read(frozen, "2013-01-08")
 
 
-def test_a_manifest_keeps_the_old_files_where_they_are(tmp_path: Path) -> None:
-    files = Parquet(str(tmp_path / "numbers"), partition=DAYS, manifest=str(tmp_path / "log"))
+def test_a_log_keeps_the_old_files_where_they_are(tmp_path: Path) -> None:
+    files = Parquet(str(tmp_path / "numbers"), partition=DAYS, log=str(tmp_path / "log"))
     write(files, "2013-01-08", 1)
     frozen = files.freeze("run")
     write(files, "2013-01-08", 10)
@@ -177,11 +177,11 @@ def test_old_listings_are_removed(numbers: Parquet) -> None:
     import os
 
     first = numbers.freeze("first")
-    assert first.frozen is not None
+    assert first.pin is not None
     old = (datetime.now(UTC) - timedelta(days=8)).timestamp()
-    os.utime(first.frozen, (old, old))
+    os.utime(first.pin, (old, old))
     second = numbers.freeze("second")
-    assert [str(path) for path in Path(numbers.path, PINS).iterdir()] == [second.frozen]
+    assert [str(path) for path in Path(numbers.path, PINS).iterdir()] == [second.pin]
     assert clean(numbers, now=datetime.now(UTC) + timedelta(days=8))
     assert not list(Path(numbers.path, PINS).iterdir())
 
@@ -200,7 +200,9 @@ def test_listings_beside_the_data_of_others_are_refused(lake: Any, airflow: None
         "inputs": {"flights": lake.flights},
         "function": Shipped("f", "def f(flights):\n    return flights\n", ("flights",)),
     }
-    with pytest.raises(InvalidDefinitionError, match="input 'flights' is external, nothing is written there"):
+    with pytest.raises(
+        InvalidDefinitionError, match="input 'flights' has ownership='read-only', nothing is written there"
+    ):
         SparkAssetOperator(**given, freeze=True)
     assert SparkAssetOperator(**given, freeze="/lake/listings").freeze == "/lake/listings"
 

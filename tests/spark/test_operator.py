@@ -299,7 +299,10 @@ def test_a_missing_connection_is_not_yarn(lake: Any, cluster: Cluster, monkeypat
         ({"default_args": {"durable": True}}, "durable=True"),
         ({"reconnect_on_retry": True}, "durable=True"),
         ({"storage": Parquet("/lake/x")}, "is not bound to a definition"),
-        ({"storage": Parquet("/lake/x", partition=PartitionByInterval("@daily"), external=True)}, "is external"),
+        (
+            {"storage": Parquet("/lake/x", partition=PartitionByInterval("@daily"), ownership="read-only")},
+            "has ownership='read-only', so no asset makes all of it",
+        ),
         ({"function": None}, "expected either a function or an application"),
         ({"application": "x.py"}, "expected either a function or an application"),
     ],

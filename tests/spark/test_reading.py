@@ -14,7 +14,7 @@ import pytest
 from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence, Selection
 from airflow_partitions.errors import FilterError, MissingInputError, SchemaError, StorageError
 from airflow_partitions.spark.inputs import Input
-from airflow_partitions.storage import Column, Csv, Files, Filter, Json, Orc, Parquet, Text, field
+from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Filter, Json, Orc, Parquet, Text, field
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filters.pruning import prune
 from airflow_partitions.storage.layout.escape import escape
@@ -94,7 +94,7 @@ def test_typed_partition_columns(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_storage_without_partitions_is_read_whole(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(3).toDF("n").write.parquet(str(tmp_path / "airports"))
-    source = Input("airports", Parquet(str(tmp_path / "airports"), external=True), None)
+    source = Input("airports", Parquet(str(tmp_path / "airports"), ownership="read-only"), None)
     assert source.read(spark).count() == 3
 
 
@@ -218,7 +218,7 @@ def test_a_frozen_dataset_reads_the_files_of_its_listing(spark: SparkSession, tm
 
 def test_files_that_lie_elsewhere(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table({"n": [1]}), tmp_path / "old.parquet")
-    files = Parquet(str(tmp_path / "own"), partition=DAYS, schema={"n": "bigint"}, manifest=str(tmp_path / "log"))
+    files = Parquet(str(tmp_path / "own"), partition=DAYS, schema={"n": "bigint"}, log=str(tmp_path / "log"))
     with Commit(files) as commit:
         pq.write_table(pa.table({"n": [2]}), commit.stage("2013-01-02") / "0.parquet")
         commit.put("2013-01-02")
@@ -231,7 +231,7 @@ def test_files_that_lie_elsewhere(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_what_spark_cannot_do_is_said(spark: SparkSession, lake: Any) -> None:
     with pytest.raises(StorageError, match="in the memory of this process"):
-        Parquet("memory://x", partition=DAYS, schema={"n": "int"}, external=True).read(spark=spark)
+        Parquet("memory://x", partition=DAYS, schema={"n": "int"}, ownership="read-only").read(spark=spark)
     with pytest.raises(FilterError, match="there is no column 'gate'"):
         lake.flights.read("2013-01-01T05:00-05:00", spark=spark, columns=["gate"])
 
@@ -239,7 +239,7 @@ def test_what_spark_cannot_do_is_said(spark: SparkSession, lake: Any) -> None:
 def test_names_that_look_like_patterns_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     for number, name in enumerate(["a[1].csv", "a1.csv"]):
         (tmp_path / name).write_text(f"{number}\n")
-    files = Csv(str(tmp_path), suffix=".csv", schema={"n": "bigint"})
+    files = Csv(str(tmp_path), partition_on=FilePerKey(".csv"), schema={"n": "bigint"})
     assert [row.n for row in files.load(spark=spark)["a1"]().collect()] == [1]
     with pytest.raises(StorageError, match=r"a\[1\]\.csv' is a pattern to Spark"):
         files.read(spark=spark)

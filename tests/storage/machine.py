@@ -68,11 +68,13 @@ class Writing(RuleBasedStateMachine):
                 partition=self.lake.definition,
                 partition_on=self.lake.columns,
                 schema=SCHEMA if declared else None,
-                manifest=f"{path}/_manifest" if self.store == "manifest" else None,
-                external=self.store if self.store.endswith("existing") else False,
+                log=f"{path}/_log" if self.store == "log" else None,
+                ownership=self.store if self.store in ("add-only", "adopted") else "owned",
             )
             self.tables.append(Table(files))
-            for key in data.draw(st.sets(st.sampled_from(self.lake.keys), max_size=3)) if files.external else ():
+            for key in (
+                data.draw(st.sets(st.sampled_from(self.lake.keys), max_size=3)) if files.ownership != "owned" else ()
+            ):
                 self.tables[-1].held[key] = self.given(Path(files.path_of(key)))
 
     def given(self, folder: Path) -> Held:
@@ -147,7 +149,7 @@ class Writing(RuleBasedStateMachine):
             table.change(mine, SCHEMA)
 
     @rule(data=st.data(), which=WHICH)
-    @precondition(lambda self: self.store == "manifest")
+    @precondition(lambda self: self.store == "log")
     def add(self, data: st.DataObject, which: int) -> None:
         """Files that lie elsewhere become a partition."""
         table, (key,) = self.tables[which], self.draw_keys(data, 1)

@@ -29,7 +29,7 @@ def test_path_and_existence(tmp_path: Path) -> None:
     "storage",
     [
         Parquet("/lake/a"),
-        Parquet("/lake/a", partition=PRODUCT, external=True),
+        Parquet("/lake/a", partition=PRODUCT, ownership="read-only"),
         Parquet(
             "file:///lake/a",
             partition=PRODUCT,
@@ -92,3 +92,10 @@ def test_file_uris_are_local() -> None:
 def test_unknown_kinds_are_refused() -> None:
     with pytest.raises(InvalidDefinitionError, match="'delta' is not known"):
         Parquet.from_json({"kind": "delta", "path": "/x"})
+
+
+def test_forms_of_another_version_are_refused() -> None:
+    form = Parquet("/x", ownership="read-only").to_json()
+    assert Parquet.from_json(form) == Parquet("/x", ownership="read-only")
+    with pytest.raises(InvalidDefinitionError, match="has a form of version 2; expected version 1"):
+        Parquet.from_json({**form, "version": 2})

@@ -49,7 +49,7 @@ def test_a_description_loads_no_store_and_no_reader() -> None:
     )
     assert not HEAVY & modules
     folders = {name.split(".")[1] for name in ours(modules) if name.startswith("storage.")}
-    assert folders == {"dataset", "files", "filesystem", "filters", "formats", "layout"}
+    assert folders == {"dataset", "files", "filesystem", "filters", "formats", "layout", "ownership"}
 
 
 @pytest.mark.parametrize("name", storage.__all__)

@@ -94,21 +94,21 @@ class Machine(Writing):
     def freeze(self, which: int, run: str) -> None:
         table = self.tables[which]
         files = table.files.freeze(run)
-        if all(files.frozen != other.frozen for other, _, _ in self.frozen):
+        if all(files.pin != other.pin for other, _, _ in self.frozen):
             self.frozen.append((files, dict(table.held), False))
 
     @rule(data=st.data())
     @precondition(lambda self: self.frozen)
     def release(self, data: st.DataObject) -> None:
         files, _, _ = self.frozen.pop(data.draw(st.integers(0, len(self.frozen) - 1)))
-        assert files.release().frozen is None
+        assert files.release().pin is None
         with pytest.raises(StorageError):
             list(files.list())
 
     @rule(which=WHICH, size=st.sampled_from([1500, 3000, 2**27]))
     def compact(self, which: int, size: int) -> None:
         table = self.tables[which]
-        if table.files.external == "use-existing":
+        if table.files.ownership == "add-only":
             with pytest.raises(InvalidDefinitionError):
                 compact(table.files)
             return
@@ -116,7 +116,7 @@ class Machine(Writing):
         before = tree(self.root)
         told = compact(table.files, dry_run=True, **at_once)
         assert tree(self.root) == before
-        if not table.files.external:  # all of it was published just now
+        if table.files.ownership == "owned":  # all of it was published just now
             assert compact(table.files, target=size) == []
         assert compact(table.files, **at_once) == [attrs.evolve(one, done=True) for one in told]
         for one in told:
@@ -130,7 +130,7 @@ class Machine(Writing):
     @rule(data=st.data(), which=WHICH, keep=st.integers(0, 3))
     def drop_older(self, data: st.DataObject, which: int, keep: int) -> None:
         table, definition = self.tables[which], self.lake.definition
-        if table.files.external == "use-existing" or definition.time is None:
+        if table.files.ownership == "add-only" or definition.time is None:
             with pytest.raises(InvalidDefinitionError):
                 drop_older(table.files, timedelta(0))
             return
@@ -183,10 +183,10 @@ class Machine(Writing):
         named = {path for partition in files.list() for path in partition.paths} | self.theirs
         markers = {f"{partition.directory}/_partition.json" for partition in files.list()}
         left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and str(path) not in named}
-        left = {name for name in left if not name.startswith("_manifest/")}
+        left = {name for name in left if not name.startswith("_log/")}
         check_log(files)
         assert left <= {"_publish.lock", "_schema.json", *(markers if self.store == "folders" else ())}
-        if self.store != "possess-existing":
+        if self.store != "adopted":
             assert all(map(os.path.exists, self.theirs))
 
     @rule(which=WHICH)
@@ -205,7 +205,7 @@ class Machine(Writing):
         old.rename(self.root)
         for table in self.tables:
             path = table.files.path.replace(str(old), str(self.root))
-            table.files = attrs.evolve(table.files, path=path, manifest=table.files.manifest and f"{path}/_manifest")
+            table.files = attrs.evolve(table.files, path=path, log=table.files.log and f"{path}/_log")
         self.theirs = {path.replace(f"{old}/", f"{self.root}/") for path in self.theirs}
 
 
@@ -215,10 +215,10 @@ class FoldersMachine(Machine):
     stores = ("folders",)
 
 
-class ManifestMachine(Machine):
+class LogMachine(Machine):
     """A log tells it, also of what others made."""
 
-    stores = ("manifest", "use-existing", "possess-existing")
+    stores = ("log", "add-only", "adopted")
 
     def __init__(self) -> None:
         super().__init__()
@@ -239,5 +239,5 @@ class ManifestMachine(Machine):
 
 TestFolders = FoldersMachine.TestCase
 TestFolders.settings = effort(15, 25)
-TestManifest = ManifestMachine.TestCase
-TestManifest.settings = effort(15, 25)
+TestLog = LogMachine.TestCase
+TestLog.settings = effort(15, 25)

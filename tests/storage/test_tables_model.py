@@ -40,14 +40,14 @@ class Machine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.held: dict[Any, Numbers] = {}
         self.by: dict[Any, str] = {}
-        self.frozen: list[tuple[Parquet, dict[Any, Numbers]]] = []
+        self.pin: list[tuple[Parquet, dict[Any, Numbers]]] = []
         self.tries = 0
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
 
-    @initialize(name=st.sampled_from(sorted(LAKES)), manifest=st.booleans(), declared=st.booleans())
-    def begin(self, name: str, manifest: bool, declared: bool) -> None:
+    @initialize(name=st.sampled_from(sorted(LAKES)), log=st.booleans(), declared=st.booleans())
+    def begin(self, name: str, log: bool, declared: bool) -> None:
         self.lake, path = LAKES[name], f"{self.folder}/lake"
         Path(path).mkdir()
         self.files = Parquet(
@@ -56,7 +56,7 @@ class Machine(RuleBasedStateMachine):
             partition_on=self.lake.columns,
             tables=tuple(SCHEMA),
             schema=SCHEMA if declared else None,
-            manifest=f"{path}/_manifest" if manifest else None,
+            log=f"{path}/_log" if log else None,
         )
 
     def draw_keys(self, data: st.DataObject) -> list[Any]:
@@ -66,7 +66,7 @@ class Machine(RuleBasedStateMachine):
     def tables_hold_what_they_should(self) -> None:
         if hasattr(self, "files"):
             self.check(self.files, self.held)
-            for files, held in self.frozen:
+            for files, held in self.pin:
                 self.check(files, held)
 
     def check(self, files: Parquet, held: dict[Any, Numbers]) -> None:
@@ -143,16 +143,16 @@ class Machine(RuleBasedStateMachine):
 
     @rule(run=st.sampled_from(["one", "two"]), table=st.sampled_from(["", *SCHEMA]))
     def freeze(self, run: str, table: str) -> None:
-        pinned = (self.files.table(table) if table else self.files).freeze(run).frozen
-        if all(files.frozen != pinned for files, _ in self.frozen):
+        pinned = (self.files.table(table) if table else self.files).freeze(run).pin
+        if all(files.pin != pinned for files, _ in self.pin):
             form = self.files.to_json() | {"frozen": pinned}
-            self.frozen.append((Parquet.from_json(form), dict(self.held)))
+            self.pin.append((Parquet.from_json(form), dict(self.held)))
 
     @rule()
     def clean(self) -> None:
-        for files, _ in self.frozen:
+        for files, _ in self.pin:
             files.release()
-        self.frozen = []
+        self.pin = []
         clean(self.files, now=LATER)
         named = {path for partition in self.files.list() for path in partition.paths}
         assert {str(path) for path in Path(self.files.path).rglob("*.parquet")} == named

@@ -22,6 +22,7 @@ from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import Index, PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.open import open_writable
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Commit:
         self.store = open_writable(files)
         with translate_errors(f"storage {files.path!r}", "written"):
             self.base = self.store.version()
-        self._staging = None if files.external is True else open_staging(files, self.attempt)
+        self._staging = None if files.ownership is Ownership.READ_ONLY else open_staging(files, self.attempt)
         self._changes: dict[str, Change] = {}
 
     @staticmethod
@@ -85,12 +86,12 @@ class Commit:
     def folder(self) -> Location:
         """The folder to write to; the files of each partition go to its directory below.
 
-        :raises InvalidDefinitionError: if the dataset is external.
+        :raises InvalidDefinitionError: if the dataset is only read.
         """
         if self._staging is None:
             raise InvalidDefinitionError(
-                f"storage {self.files.path!r} is external, so nothing is written there; expected add(key, path) of"
-                " files that are there"
+                f"storage {self.files.path!r} has ownership='read-only', so nothing is written there; expected"
+                " add(key, path) of files that are there"
             )
         return self._staging.data
 
@@ -138,11 +139,11 @@ class Commit:
         """Make files that are there already the partition *key*. They stay where they are, whatever happens.
 
         :param path: their folder: absolute, or below the dataset's.
-        :raises InvalidDefinitionError: if the dataset has no manifest to name them.
+        :raises InvalidDefinitionError: if the dataset has no log to name them.
         """
         if self.store.in_folders:
             raise InvalidDefinitionError(
-                f"storage {self.files.path!r} is told by its folders; expected manifest=, to add files from elsewhere"
+                f"storage {self.files.path!r} is listed by its folders; expected log=, to add files from elsewhere"
             )
         wrapped = self.files.layout.key(key)
         absolute = path if path.startswith("/") or "://" in path else f"{self.files.path}/{path}"

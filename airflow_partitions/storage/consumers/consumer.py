@@ -20,6 +20,7 @@ from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.consumers.versioned_document import VersionedDocument
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.scan.snapshot import inventory
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
@@ -50,7 +51,7 @@ class Consumer:
     :param holder: a name for who takes. What it held before goes back when it takes again: a task that is tried again
         need not wait for the lease of its last try. By default every batch has a holder of its own.
     :param clock: tells the time, if not the machine's.
-    :raises InvalidDefinitionError: if the dataset is external and *state* is not given, since nothing is written there.
+    :raises InvalidDefinitionError: if nothing is written to the dataset, and *state* is not given.
     """
 
     def __init__(
@@ -71,9 +72,10 @@ class Consumer:
             )
         if lease <= timedelta(0):
             raise InvalidDefinitionError(f"lease {lease} is over before it begins; expected a positive duration")
-        if state is None and dataset.external is True:
+        if state is None and dataset.ownership is Ownership.READ_ONLY:
             raise InvalidDefinitionError(
-                f"storage {dataset.path!r} is external, nothing is written there; give state= a folder of your own"
+                f"storage {dataset.path!r} has ownership='read-only', nothing is written there; give state= a folder"
+                " of your own"
             )
         self.dataset = dataset
         self.name = name

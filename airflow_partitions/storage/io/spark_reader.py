@@ -69,7 +69,7 @@ def quoted(column: str) -> str:
 
 def _paths(scan: ReadRequest, partition: StoredPartition) -> list[str]:
     """The folder, where folders are exchanged as a whole, else the files."""
-    if partition.folder is not None and scan.files.frozen is None and scan.files.layout.in_frames:
+    if partition.folder is not None and scan.files.pin is None and scan.files.layout.in_frames:
         return [partition.folder] if partition.files else []
     return [spark_path(path) for path in partition.paths]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
 
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError, LayoutError
@@ -11,7 +14,27 @@ from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.layout import Layout
 
 
-class FilePerKey(Layout):
+def _pairs(value: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
+    return tuple(value.items() if isinstance(value, Mapping) else value)
+
+
+@attrs.frozen
+class FilePerKey:
+    """Every file is a partition, named by its path below the dataset's; there are no folders with partition columns.
+
+    .. code-block:: python
+
+        Csv("s3://bucket/days", partition_on=FilePerKey(".csv"))  # s3://bucket/days/2013/02/08.csv: "2013/02/08"
+
+    :param suffix: what the names of the files end with; it is not part of their keys. Other files are no partitions.
+    :param find: arguments of the file system's ``find``, such as ``{"maxdepth": 1}``.
+    """
+
+    suffix: str = ""
+    find: tuple[tuple[str, Any], ...] = attrs.field(default=(), converter=_pairs, kw_only=True)
+
+
+class FilePerKeyLayout(Layout):
     """The key of a file is its path below the root, without the suffix.
 
     :param definition: keys that become known when files do.
@@ -23,7 +46,7 @@ class FilePerKey(Layout):
         if not isinstance(definition, PartitionAtRuntime):
             raise LayoutError(
                 f"files named by their paths are partitions of PartitionAtRuntime(…), not of {definition!r}; for the"
-                " latter expected folders: leave out suffix="
+                " latter expected folders: leave out FilePerKey"
             )
         self.suffix = suffix
         super().__init__(definition, {definition.name: Column(f"{{{definition.name}}}")})

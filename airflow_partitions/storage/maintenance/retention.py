@@ -20,11 +20,12 @@ from airflow_partitions.storage.filesystem.translate_errors import about, transl
 from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
 from airflow_partitions.storage.metadata.buckets import by_bucket
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.scan.plan import Where, get, list_
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 _log = logging.getLogger(__name__)
-_OURS = (False, "possess-existing")
+_OURS = (Ownership.OWNED, Ownership.ADOPTED)
 
 
 @attrs.frozen
@@ -179,8 +180,8 @@ def _timed(dataset: Dataset) -> Iterator[tuple[Interval, Key]]:
 
 
 def _check_ours(dataset: Dataset) -> None:
-    if dataset.external not in _OURS:
+    if dataset.ownership not in _OURS:
         raise InvalidDefinitionError(
-            f"storage {dataset.path!r} has external={dataset.external!r}: it belongs to someone else, who looks"
+            f"storage {dataset.path!r} has ownership={dataset.ownership.value!r}: it belongs to someone else, who looks"
             " after it"
         )

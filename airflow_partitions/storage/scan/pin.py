@@ -40,7 +40,7 @@ def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
 
 
 def release(dataset: Dataset) -> None:
-    """Remove the listing of the frozen *dataset*."""
-    if dataset.frozen is not None:
+    """Remove the listing of the pinned *dataset*."""
+    if dataset.pin is not None:
         with translate_errors(f"the listing of {dataset.path!r}", "released"):
-            remove(at(dataset.frozen, dict(dataset.credentials)))
+            remove(at(dataset.pin, dict(dataset.credentials)))

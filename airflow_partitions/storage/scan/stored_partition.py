@@ -53,12 +53,12 @@ class StoredPartition:
 
     @property
     def path(self) -> str:
-        """Path of its folder. Where a manifest tells its files they may lie elsewhere: see :attr:`paths`."""
+        """Path of its folder. Where a log names its files they may lie elsewhere: see :attr:`paths`."""
         return f"{self.root}/{self.directory}"
 
     @property
     def folder(self) -> str | None:
-        """Path of a folder that holds its files and no others; ``None`` if there is none, since a manifest tells."""
+        """Path of a folder that holds its files and no others; ``None`` if there is none, since a log names them."""
         return self.content.base if self.content.in_folder else None
 
     @property

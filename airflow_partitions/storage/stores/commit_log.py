@@ -113,7 +113,7 @@ class CommitLog:
                 gap = error
         # What is missing may have replaced or dropped anything.
         raise StorageError(
-            f"the manifest of {self.root!r} has gaps: {gap} is missing; restore it in {str(self.folder)!r}"
+            f"the log of {self.root!r} has gaps: {gap} is missing; restore it in {str(self.folder)!r}"
         ) from gap
 
     def entries(self) -> list[LogEntry]:
@@ -209,7 +209,7 @@ class CommitLog:
 
     def _damaged(self, name: str, error: Exception) -> StorageError:
         return StorageError(
-            f"{self.folder / name} is damaged ({error!r}); expected an entry of a manifest: restore it from a"
+            f"{self.folder / name} is damaged ({error!r}); expected an entry of a log: restore it from a"
             " backup, what it says is known nowhere else"
         )
 

@@ -23,7 +23,7 @@ from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, l
 from airflow_partitions.storage.stores.journal import Journal, Move, inode
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable, claim
-from airflow_partitions.storage.stores.store import Limits, Store, refuse_external
+from airflow_partitions.storage.stores.store import Limits, Store, refuse_to_write
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -45,7 +45,7 @@ class DirectoryStore(Store):
 
     :ivar root: folder of the dataset.
     :ivar columns: names of the partition columns, in the order of the levels.
-    :ivar external: whether they belong to someone else, and are only read.
+    :ivar read_only: whether they belong to someone else, and are only read.
     :ivar tables: names of the tables in each partition, if there are any.
     """
 
@@ -53,7 +53,7 @@ class DirectoryStore(Store):
 
     root: Path
     columns: tuple[str, ...]
-    external: bool = False
+    read_only: bool = False
     tables: tuple[str, ...] = ()
 
     @property
@@ -104,8 +104,8 @@ class DirectoryStore(Store):
         return superseded
 
     def check_writable(self) -> None:
-        if self.external:
-            refuse_external(self.root)
+        if self.read_only:
+            refuse_to_write(self.root)
 
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
         folder = claim(check_writable(str(self.root)) / STAGING / attempt.name, attempt)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.layout.file_per_key import FilePerKey
+from airflow_partitions.storage.layout.file_per_key import FilePerKeyLayout
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.store import ReadOnlyStore
 
@@ -26,7 +26,7 @@ class FileStore(ReadOnlyStore):
 
     root: str
 
-    def __init__(self, place: Location, root: str, layout: FilePerKey, find: Mapping[str, Any]) -> None:
+    def __init__(self, place: Location, root: str, layout: FilePerKeyLayout, find: Mapping[str, Any]) -> None:
         self.place = place
         self.root = root
         self.layout = layout
@@ -46,7 +46,7 @@ class FileStore(ReadOnlyStore):
     def check_writable(self) -> NoReturn:
         raise InvalidDefinitionError(
             f"storage {self.root!r} is only read, for every file there is a partition; expected folders: leave out"
-            " suffix="
+            " FilePerKey"
         )
 
     def _found(self) -> Iterator[tuple[str, int]]:

@@ -16,6 +16,7 @@ from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.commit_log import CommitLog, LogSnapshot
 from airflow_partitions.storage.stores.folders import accepts
 from airflow_partitions.storage.stores.lazy_mapping import LazyMapping
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.stores.store import Accept
 
 #: Folder of the log, below the root of a dataset.
-MANIFEST = "_manifest"
+LOG = "_log"
 #: How often a commit tries for the next number, while others are taking it.
 _TRIES = 100
 
@@ -46,15 +47,14 @@ class LogStore(Store):
     :ivar folder: where the log is.
     :ivar root: path of the dataset.
     :ivar found: the folders that are there. They are the partitions until the first commit.
-    :ivar external: what becomes of these: ``True`` and ``"use-existing"`` never remove them, ``False`` does not take
-        them over.
+    :ivar ownership: what becomes of these.
     :ivar location: the root, as it is reached.
     """
 
     folder: Location
     root: str
     found: ListedStore | None = None
-    external: bool | str = False
+    ownership: Ownership = Ownership.OWNED
     location: Location = attrs.field(kw_only=True)
 
     @property
@@ -160,16 +160,16 @@ class LogStore(Store):
         :raises StorageError: if nobody said what to do with them.
         """
         there = {} if self.found is None else self.found.snapshot()
-        if there and not self.external:
+        if there and self.ownership is Ownership.OWNED:
             raise StorageError(
                 f"{self.root!r} holds {len(there)} partitions made by others, such as {min(there)!r}; expected"
-                " external='use-existing' to add to them, or 'possess-existing' to take them over"
+                " ownership='add-only' to add to them, or 'adopted' to take them over"
             )
         return {directory: self._record(content) for directory, content in there.items()}
 
     def _ours(self, name: str) -> bool:
         """Whether the file *name* below the root may be removed."""
-        return name.startswith(f"{DATA}/") or self.external in (False, "possess-existing")
+        return name.startswith(f"{DATA}/") or self.ownership in (Ownership.OWNED, Ownership.ADOPTED)
 
     def _check_own(self, change: Change, content: PartitionFiles) -> None:
         if content.base != self.root:

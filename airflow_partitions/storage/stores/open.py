@@ -8,11 +8,12 @@ from pkgutil import resolve_name
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
-from airflow_partitions.storage.layout.file_per_key import FilePerKey
+from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.directory_store import DirectoryStore
 from airflow_partitions.storage.stores.file_store import FileStore
 from airflow_partitions.storage.stores.listed_store import ListedStore
-from airflow_partitions.storage.stores.log_store import MANIFEST, LogStore
+from airflow_partitions.storage.stores.log_store import LOG, LogStore
 from airflow_partitions.storage.stores.pinned_store import PinnedStore
 from airflow_partitions.storage.stores.store import Store
 from airflow_partitions.storage.stores.table_store import TableStore
@@ -23,8 +24,8 @@ _opener = cache(resolve_name)
 def open_store(dataset: Dataset) -> Store:
     """The store that knows the partitions of *dataset*: the one that its class names, unless a listing pins them."""
     store: Store = _opener(dataset.store)(dataset)
-    if dataset.frozen is not None:
-        store = PinnedStore(dataset.frozen, dataset.layout, store, dict(dataset.credentials))
+    if dataset.pin is not None:
+        store = PinnedStore(dataset.pin, dataset.layout, store, dict(dataset.credentials))
     return store if dataset.table_name is None else TableStore(store, dataset.table_name)
 
 
@@ -41,20 +42,19 @@ def open_writable(dataset: Dataset) -> Store:
 def store_of_files(dataset: Dataset) -> Store:
     """The store of a *dataset* of files.
 
-    On a local disk a folder that is there is a partition. Object stores can't move folders, so there a manifest names
+    On a local disk a folder that is there is a partition. Object stores can't move folders, so there a log names
     the files of each partition; it is also for those who want to add or drop partitions whose files belong to others.
     """
     columns = tuple(dataset.layout.columns)
     credentials = dict(dataset.credentials)
     location = at(dataset.path, credentials)
-    if isinstance(dataset.layout, FilePerKey):
-        return FileStore(location, dataset.path, dataset.layout, dict(dataset.find))
-    if dataset.manifest is None and is_local(dataset.path) and dataset.external in (True, False):
-        return DirectoryStore(local(dataset.path), columns, external=bool(dataset.external), tables=dataset.tables)
-    found = ListedStore(location, dataset.path, columns)
-    if dataset.manifest is None and dataset.external is True:
-        return found
-    folder = location / MANIFEST if dataset.manifest is None else at(dataset.manifest, credentials)
-    return LogStore(
-        folder, dataset.path, None if dataset.external is True else found, dataset.external, location=location
-    )
+    read_only = dataset.ownership is Ownership.READ_ONLY
+    if isinstance(dataset.partition_on, FilePerKey) and isinstance(dataset.layout, FilePerKeyLayout):
+        return FileStore(location, dataset.path, dataset.layout, dict(dataset.partition_on.find))
+    if dataset.log is None and is_local(dataset.path) and (read_only or dataset.ownership is Ownership.OWNED):
+        return DirectoryStore(local(dataset.path), columns, read_only=read_only, tables=dataset.tables)
+    others = ListedStore(location, dataset.path, columns)
+    if dataset.log is None and read_only:
+        return others
+    folder = location / LOG if dataset.log is None else at(dataset.log, credentials)
+    return LogStore(folder, dataset.path, None if read_only else others, dataset.ownership, location=location)

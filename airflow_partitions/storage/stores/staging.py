@@ -29,7 +29,7 @@ class Staging:
     """The place of one try below a storage's root. Its name starts with ``_``: readers of the root skip it.
 
     :ivar folder: holds everything of the try, or all but the files to publish.
-    :ivar files: folder of the files to publish, if it is not in *folder*: where a manifest names them they stay in it.
+    :ivar files: folder of the files to publish, if it is not in *folder*: where a log names them they stay in it.
     :ivar base: number of the last commit when the try began.
     """
 

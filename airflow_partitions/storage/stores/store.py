@@ -140,7 +140,7 @@ class ReadOnlyStore(Store):
     """A store of a dataset that belongs to someone else."""
 
     def check_writable(self) -> NoReturn:
-        refuse_external(self.root)
+        refuse_to_write(self.root)
 
     def version(self) -> NoReturn:
         self.check_writable()
@@ -157,12 +157,12 @@ class ReadOnlyStore(Store):
         self.check_writable()
 
 
-def refuse_external(root: str | Path) -> NoReturn:
+def refuse_to_write(root: str | Path) -> NoReturn:
     """Refuse to write the dataset of someone else.
 
     :raises InvalidDefinitionError: always.
     """
     raise InvalidDefinitionError(
-        f"storage {str(root)!r} is external, so it is never written; expected storage of its own,"
-        " external='use-existing' or 'possess-existing', or manifest= to say which partitions there are"
+        f"storage {str(root)!r} has ownership='read-only', so it is never written; expected storage of its own,"
+        " ownership='add-only' or 'adopted', or log= to say which partitions there are"
     )

@@ -33,12 +33,12 @@ CALLS = {"open", "mkdir", "rename", "replace", "link", "unlink", "rmdir", "pwrit
 
 
 def dataset(root: str) -> Files:
-    """A dataset that its folders tell, or a manifest, with or without tables, by the name of its own."""
+    """A dataset that its folders tell, or a log, with or without tables, by the name of its own."""
     return Files(
         root,
         format="text",
         partition=LETTERS,
-        manifest=f"{root}/_manifest" if "manifest" in root else None,
+        log=f"{root}/_log" if "log" in root else None,
         tables=("core", "extra") if "tables" in root else (),
     )
 

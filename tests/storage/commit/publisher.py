@@ -137,7 +137,7 @@ def check_nothing_left(files: Files) -> None:
     clean(files, now=datetime.now(UTC) + timedelta(days=8))
     wanted = {path.removeprefix(f"{files.path}/") for p in snapshot(files).values() for path in p.paths}
     markers = {f"{directory}/_partition.json" for directory in snapshot(files)}
-    assert {n for n in sizes(at(files.path)) if not n.startswith("_manifest/")} - OWN - markers == wanted
+    assert {n for n in sizes(at(files.path)) if not n.startswith("_log/")} - OWN - markers == wanted
     check_log(files)
     folder = at(files.path)
     if isinstance(folder, Path):
@@ -146,7 +146,7 @@ def check_nothing_left(files: Files) -> None:
 
 def check_log(files: Files) -> None:
     """After a clean-up the log has a checkpoint, if there was one, its parts and what came since."""
-    folder = at(files.path) / "_manifest"
+    folder = at(files.path) / "_log"
     newest = max((name for name in names(folder) if name.endswith(".checkpoint.json")), default=None)
     kept = {f"parts/{part[0]}" for part in json.loads((folder / newest).read_text())["parts"]} if newest else set()
     left = set(sizes(folder)) - {newest}

@@ -162,10 +162,10 @@ def test_an_older_try_is_refused(files: Files) -> None:
     assert not list((Path(files.path) / "_staging").iterdir())
 
 
-@pytest.fixture(params=[False, True], ids=["folders", "manifest"])
+@pytest.fixture(params=[False, True], ids=["folders", "log"])
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
-    manifest = str(tmp_path / "log") if request.param else None
-    return Files(str(tmp_path / "lake"), format="text", partition=LETTERS, manifest=manifest)
+    log = str(tmp_path / "log") if request.param else None
+    return Files(str(tmp_path / "lake"), format="text", partition=LETTERS, log=log)
 
 
 def append(files: Files, attempt: Attempt, text: str, mode: str = "append") -> None:
@@ -204,9 +204,9 @@ def test_an_older_try_appends_nothing_whoever_came_between(empty: Files) -> None
     assert texts(empty) == ["other", "two"]
 
 
-def test_files_from_elsewhere_need_a_manifest(files: Files) -> None:
+def test_files_from_elsewhere_need_a_log(files: Files) -> None:
     commit = Commit(files)
-    with pytest.raises(InvalidDefinitionError, match="expected manifest="):
+    with pytest.raises(InvalidDefinitionError, match="expected log="):
         commit.add("d", "letter=a")
 
 

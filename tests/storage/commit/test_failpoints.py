@@ -24,7 +24,7 @@ def readers() -> Iterator[list[Reader]]:
 
 def test_150_failpoints(tmp_path: Path, readers: list[Reader]) -> None:
     killed = {}
-    for way in ("folders", "manifest"):
+    for way in ("folders", "log"):
         for scenario in ("single", "several", "tidy"):
             root = str(tmp_path / f"{way}-{scenario}")
             killed[way, scenario] = survive(root, scenario, Publisher(root), readers)

@@ -50,15 +50,15 @@ class ConsumerMachine(RuleBasedStateMachine):
         self.batches: list[Lent] = []
 
     @initialize(
-        name=st.sampled_from(["hours", "product", "runtime", "tuples"]), manifest=st.booleans(), marked=st.booleans()
+        name=st.sampled_from(["hours", "product", "runtime", "tuples"]), log=st.booleans(), marked=st.booleans()
     )
-    def begin(self, name: str, manifest: bool, marked: bool) -> None:
+    def begin(self, name: str, log: bool, marked: bool) -> None:
         self.lake, self.marked = LAKES[name], marked
         self.files = Parquet(
             f"{self.folder}/lake",
             partition=self.lake.definition,
             partition_on=self.lake.columns,
-            manifest=f"{self.folder}/log" if manifest else None,
+            log=f"{self.folder}/log" if log else None,
         )
         self.coming = sorted(self.lake.keys, key=rank)
         self.consumers = [self.consumer(15), self.consumer(40), self.consumer(15, "task"), self.consumer(30, "task")]

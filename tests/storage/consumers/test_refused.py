@@ -64,7 +64,7 @@ class TestRefused:
             Consumer(files).take()
 
     def test_external_data_without_a_place_for_the_state(self, files: Parquet, tmp_path: Path) -> None:
-        external = Parquet(files.path, partition=DAYS, external=True)
+        external = Parquet(files.path, partition=DAYS, ownership="read-only")
         with pytest.raises(InvalidDefinitionError, match="nothing is written there; give state="):
             Consumer(external)
         before = sorted(Path(files.path).rglob("*"))

@@ -144,7 +144,7 @@ def test_a_damaged_file_is_named_with_its_partition(files: Parquet, damage: str)
 
 
 def test_a_damaged_file_without_a_declared_schema(tmp_path: Path) -> None:
-    files = Parquet(str(tmp_path / "lake"), partition=LETTERS, external=True)
+    files = Parquet(str(tmp_path / "lake"), partition=LETTERS, ownership="read-only")
     folder = tmp_path / "lake" / "letter=a"
     folder.mkdir(parents=True)
     (folder / "0.parquet").write_bytes(b"PAR1 hello PAR1")

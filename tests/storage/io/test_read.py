@@ -30,6 +30,7 @@ from airflow_partitions.storage import (
     Avro,
     Column,
     Csv,
+    FilePerKey,
     Files,
     Json,
     Orc,
@@ -302,7 +303,7 @@ def test_storage_without_partitions(tmp_path: Path) -> None:
 def test_memory_is_for_readers_in_this_process() -> None:
     import fsspec
 
-    files = Parquet("memory://lake/delays", partition=DAYS, schema={"n": "bigint"}, external=True)
+    files = Parquet("memory://lake/delays", partition=DAYS, schema={"n": "bigint"}, ownership="read-only")
     with fsspec.open(f"{files.path_of(DAYS.parse('2013-01-01'))}/0.parquet", "wb") as file:
         pq.write_table(pa.table({"n": [1]}), file)
     assert files.read(field("date") == "2013-01-01", "pandas")["n"].to_list() == [1]
@@ -374,7 +375,7 @@ def test_json_form_of_datasets(tmp_path: Path) -> None:
     made = [
         Csv("/x", partition=DAYS, options={"sep": ";"}, credentials={"key": "secret"}),
         Files("s3://x/y", format="xml", partition=DAYS),
-        Files("/x", format="csv", suffix=".csv", find={"maxdepth": 1}),
+        Files("/x", format="csv", partition_on=FilePerKey(".csv", find={"maxdepth": 1})),
     ]
     for files in made:
         form = files.to_json()
@@ -389,5 +390,5 @@ def test_options_that_are_not_ours_to_give() -> None:
     assert dict(files.options) == {"sep": ";"}
     with pytest.raises(InvalidDefinitionError, match="versioned"):
         Csv("/x", options={"versioned": True})
-    with pytest.raises(InvalidDefinitionError, match="external='yes'"):
-        Csv("/x", external="yes")
+    with pytest.raises(InvalidDefinitionError, match="ownership='yes'; expected one of: 'owned'"):
+        Csv("/x", ownership="yes")

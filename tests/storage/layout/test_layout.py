@@ -12,7 +12,7 @@ from airflow_partitions import PartitionAtRuntime, PartitionByInterval, Partitio
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage import Column, Layout
 from airflow_partitions.storage.layout.escape import escape, unescape
-from airflow_partitions.storage.layout.file_per_key import FilePerKey
+from airflow_partitions.storage.layout.file_per_key import FilePerKeyLayout
 
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
@@ -199,14 +199,14 @@ def test_columns_and_intervals_by_their_texts() -> None:
 
 @pytest.mark.parametrize("name", ["a/b", "a", "x=1/é"])
 def test_names_of_files_round_trip(name: str) -> None:
-    layout = FilePerKey(PartitionAtRuntime("file"), ".csv")
+    layout = FilePerKeyLayout(PartitionAtRuntime("file"), ".csv")
     key = layout.key_of(f"{name}.csv")
     assert layout.directory_of(key) == f"{name}.csv"
     assert layout.texts_of(f"{name}.csv") == {"file": name}
 
 
 def test_names_are_for_keys_that_become_known() -> None:
-    with pytest.raises(LayoutError, match="leave out suffix="):
-        FilePerKey(DAILY, ".csv")
+    with pytest.raises(LayoutError, match="leave out FilePerKey"):
+        FilePerKeyLayout(DAILY, ".csv")
     with pytest.raises(LayoutError, match="has no name that can be a key"):
-        FilePerKey(PartitionAtRuntime("file"), ".csv").key_of(".csv")
+        FilePerKeyLayout(PartitionAtRuntime("file"), ".csv").key_of(".csv")

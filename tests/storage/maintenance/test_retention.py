@@ -265,11 +265,11 @@ class TestDropOlder:
             drop_older(Parquet(f"{tmp_path}/lake", partition=DAYS), timedelta(days=1), keep=-1)
 
 
-@pytest.mark.parametrize("external", [True, "use-existing"])
-def test_data_of_others_is_never_touched(files: Parquet, external: Any) -> None:
+@pytest.mark.parametrize("ownership", ["read-only", "add-only"])
+def test_data_of_others_is_never_touched(files: Parquet, ownership: str) -> None:
     put(files, "2013-01-01", numbered(1), numbered(2))
     before = sizes(Path(files.path))
-    theirs = Parquet(files.path, partition=DAYS, external=external)
+    theirs = Parquet(files.path, partition=DAYS, ownership=ownership)
     for maintain in (compact, lambda f, **more: drop_older(f, timedelta(days=1), **more)):
         for dry_run in (True, False):
             with pytest.raises(InvalidDefinitionError, match="belongs to someone else"):

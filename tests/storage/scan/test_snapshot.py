@@ -43,7 +43,7 @@ def lake(path: Path, **options: Any) -> Parquet:
 
 @pytest.mark.parametrize("where", [Selection.of(KEYS, *HALF), HALF], ids=["selection", "keys"])
 def test_a_log_is_read_once_for_many_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any) -> None:
-    files = lake(tmp_path, manifest=str(tmp_path / "log"))
+    files = lake(tmp_path, log=str(tmp_path / "log"))
     with counted(monkeypatch, CommitLog, "snapshot") as calls:
         assert [str(partition.key) for partition in files.list(where)] == HALF[::2]
         assert len(calls) == 1
