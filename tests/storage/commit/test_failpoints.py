@@ -31,7 +31,7 @@ def test_150_failpoints(tmp_path: Path, readers: list[Reader]) -> None:
     assert sum(killed.values()) >= 150, killed
 
 
-@pytest.mark.parametrize("store", ["folders", "manifest"])
+@pytest.mark.parametrize("store", ["folders", "log"])
 def test_failpoints_of_several_tables(tmp_path: Path, store: str) -> None:
     root = str(tmp_path / f"tables-{store}")
     files = dying.dataset(root)
