@@ -40,7 +40,7 @@ class Machine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.held: dict[Any, Numbers] = {}
         self.by: dict[Any, str] = {}
-        self.pin: list[tuple[Parquet, dict[Any, Numbers]]] = []
+        self.pins: list[tuple[Parquet, dict[Any, Numbers]]] = []
         self.tries = 0
 
     def teardown(self) -> None:
@@ -66,7 +66,7 @@ class Machine(RuleBasedStateMachine):
     def tables_hold_what_they_should(self) -> None:
         if hasattr(self, "files"):
             self.check(self.files, self.held)
-            for files, held in self.pin:
+            for files, held in self.pins:
                 self.check(files, held)
 
     def check(self, files: Parquet, held: dict[Any, Numbers]) -> None:
@@ -144,15 +144,15 @@ class Machine(RuleBasedStateMachine):
     @rule(run=st.sampled_from(["one", "two"]), table=st.sampled_from(["", *SCHEMA]))
     def freeze(self, run: str, table: str) -> None:
         pinned = (self.files.table(table) if table else self.files).freeze(run).pin
-        if all(files.pin != pinned for files, _ in self.pin):
-            form = self.files.to_json() | {"frozen": pinned}
-            self.pin.append((Parquet.from_json(form), dict(self.held)))
+        if all(files.pin != pinned for files, _ in self.pins):
+            form = self.files.to_json() | {"pin": pinned}
+            self.pins.append((Parquet.from_json(form), dict(self.held)))
 
     @rule()
     def clean(self) -> None:
-        for files, _ in self.pin:
+        for files, _ in self.pins:
             files.release()
-        self.pin = []
+        self.pins = []
         clean(self.files, now=LATER)
         named = {path for partition in self.files.list() for path in partition.paths}
         assert {str(path) for path in Path(self.files.path).rglob("*.parquet")} == named
