@@ -34,7 +34,7 @@ def watched(
 
     .. code-block:: python
 
-        landed = watched("landed_flights", LANDING, ready=Ready(marker="_SUCCESS"), state="/lake/state")
+        landed = watched("landed_flights", LANDING, ready=Ready(success_file="_SUCCESS"), state="/lake/state")
 
         @asset(schedule=landed, partition=PartitionByInterval("@daily"))
         def daily_flights(partition): ...  # when all 24 hours have arrived

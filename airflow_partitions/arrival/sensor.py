@@ -22,7 +22,7 @@ class PartitionSensor(BaseSensorOperator):
     .. code-block:: python
 
         with DAG("report", schedule=Partitioned("@daily", PartitionByInterval("@daily"))):
-            PartitionSensor(task_id="hours", files=hourly_flights, ready=Ready(marker="_SUCCESS")) >> report()
+            PartitionSensor(task_id="hours", files=hourly_flights, ready=Ready(success_file="_SUCCESS")) >> report()
 
     In a Dag with partitions it waits for those that the run's partition depends on: the 24 hours of its day. With
     *keys* it waits for these.

@@ -49,16 +49,16 @@ def explore(spark: SparkSession, files: Files, table: str) -> None:
         + (f" OPTIONS ({options})" if options else "")
         + f" PARTITIONED BY ({', '.join(map(quoted, types))}) LOCATION {_text(spark_path(files.path))}"
     )
-    found = snapshot(files)
-    known = {tuple(row[0].split("/")) for row in spark.sql(f"SHOW PARTITIONS {name}").collect()}
-    gone = known - {tuple(partition.directory.split("/")) for partition in found.values()}
+    partitions = snapshot(files)
+    registered = {tuple(row[0].split("/")) for row in spark.sql(f"SHOW PARTITIONS {name}").collect()}
+    gone = registered - {tuple(partition.directory.split("/")) for partition in partitions.values()}
     specs = [_spec(files.layout.texts_of("/".join(levels))) for levels in gone]
     for some in _batches(specs):
         spark.sql(f"ALTER TABLE {name} DROP IF EXISTS {', '.join(some)}")
-    for some in _batches([f"{_spec(p.values)} LOCATION {_text(_folder(p))}" for p in found.values()]):
+    for some in _batches([f"{_spec(p.values)} LOCATION {_text(_folder(p))}" for p in partitions.values()]):
         spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {' '.join(some)}")
-    for partition in found.values():
-        if partition.folder is None and tuple(partition.directory.split("/")) in known:  # it may lie elsewhere now
+    for partition in partitions.values():
+        if partition.folder is None and tuple(partition.directory.split("/")) in registered:  # it may lie elsewhere now
             spark.sql(f"ALTER TABLE {name} {_spec(partition.values)} SET LOCATION {_text(_folder(partition))}")
     spark.catalog.refreshTable(table)
 

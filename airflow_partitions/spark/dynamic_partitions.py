@@ -75,7 +75,7 @@ def write_many(
         for key, partition in staged.items():
             indices: Index = {**values.get(key, {}), **_buckets(partition, shape)}
             commit.put(key, mode=mode, rows=partition.rows, schema=partition.schema, index=indices, user=user)
-    return commit.markers
+    return commit.metadata
 
 
 def _values(

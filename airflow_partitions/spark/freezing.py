@@ -41,11 +41,11 @@ class Freezing:
         """How the task of *context* takes part, besides the tasks *others*."""
         instance, run = context["ti"], context["dag_run"]
         done = [task for task, state in _states(context, others).items() if state == "success"]
-        told = (instance.xcom_pull(task_ids=task, key=LISTED) for task in done)
-        known = next(filter(None, told), None)
-        name = known or f"{run.dag_id} {run.run_id} {run.start_date}"
+        listings = (instance.xcom_pull(task_ids=task, key=LISTED) for task in done)
+        listing = next(filter(None, listings), None)
+        name = listing or f"{run.dag_id} {run.run_id} {run.start_date}"
         instance.xcom_push(LISTED, name)
-        return cls(name, folder, known is None, others)
+        return cls(name, folder, listing is None, others)
 
     def freeze(self, inputs: Mapping[str, Input]) -> dict[str, Input]:
         """The *inputs* as they were when the first task of the run listed them.

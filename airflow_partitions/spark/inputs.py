@@ -72,10 +72,10 @@ class Input:
                 f"input {self.name!r}: there is no {self.storage.path!r}; expected it to be made first"
             )
         try:
-            found = stored_or_fail(self.storage, list(self.selection))
+            partitions = stored_or_fail(self.storage, list(self.selection))
         except MissingInputError as error:
             raise MissingInputError(f"input {self.name!r}: {error}") from None
-        return {partition.path: partition for partition in found.values()}
+        return {partition.path: partition for partition in partitions.values()}
 
     def read(self, spark: SparkSession, stored: Mapping[str, StoredPartition] | None = None) -> DataFrame:
         """The promised partitions as a DataFrame: their folders are named, nothing else is listed.
@@ -99,19 +99,19 @@ class Input:
         :param stored: what is stored; by default it is looked up.
         :raises MissingInputError: if a partition is not there.
         """
-        found = self.stored() if stored is None else stored
-        return {path: _identity(partition) for path, partition in found.items()}
+        partitions = self.stored() if stored is None else stored
+        return {path: _identity(partition) for path, partition in partitions.items()}
 
     def places(self, stored: Mapping[str, StoredPartition]) -> dict[str, str]:
         """The places that Spark reads *stored* from, folders or files, each with the promised folder it stands for."""
         if self.selection is None:
             return {self.storage.path: self.storage.path}
-        found: dict[str, str] = {}
+        folders: dict[str, str] = {}
         for path, partition in stored.items():
-            found |= dict.fromkeys((path, partition.content.base), path)
+            folders |= dict.fromkeys((path, partition.content.base), path)
             for file in map(spark_path, partition.paths):
-                found |= dict.fromkeys((file, file.rpartition("/")[0]), path)
-        return found
+                folders |= dict.fromkeys((file, file.rpartition("/")[0]), path)
+        return folders
 
     def to_json(self) -> dict[str, Any]:
         """JSON form; the selection without the definition that the storage holds already.
@@ -136,6 +136,6 @@ class Input:
 
 def _identity(partition: StoredPartition) -> Any:
     content = partition.content
-    marker = None if content.marker is None else content.marker.to_json()
+    metadata = None if content.metadata is None else content.metadata.to_json()
     folder = inode(local(content.base)) if is_local(content.base) else None
-    return content.base, folder, dict(content.files), marker
+    return content.base, folder, dict(content.files), metadata

@@ -140,13 +140,13 @@ class SparkAssetOperator(SparkSubmitOperator):
                     raise
                 raise reason from failure
         result = Result.load(staging, attempt.name)
-        marker = publish(self.storage, key, attempt, staging, result.written)
-        self.log.info("Published %s: %s", partition.text, marker)
+        metadata = publish(self.storage, key, attempt, staging, result.written)
+        self.log.info("Published %s: %s", partition.text, metadata)
         self._report(context, result)
         staging.remove()
         if freezing is not None:
             freezing.release(context, inputs)
-        if is_local(self.storage.path) or marker.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
+        if is_local(self.storage.path) or metadata.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
             clean(self.storage)
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
@@ -193,10 +193,10 @@ class SparkAssetOperator(SparkSubmitOperator):
             return
         spec = find_spec("pyspark")
         home = spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else ""
-        found = {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        variables = {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable}
         if (connection.host or "").startswith("local"):
-            found["PYSPARK_PYTHON"] = sys.executable
-        self.env_vars = {**found, **(self.env_vars or {})}
+            variables["PYSPARK_PYTHON"] = sys.executable
+        self.env_vars = {**variables, **(self.env_vars or {})}
 
 
 def _check_durable(durable: Any, asset: str) -> None:

@@ -62,8 +62,8 @@ class Job:
     def read(self, name: str) -> DataFrame:
         """The input *name*: a DataFrame of exactly the promised partitions."""
         if name not in self.handover.inputs:
-            known = ", ".join(self.handover.inputs) or "none"
-            raise ResultError(f"there is no input {name!r}; expected one of: {known}")
+            names = ", ".join(self.handover.inputs) or "none"
+            raise ResultError(f"there is no input {name!r}; expected one of: {names}")
         if name not in self._frames:
             self._frames[name] = self.handover.inputs[name].read(self.spark, self._stored[name])
         return self._frames[name]

@@ -114,17 +114,17 @@ def _definition(function: FunctionType, where: str) -> ast.FunctionDef:
 
 
 def _check_parameters(function: FunctionType, where: str, inputs: Collection[str]) -> tuple[str, ...]:
-    known = [*RESERVED, *inputs]
+    allowed = [*RESERVED, *inputs]
     needed = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-            raise ShippingError(f"{where}: parameter {str(parameter)!r} is not supported; expected names of: {known}")
-        if parameter.default is parameter.empty and name not in known:
+            raise ShippingError(f"{where}: parameter {str(parameter)!r} is not supported; expected names of: {allowed}")
+        if parameter.default is parameter.empty and name not in allowed:
             raise ShippingError(
-                f"{where}: parameter {name!r} is nothing we can give; expected one of: {', '.join(known)};"
+                f"{where}: parameter {name!r} is nothing we can give; expected one of: {', '.join(allowed)};"
                 f" for an input add it to inputs={{{name!r}: …}}"
             )
-        if name in known:
+        if name in allowed:
             needed.append(name)
     return tuple(needed)
 

@@ -1,4 +1,4 @@
-"""What Spark records of the queries that ran."""
+"""Metrics that Spark records of the queries that ran."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class SqlMetrics:
 
     def values(self, metrics: Collection[int]) -> dict[int, list[int]]:
         """The value of each of *metrics* in each of the queries that changed it."""
-        found: dict[int, list[int]] = {number: [] for number in metrics}
+        by_metric: dict[int, list[int]] = {number: [] for number in metrics}
         for texts in self._ran():
-            for number in texts.keys() & found.keys():
+            for number in texts.keys() & by_metric.keys():
                 if value := int(texts[number].replace(",", "")):
-                    found[number].append(value)
-        return found
+                    by_metric[number].append(value)
+        return by_metric
 
     def _ran(self) -> Iterator[dict[int, str]]:
         """Text of the metrics of each query, by their id."""

@@ -1,4 +1,4 @@
-"""What was read without a plan that could be looked at: by RDDs, and by iterating."""
+"""Reads without a plan that could be looked at: by RDDs, and by iterating."""
 
 from __future__ import annotations
 

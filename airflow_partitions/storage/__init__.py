@@ -1,4 +1,4 @@
-"""Where partitions are stored: layouts, reading places, staging and publishing. No Airflow, no Spark.
+"""Storage of partitions: layouts, filters, reading, staging and publishing. No Airflow, no Spark.
 
 Names are loaded when first used: a Dag file only describes its datasets.
 """

@@ -157,9 +157,9 @@ class Dataset:
         :raises InvalidDefinitionError: if there is no such table.
         """
         if name not in self.tables or self.table_name is not None:
-            known = "" if self.table_name is not None else ", ".join(self.tables)
+            names = "" if self.table_name is not None else ", ".join(self.tables)
             raise InvalidDefinitionError(
-                f"storage {self.path!r} has no table {name!r}; expected one of: {known or '(it has none)'}"
+                f"storage {self.path!r} has no table {name!r}; expected one of: {names or '(it has none)'}"
             )
         schema = [(self._column(field), kind) for field, kind in self.schema or () if field.startswith(f"{name}/")]
         return attrs.evolve(self, table_name=name, schema=schema or None).pinned(self.pin)

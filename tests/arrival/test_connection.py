@@ -91,7 +91,7 @@ def rebuilt(trigger: Any) -> Any:
 
 
 def test_a_sensor_and_its_trigger_look_where_the_connection_leads(files: Parquet) -> None:
-    ready = Ready(marker="_SUCCESS")
+    ready = Ready(success_file="_SUCCESS")
     sensor = PartitionSensor(task_id="wait", files=files, keys="2013-02-08T05:00Z", ready=ready)
     assert not sensor.poke({})
     land(files, 5)

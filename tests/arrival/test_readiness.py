@@ -38,7 +38,7 @@ def test_by_default_with_the_first_file(files: Parquet) -> None:
 
 
 def test_with_a_marker_in_the_folder_or_above_but_not_at_the_root(files: Parquet) -> None:
-    ready = Ready(marker="_SUCCESS")
+    ready = Ready(success_file="_SUCCESS")
     partition = land(files, "part-0")
     (Path(files.path) / "_SUCCESS").touch()
     assert not ready.holds(partition)
@@ -60,7 +60,7 @@ def test_once_nothing_has_changed_for_a_while(files: Parquet) -> None:
 def test_a_consumer_waits_for_what_is_complete(files: Parquet, tmp_path: Path) -> None:
     land(files, "part-0", "_SUCCESS")
     land(files, "part-0", key="2013-02-09")
-    consumer = Consumer(files, state=f"{tmp_path}/state", ready=Ready(marker="_SUCCESS"))
+    consumer = Consumer(files, state=f"{tmp_path}/state", ready=Ready(success_file="_SUCCESS"))
     consumer.take().confirm()
     assert consumer.checkpoint.consumed == {"month=2013-02/day=08"}
     land(files, "_SUCCESS", key="2013-02-09")
@@ -74,6 +74,6 @@ def test_json_round_trip(ready: Ready) -> None:
 
 def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(InvalidDefinitionError, match="is no file name"):
-        Ready(marker="a/_SUCCESS")
+        Ready(success_file="a/_SUCCESS")
     with pytest.raises(InvalidDefinitionError, match="waits for nothing"):
         Ready(settled=timedelta(0))

@@ -115,7 +115,7 @@ def test_c8_partitions_of_others_are_consumed_when_they_are_complete(root: str, 
         place = at(f"{root}/{name}")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("x")
-    marked = Consumer(files, "marked", state=f"{tmp_path}/state", ready=Ready(marker="_SUCCESS"))
+    marked = Consumer(files, "marked", state=f"{tmp_path}/state", ready=Ready(success_file="_SUCCESS"))
     assert marked.take().keys == ["2013-01-01"]
     later = datetime.now(UTC) + timedelta(minutes=10)
     for clock, expected in ((lambda: datetime.now(UTC), []), (lambda: later, ["2013-01-01", "2013-01-02"])):

@@ -62,9 +62,9 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
         result = Result.load(staging, attempt.name)
         assert (result.written.rows, result.reads["flights"].rows, result.others) == (2, 48, ())
         assert result.reads["flights"].partitions == 24
-        marker = publish(counts, key, attempt, staging, result.written)
+        metadata = publish(counts, key, attempt, staging, result.written)
         staging.remove()
-        assert (marker.rows, marker.schema) == (2, {"origin": "string", "count": "bigint"})
+        assert (metadata.rows, metadata.schema) == (2, {"origin": "string", "count": "bigint"})
         found = {row["origin"]: row["count"] for row in counts.read(partition.text, spark=spark).collect()}
         assert found == {"EWR": 16, "JFK": 32}
     assert names(at(counts.path) / "_staging") == []

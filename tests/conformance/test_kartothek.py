@@ -62,8 +62,8 @@ def test_t1_rows_go_to_the_folders_their_values_name(spark: SparkSession, root: 
     rows = spark.createDataFrame(
         [(date(2013, 1, 2), "a b/c%:", 1), (date(2013, 1, 3), "test", 2)], "date date, kind string, b int"
     )
-    markers = write_many(rows, files, index=["b"])
-    assert list(markers) == ["2013-01-02|a b/c%:", "2013-01-03|test"]
+    published = write_many(rows, files, index=["b"])
+    assert list(published) == ["2013-01-02|a b/c%:", "2013-01-03|test"]
     first, second = inventory(files)
     assert first.metadata["index"] == {"b": {"1": tuple(first.files)}}
     assert first.directory == "date=2013-01-02/kind=a b%2Fc%25%3A"

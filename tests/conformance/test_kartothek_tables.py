@@ -61,7 +61,7 @@ def test_t2_all_tables_are_changed_together(root: str) -> None:
         commit.drop("2")
     assert stored(files) == {"1": both("b")}
     assert stored(files.table("orders")) == {"1": ["orders/b"]}
-    assert commit.markers["1"].rows == 2
+    assert commit.metadata["1"].rows == 2
 
 
 def test_t2_appending_adds_to_every_table(root: str) -> None:

@@ -156,7 +156,7 @@ def test_k5_data_or_functions_are_saved_each_when_its_time_comes(root: str, kind
 
     written = files.save({"part/foo": pd.DataFrame({"n": [9]}), "b": late("b", pa.table), "c": late("c", pl.DataFrame)})
     assert made == ["b", "c"]
-    assert {key: marker.rows for key, marker in written.items()} == {"part/foo": 1, "b": 1, "c": 1}
+    assert {key: metadata.rows for key, metadata in written.items()} == {"part/foo": 1, "b": 1, "c": 1}
     assert {key: load()["n"].to_list() for key, load in files.load(as_="pandas").items()} == {
         "b": [1],
         "c": [2],

@@ -18,7 +18,7 @@ from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.consumers.ready import Ready
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
 LANDED = Parquet(str(OUT / "{folder}"), partition=HOURS, partition_on={{"hour": "%Y-%m-%dT%H"}}, ownership="read-only")
-DONE = Ready(marker="_SUCCESS")
+DONE = Ready(success_file="_SUCCESS")
 """
 
 

@@ -65,9 +65,9 @@ def test_no_rows_make_no_partition(spark: SparkSession, files: Parquet) -> None:
 
 def test_names_of_columns_are_those_of_the_layout(spark: SparkSession, files: Parquet) -> None:
     frame = rows(spark, "EWR", "JFK", "EWR").withColumnRenamed("airport", "AirPort")
-    markers = write_many(frame, files, user={"by": "test"})
-    assert {key: marker.rows for key, marker in markers.items()} == {"EWR": 2, "JFK": 1}
-    assert all(marker.user == {"by": "test"} for marker in markers.values())
+    published = write_many(frame, files, user={"by": "test"})
+    assert {key: metadata.rows for key, metadata in published.items()} == {"EWR": 2, "JFK": 1}
+    assert all(metadata.user == {"by": "test"} for metadata in published.values())
     assert [p.directory for p in inventory(files)] == ["airport=EWR", "airport=JFK"]
 
 

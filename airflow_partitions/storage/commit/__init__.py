@@ -1,1 +1,1 @@
-"""How what was written takes the place of what was there: all of it, or none."""
+"""Commits: staged files take the place of stored ones, all of them or none."""

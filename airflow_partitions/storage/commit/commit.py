@@ -48,7 +48,7 @@ class Commit:
     :param evolve: let the schema change: columns may come, go, and become wider.
     :raises InvalidDefinitionError: if the dataset belongs to someone else.
     :raises StorageError: if it can't be reached or written.
-    :ivar markers: what each written partition says about itself, by the text of its key, once it is published.
+    :ivar metadata: what each written partition says about itself, by the text of its key, once it is published.
     :ivar register: who takes the changes down.
     :ivar base: number of the last commit when this one began.
     :ivar rule: what may be written.
@@ -64,7 +64,7 @@ class Commit:
     def __init__(self, files: Dataset, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
         self.files = files
         self.attempt = attempt or self.anyone()
-        self.markers: dict[str, PartitionMetadata] = {}
+        self.metadata: dict[str, PartitionMetadata] = {}
         self.rule = SchemaRule(None if files.schema is None else dict(files.schema), evolve)
         self.store = open_writable(files)
         with translate_errors(f"storage {files.path!r}", "written"):
@@ -148,11 +148,11 @@ class Commit:
         wrapped = self.files.layout.key(key)
         absolute = path if path.startswith("/") or "://" in path else f"{self.files.path}/{path}"
         folder = at(absolute, dict(self.files.credentials))
-        found = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
-        if not found:
+        folder_files = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
+        if not folder_files:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {absolute!r}; expected some")
-        self._check_tables(wrapped, found)
-        self._write(wrapped, "create", folder, StagedFiles(None, found, {}), user or {}, foreign=True)
+        self._check_tables(wrapped, folder_files)
+        self._write(wrapped, "create", folder, StagedFiles(None, folder_files, {}), user or {}, foreign=True)
 
     def truncate(self, key: Key | Any | None = None) -> None:
         """Leave the partition *key*, or all that are stored, without rows."""
@@ -170,8 +170,8 @@ class Commit:
 
     def publish(self) -> None:
         """Make the changes. The end of the block does."""
-        markers = self.store.commit(self.changes, self.attempt, self.base, self.rule) if self.changes else []
-        self.markers = {marker.key: marker for marker in markers if marker is not None}
+        committed = self.store.commit(self.changes, self.attempt, self.base, self.rule) if self.changes else []
+        self.metadata = {each.key: each for each in committed if each is not None}
         if self._staging is not None:
             self._staging.remove()
 
@@ -218,5 +218,5 @@ class Commit:
         foreign: bool = False,
     ) -> None:
         directory = self.files.layout.directory_of(key)
-        marker = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
-        self._changes[directory] = Change(str(key), directory, mode, marker, folder, written.files, foreign)
+        metadata = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
+        self._changes[directory] = Change(str(key), directory, mode, metadata, folder, written.files, foreign)

@@ -35,9 +35,9 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
         staging.data,
         written.files,
     )
-    (marker,) = open_writable(storage).commit([change], attempt, staging.base)
-    assert marker is not None  # noqa: S101 - nothing is dropped
-    return marker
+    (metadata,) = open_writable(storage).commit([change], attempt, staging.base)
+    assert metadata is not None  # noqa: S101 - nothing is dropped
+    return metadata
 
 
 def metadata_of(key: str, attempt: Attempt, written: StagedFiles) -> PartitionMetadata:

@@ -1,1 +1,1 @@
-"""How partitions are consumed step by step, each once."""
+"""Consumers: partitions taken step by step, each once."""

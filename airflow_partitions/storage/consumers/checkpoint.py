@@ -1,4 +1,4 @@
-"""What a consumer has behind it, and what is being worked on. Pure data: where it is kept is another matter."""
+"""Checkpoint of a consumer: what is behind it, and what is lent. Pure data, kept elsewhere."""
 
 from __future__ import annotations
 

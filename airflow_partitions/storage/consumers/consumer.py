@@ -133,11 +133,11 @@ class Consumer:
         :raises LeaseLostError: if it is lent no longer.
         :raises MissingInputError: if one of its partitions was removed.
         """
-        wanted = self.checkpoint.partitions_of(id)
-        found = {partition.directory: partition for partition in inventory(self.dataset)}
-        if missing := [directory for directory in wanted if directory not in found]:
+        directories = self.checkpoint.partitions_of(id)
+        stored = {partition.directory: partition for partition in inventory(self.dataset)}
+        if missing := [directory for directory in directories if directory not in stored]:
             raise MissingInputError(f"{missing[:3]} of batch {id!r} are no longer in {self.dataset.path!r}")
-        return Batch(self, id, [found[directory] for directory in wanted])
+        return Batch(self, id, [stored[directory] for directory in directories])
 
     def confirm(self, batch: str) -> None:
         """Record that *batch* is consumed; see :meth:`.Batch.confirm`."""
@@ -184,9 +184,9 @@ class Consumer:
 
     def _change(self, function: Callable[[Checkpoint], Checkpoint]) -> None:
         def changed(text: str | None) -> str | None:
-            found = self._read(text)
-            made = function(found)
-            return text if made == found else made.dump()
+            checkpoint = self._read(text)
+            updated = function(checkpoint)
+            return text if updated == checkpoint else updated.dump()
 
         self._record.change(changed)
 
@@ -194,13 +194,13 @@ class Consumer:
         dataset = str(local(self.dataset.path)) if is_local(self.dataset.path) else self.dataset.path
         if text is None:
             return Checkpoint(dataset)
-        found = Checkpoint.load(text, self._record.path)
-        if found.dataset != dataset:
+        checkpoint = Checkpoint.load(text, self._record.path)
+        if checkpoint.dataset != dataset:
             raise CheckpointError(
-                f"{self._record.path!r} is the checkpoint of {found.dataset!r}, not of {dataset!r};"
+                f"{self._record.path!r} is the checkpoint of {checkpoint.dataset!r}, not of {dataset!r};"
                 " give state= another folder, or the consumer another name"
             )
-        return found
+        return checkpoint
 
 
 def _accepted(partitions: list[StoredPartition], accept: Acceptor | None) -> list[StoredPartition]:

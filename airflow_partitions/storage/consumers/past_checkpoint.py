@@ -1,4 +1,4 @@
-"""Which partitions are past a checkpoint."""
+"""Comparison that tells which partitions are past a checkpoint."""
 
 from __future__ import annotations
 

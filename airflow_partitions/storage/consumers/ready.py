@@ -1,4 +1,4 @@
-"""When a partition that others write is complete."""
+"""Test for whether a partition that others write is complete."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from airflow_partitions.storage.scan.stored_partition import StoredPartition
 class Ready:
     """How to tell that nobody writes to a partition any more. By default a partition is complete with its first file.
 
-    :ivar marker: name of the file that its writer leaves at the end, such as ``_SUCCESS``: in the partition's folder,
-        or in one above it, but below the root. A partition that has it may be empty.
+    :ivar success_file: name of the file that its writer leaves at the end, such as ``_SUCCESS``: in the partition's
+        folder, or in one above it, but below the root. A partition that has it may be empty.
     :ivar settled: none of its files has changed for so long, by the clock of their file system.
     """
 
-    marker: str | None = None
+    success_file: str | None = None
     settled: timedelta | None = None
 
     def __attrs_post_init__(self) -> None:
-        if self.marker is not None and (not self.marker or "/" in self.marker):
-            raise InvalidDefinitionError(f"marker {self.marker!r} is no file name; expected one such as '_SUCCESS'")
+        if self.success_file is not None and (not self.success_file or "/" in self.success_file):
+            raise InvalidDefinitionError(
+                f"success_file {self.success_file!r} is no file name; expected one such as '_SUCCESS'"
+            )
         if self.settled is not None and self.settled <= timedelta(0):
             raise InvalidDefinitionError(f"settled={self.settled} waits for nothing; expected a positive duration")
 
@@ -38,24 +40,29 @@ class Ready:
 
         :param credentials: what its file system is made with.
         """
-        if self.marker is not None and not self._marked(partition, self.marker, credentials):
+        if self.success_file is not None and not self._has_success_file(partition, self.success_file, credentials):
             return False
         if self.settled is not None:
             newest = max(ages(at(partition.path, credentials)).values(), default=None)
             if newest is None or newest > (now or datetime.now(UTC)) - self.settled:
                 return False
-        return self.marker is not None or bool(partition.files)
+        return self.success_file is not None or bool(partition.files)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
-        return {"marker": self.marker, "settled": None if self.settled is None else self.settled.total_seconds()}
+        return {
+            "success_file": self.success_file,
+            "settled": None if self.settled is None else self.settled.total_seconds(),
+        }
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Ready:
         """The condition whose :meth:`to_json` is *form*."""
-        return cls(form["marker"], None if form["settled"] is None else timedelta(seconds=form["settled"]))
+        return cls(form["success_file"], None if form["settled"] is None else timedelta(seconds=form["settled"]))
 
-    def _marked(self, partition: StoredPartition, marker: str, credentials: Mapping[str, Any] | None) -> bool:
+    def _has_success_file(
+        self, partition: StoredPartition, success_file: str, credentials: Mapping[str, Any] | None
+    ) -> bool:
         levels = partition.directory.split("/")
         above = ("/".join(levels[:depth]) for depth in range(len(levels), 0, -1))
-        return any(read(at(f"{partition.root}/{folder}/{marker}", credentials)) is not None for folder in above)
+        return any(read(at(f"{partition.root}/{folder}/{success_file}", credentials)) is not None for folder in above)

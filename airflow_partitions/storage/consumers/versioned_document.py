@@ -61,13 +61,13 @@ class VersionedDocument:
 
     def _changed(self, folder: Location, function: Callable[[str | None], str | None]) -> bool:
         began = time.time()
-        number, found = self._last(folder)
-        made = function(found)
-        if made is None or made == found:
+        number, text = self._last(folder)
+        changed = function(text)
+        if changed is None or changed == text:
             return True
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            create(folder / _name(number + 1), made.encode())
+            create(folder / _name(number + 1), changed.encode())
         except FileExistsError:
             return False
         if time.time() - began > _LONGEST.total_seconds():
@@ -89,7 +89,7 @@ def _name(number: int) -> str:
 
 
 def _numbers(folder: Location) -> list[int]:
-    return [int(found[1]) for name in names(folder) if (found := _VERSION.fullmatch(name))]
+    return [int(match[1]) for name in names(folder) if (match := _VERSION.fullmatch(name))]
 
 
 def _tidy(folder: Location, last: int) -> None:

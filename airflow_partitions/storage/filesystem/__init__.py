@@ -1,1 +1,1 @@
-"""Where storage lies, and how to get at it: local disks, object stores, and what goes wrong there."""
+"""File systems: local disks and object stores, and their errors."""

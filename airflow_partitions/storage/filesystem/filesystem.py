@@ -99,12 +99,12 @@ def names(folder: Location) -> list[str]:
     try:
         if isinstance(folder, Path):
             return sorted(entry.name for entry in folder.iterdir())
-        found = folder.fs.ls(folder.path, detail=False)
+        paths = folder.fs.ls(folder.path, detail=False)
     except (FileNotFoundError, NotADirectoryError) as error:
         if error.__cause__ is not None:  # what the store said about more than the folder
             raise
         return []
-    return sorted(name for path in found if (name := path.rstrip("/")[len(folder.path.rstrip("/")) + 1 :]))
+    return sorted(name for path in paths if (name := path.rstrip("/")[len(folder.path.rstrip("/")) + 1 :]))
 
 
 def children(folder: Location) -> dict[str, int]:
@@ -114,8 +114,8 @@ def children(folder: Location) -> dict[str, int]:
     """
     if isinstance(folder, Path):
         return {entry.name: entry.stat().st_size for entry in folder.iterdir() if entry.is_file()}
-    found = folder.fs.ls(folder.path, detail=True)
-    files = {info["name"].rpartition("/")[2]: info["size"] for info in found if info["type"] == "file"}
+    objects = folder.fs.ls(folder.path, detail=True)
+    files = {info["name"].rpartition("/")[2]: info["size"] for info in objects if info["type"] == "file"}
     return {name: size for name, size in files.items() if name}
 
 
@@ -138,8 +138,8 @@ def drafts(folder: Location) -> dict[str, datetime]:
     """Name to time of what :func:`write` and :func:`create` left directly in *folder* because they were killed."""
     if not isinstance(folder, Path):
         return {}
-    found = [name for name in names(folder) if name.startswith(".") and name.endswith(_DRAFT)]
-    return {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in found}
+    draft_names = [name for name in names(folder) if name.startswith(".") and name.endswith(_DRAFT)]
+    return {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in draft_names}
 
 
 def remove(place: Location) -> None:

@@ -1,4 +1,4 @@
-"""Where storage lies: a local folder, or a URI."""
+"""Paths of storage: local folders and URIs."""
 
 from __future__ import annotations
 

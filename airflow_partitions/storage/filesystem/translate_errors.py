@@ -1,4 +1,4 @@
-"""What goes wrong below storage, told in terms of it: by which dataset and partition, and what to do."""
+"""Translation of errors of file systems and S3 into ones that name dataset, partition and remedy."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def translate_errors(
     except PartitionError:
         raise
     except Exception as error:
-        found = _failure(error, damaged, reading=verb.startswith("read"))
-        if found is None:
+        failure = _failure(error, damaged, reading=verb.startswith("read"))
+        if failure is None:
             raise
         shown = what() if callable(what) else what
-        raise found.kind(f"{shown} can't be {verb}: {found.reason}; {found.remedy}") from error
+        raise failure.kind(f"{shown} can't be {verb}: {failure.reason}; {failure.remedy}") from error
 
 
 def _failure(error: Exception, damaged: tuple[type[Exception], ...], *, reading: bool) -> _Failure | None:
@@ -115,8 +115,8 @@ def _missing(error: BaseException) -> str:
 
 def _of_botocore(error: Exception) -> bool:
     """Whether S3's library gave up before there was an answer."""
-    known = sys.modules.get("botocore.exceptions")
-    return known is not None and isinstance(error, known.BotoCoreError)
+    botocore = sys.modules.get("botocore.exceptions")
+    return botocore is not None and isinstance(error, botocore.BotoCoreError)
 
 
 def _code(error: BaseException | None) -> str:

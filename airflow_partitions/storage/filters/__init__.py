@@ -1,1 +1,1 @@
-"""Which partitions, and which of their rows, are asked for."""
+"""Filters: conditions on partitions and on their rows."""

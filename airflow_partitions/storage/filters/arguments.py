@@ -66,17 +66,19 @@ def output_key(arguments: Mapping[str, Any], dataset: str, of: PartitionDefiniti
     definition = of.definition if isinstance(of, Layout) else of
     if start in arguments:
         return definition.parse(str(arguments[start]))
-    given = {name.removeprefix(f"{start}."): value for name, value in arguments.items() if name.startswith(f"{start}.")}
-    if not given:
+    bounds = {
+        name.removeprefix(f"{start}."): value for name, value in arguments.items() if name.startswith(f"{start}.")
+    }
+    if not bounds:
         return None
     if isinstance(of, Layout) and of.fields:
-        return of.key({name: _typed(of, name, value) for name, value in given.items()})
+        return of.key({name: _typed(of, name, value) for name, value in bounds.items()})
     dimensions = definition.dimensions
-    if set(given) != set(dimensions):
+    if set(bounds) != set(dimensions):
         raise InvalidKeyError(
-            f"{start} has {sorted(given)}; expected a value for each of {list(dimensions)}", given=given
+            f"{start} has {sorted(bounds)}; expected a value for each of {list(dimensions)}", given=bounds
         )
-    parts: dict[str, Any] = {name: dimension.parse(str(given[name])) for name, dimension in dimensions.items()}
+    parts: dict[str, Any] = {name: dimension.parse(str(bounds[name])) for name, dimension in dimensions.items()}
     return definition.key(parts if len(parts) > 1 else next(iter(parts.values())))
 
 

@@ -1,4 +1,4 @@
-"""What the fields of a dataset are, and what a condition on one says about partition columns."""
+"""Binding of a filter to the columns of a dataset."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ class BoundColumns:
                 return all_of(map(self.typed, bounds))
         except (InvalidKeyError, InvalidDefinitionError) as error:
             raise FilterError(f"{all_of(bounds)}: {error}") from None
-        known = list(dict.fromkeys([*dimensions, *self.types, *(self.schema or {})]))
-        if self.schema is not None or get_close_matches(name, known, n=1, cutoff=0.75):
-            near = get_close_matches(name, known, n=1, cutoff=0)
-            raise FilterError(f"there is no field {name!r}; nearest: {near[0] if near else 'none'}, of {known}")
+        names = list(dict.fromkeys([*dimensions, *self.types, *(self.schema or {})]))
+        if self.schema is not None or get_close_matches(name, names, n=1, cutoff=0.75):
+            near = get_close_matches(name, names, n=1, cutoff=0)
+            raise FilterError(f"there is no field {name!r}; nearest: {near[0] if near else 'none'}, of {names}")
         return all_of(bounds)  # a column of files whose schema is not known
 
     def typed(self, condition: Condition) -> Condition:
@@ -122,8 +122,8 @@ class BoundColumns:
 def _time(times: TimeColumns, bounds: list[Condition]) -> Filter:
     if bounds[0].op in ("==", "!=", "in", "not in"):
         return times.among(bounds[0])
-    found = times.within(bounds)
-    return found if isinstance(found, Filter) else DirectoryTest(all_of(bounds), times.names, found)
+    keys = times.within(bounds)
+    return keys if isinstance(keys, Filter) else DirectoryTest(all_of(bounds), times.names, keys)
 
 
 def _segment(layout: Layout, dimension: PartitionDefinition, condition: Condition) -> Filter:
@@ -145,8 +145,8 @@ def _tuples(layout: Layout, condition: Condition) -> Filter:
         raise FilterError(f"{condition}: tuples have no order; expected == or in, or a range of {[*layout.fields]}")
     chosen = [condition.value] if condition.op in ("==", "!=") else condition.value
     keys = [layout.values_of(layout.key(value)) for value in chosen]
-    found = Or(tuple(all_of(Condition(name, "==", text) for name, text in texts.items()) for texts in keys))
-    return found if condition.op in ("==", "in") else ~found
+    directories = Or(tuple(all_of(Condition(name, "==", text) for name, text in texts.items()) for texts in keys))
+    return directories if condition.op in ("==", "in") else ~directories
 
 
 def _holds(dimension: PartitionBySequence, segment: Segment, condition: Condition) -> bool:

@@ -1,4 +1,4 @@
-"""What a filter says about folders and about rows, and how each engine is told.
+"""Pruning: a filter split into what folders decide and the residual for the engine.
 
 A filter is compiled once. Its conditions on dimensions become conditions on partition columns, so that a folder's name
 decides them; the rest goes to the engine. :attr:`Pruning.non_pruning` names the parts that exclude no folder.
@@ -34,13 +34,13 @@ class Pruning:
     :ivar where: what was asked.
     :ivar lowered: the same in terms of columns.
     :ivar non_pruning: parts of it that exclude no folder.
-    :ivar rows: what is left to be said to the engine that reads the rows; ``None`` if the folders say it all.
+    :ivar residual: what is left to be said to the engine that reads the rows; ``None`` if the folders say it all.
     """
 
     where: Filter
     lowered: Filter
     non_pruning: tuple[Filter, ...]
-    rows: Filter | None
+    residual: Filter | None
     _fields: BoundColumns = attrs.field(repr=False, eq=False)
     _accept: Accept = attrs.field(repr=False, eq=False)
 
@@ -101,8 +101,9 @@ class Pruning:
                 part.field, part.op, _typed(part, self._fields.type_of(part.field) or types.get(part.field))
             )
         if isinstance(part, And | Or):
-            told = [self._told(each, types, compared, constant) for each in part.parts]
-            return reduce(and_ if isinstance(part, And) else or_, told) if told else constant(isinstance(part, And))
+            conditions = [self._told(each, types, compared, constant) for each in part.parts]
+            join = and_ if isinstance(part, And) else or_
+            return reduce(join, conditions) if conditions else constant(isinstance(part, And))
         raise FilterError(
             f"{part}: the texts of its columns don't sort like their values, so that no engine can compare them;"
             " expected a range with two bounds, and no 'or' with columns of the files"
@@ -119,12 +120,12 @@ def prune(where: Filter, layout: Layout | None, schema: Mapping[str, str] | None
     fields = BoundColumns(layout, schema)
     lowered = fields.bind(where)
     parts = lowered.parts if isinstance(lowered, And) else (lowered,)
-    rows = tuple(part for part in parts if not _decided(part, fields.types))
+    undecided = tuple(part for part in parts if not _decided(part, fields.types))
     return Pruning(
         where,
         lowered,
         non_pruning=tuple(part for part in parts if not _prunes(part, fields.types)),
-        rows=all_of(rows) if rows else None,
+        residual=all_of(undecided) if undecided else None,
         fields=fields,
         accept=_accept(lowered, fields.types),
     )
@@ -134,8 +135,8 @@ def _prunes(part: Filter, types: Mapping[str, str]) -> bool:
     if isinstance(part, Condition):
         return part.field in types
     if isinstance(part, And | Or):
-        found = [_prunes(each, types) for each in part.parts]
-        return any(found) if isinstance(part, And) else all(found)
+        answers = [_prunes(each, types) for each in part.parts]
+        return any(answers) if isinstance(part, And) else all(answers)
     return True
 
 
@@ -166,9 +167,9 @@ def _accept(part: Filter, types: Mapping[str, str]) -> Accept:
     def joined(texts: Texts) -> bool | None:
         answer: bool | None = not final
         for question in questions:
-            if (found := question(texts)) is final:
+            if (outcome := question(texts)) is final:
                 return final
-            if found is None:
+            if outcome is None:
                 answer = None
         return answer
 

@@ -58,10 +58,10 @@ def _condition(left: ast.expr, op: str, right: ast.expr) -> Form:
             f"{ast.unparse(left)} … {ast.unparse(right)} does not compare a field with a value; expected for example"
             " \"hour < 5\"; names that are no identifiers are written field('the name')"
         )
-    found = _value(value)
-    if (op in ("in", "not in")) != isinstance(found, list):
+    literal = _value(value)
+    if (op in ("in", "not in")) != isinstance(literal, list):
         raise FilterError(f"{name} {op} {ast.unparse(value)}: expected several values for 'in', one for all others")
-    return {"field": name, "op": op, "value": found}
+    return {"field": name, "op": op, "value": literal}
 
 
 def _name(node: ast.expr) -> str | None:

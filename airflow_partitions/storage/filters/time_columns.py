@@ -43,8 +43,8 @@ class TimeColumns:
         :raises InvalidKeyError: if there is no such partition.
         """
         values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        found = self._among([self.dimension.parse(str(value)) for value in values])
-        return found if condition.op in ("==", "in") else ~found
+        intervals = self._among([self.dimension.parse(str(value)) for value in values])
+        return intervals if condition.op in ("==", "in") else ~intervals
 
     def within(self, bounds: Sequence[Condition]) -> Filter | Decide:
         """Conditions on when partitions start, all of which hold. Where no filter can say that: what decides by texts.
@@ -70,8 +70,8 @@ class TimeColumns:
         """The first start of an interval at or after the instant *at*."""
         if at in (FIRST, LAST):
             return at
-        found = self.dimension.calendar.after(at - 1)
-        return LAST if found is None else found
+        boundary = self.dimension.calendar.after(at - 1)
+        return LAST if boundary is None else boundary
 
     def _listed(self, low: int, high: int) -> Filter | None:
         """Starts in ``[low, high)``, one by one; ``None`` if they have no end or are too many."""

@@ -27,8 +27,8 @@ def read_table(scan: ReadRequest) -> pa.Table:
 
     source = read_records(scan) if scan.files.format in ("text", "json", "avro") else dataset(scan)
     columns, rows = scan.chosen(source.schema.names), None
-    if scan.pruning is not None and scan.pruning.rows is not None:
-        rows = scan.pruning.to_arrow(scan.pruning.rows, _types(source.schema, scan.pruning.rows, scan))
+    if scan.pruning is not None and scan.pruning.residual is not None:
+        rows = scan.pruning.to_arrow(scan.pruning.residual, _types(source.schema, scan.pruning.residual, scan))
     form = f"read as {scan.files.format}"
     with translate_errors(repr(scan.files.path), form, damaged=(ValueError, pa.ArrowTypeError)):
         try:

@@ -29,10 +29,10 @@ def load(
     """A function for each partition, by the text of its key, which reads it."""
     reader = reader_for(as_, files)
     chosen = choose(files, where, full_scan=full_scan)
-    wanted = None if columns is None else tuple(columns)
+    names = None if columns is None else tuple(columns)
 
     def scan(partition: StoredPartition) -> Callable[[], Any]:
-        return partial(_read, reader, files, (partition,), wanted, chosen.pruning, spark)
+        return partial(_read, reader, files, (partition,), names, chosen.pruning, spark)
 
     return {str(partition.key): scan(partition) for partition in chosen.partitions}
 
@@ -48,16 +48,16 @@ def read(
 ) -> Any:
     """One frame of the partitions that *where* asks for."""
     reader = reader_for(as_, files)
-    wanted = None if columns is None else tuple(columns)
+    names = None if columns is None else tuple(columns)
     if files.partition is None and where is None:
-        return _read(reader, files, None, wanted, None, spark)
+        return _read(reader, files, None, names, None, spark)
     chosen = choose(files, where, full_scan=True, at_once=True)
     partitions, pruning = tuple(chosen.partitions), chosen.pruning
     if pruning is not None and not full_scan and not pruning.prunes:
-        rows = pruning.rows
+        rows = pruning.residual
         if rows is None or any(needed(partition, rows) is None for partition in partitions):
             raise unpruned(files, pruning.where)
-    return _read(reader, files, partitions, wanted, pruning, spark)
+    return _read(reader, files, partitions, names, pruning, spark)
 
 
 def _read(
@@ -69,8 +69,8 @@ def _read(
     spark: Any,
 ) -> Any:
     chosen = partitions
-    if partitions is not None and pruning is not None and pruning.rows is not None:
-        chosen = tuple(_indexed(partition, pruning.rows) for partition in partitions)
+    if partitions is not None and pruning is not None and pruning.residual is not None:
+        chosen = tuple(_indexed(partition, pruning.residual) for partition in partitions)
     # A folder that is no partition is an error, not rows.
     keys = [str(partition.key) for partition in partitions or ()]
     with translate_errors(about(files.path, keys), "read"):

@@ -29,8 +29,8 @@ def read_records(scan: ReadRequest) -> ds.Dataset:
     check_options(scan)
     tables = list(_tables(scan))
     columns = [(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()]
-    wanted = declared_schema(scan) or (tables[0][1].schema if tables else pa.schema([("value", pa.string())]))
-    schema = pa.schema([*wanted, *columns])
+    target = declared_schema(scan) or (tables[0][1].schema if tables else pa.schema([("value", pa.string())]))
+    schema = pa.schema([*target, *columns])
     whole = []
     for texts, table in tables:
         constants = {name: TYPES[kind](texts[name]) for name, kind in scan.partition_columns.items()}

@@ -43,7 +43,7 @@ def save(
             with translate_errors(about(files.path, [str(key)]), "written"):
                 staged = write_partition(rows, key, request, partial(_writer, key))
             commit.put(key, mode=mode, rows=staged.rows, schema=staged.schema, user=user)
-    return commit.markers
+    return commit.metadata
 
 
 def _writer(key: Key, frame: Any, files: Dataset) -> Writer:

@@ -63,41 +63,43 @@ def schema_of(scan: ReadRequest, paths: Sequence[str], filesystem: Any, *, exact
     """
     import pyarrow as pa
 
-    wanted = declared_schema(scan)
-    if wanted is None and not paths:
+    target = declared_schema(scan)
+    if target is None and not paths:
         raise MissingInputError(
             f"{scan.files.path!r}: no file was asked for, so there is no schema; expected"
             f" {type(scan.files).__name__}(…, schema={{…}})"
         )
-    if wanted is None:
+    if target is None:
         hidden = {name.lower() for name in scan.partition_columns}
         first = footers(scan, paths[:1], filesystem)[0]
-        wanted = pa.schema([field for field in first if field.name.lower() not in hidden])
-    found = _told(scan) if scan.partitions is not None else {}
-    told = {path for partition in scan.partitions or () if partition.path in found for path in partition.paths}
-    # In the order of sources(): what is told by no marker is told by the files themselves.
+        target = pa.schema([field for field in first if field.name.lower() not in hidden])
+    recorded = _told(scan) if scan.partitions is not None else {}
+    covered = {path for partition in scan.partitions or () if partition.path in recorded for path in partition.paths}
+    # In the order of sources(): what is told by no metadata is told by the files themselves.
     named = [path for partition in scan.partitions or () for path in partition.paths] or paths
-    others = [path for path, name in zip(paths, named, strict=True) if name not in told]
-    found |= dict(zip(others, footers(scan, others, filesystem), strict=True))
+    others = [path for path, name in zip(paths, named, strict=True) if name not in covered]
+    recorded |= dict(zip(others, footers(scan, others, filesystem), strict=True))
     seen: set[Any] = set()
-    for path, schema in found.items():
+    for path, schema in recorded.items():
         if (names := tuple(zip(schema.names, schema.types, strict=True))) not in seen:
             seen.add(names)
-            _check(schema, wanted, path, scan, exact_names=exact_names)
-    return wanted
+            _check(schema, target, path, scan, exact_names=exact_names)
+    return target
 
 
 def _told(scan: ReadRequest) -> dict[str, pa.Schema]:
     """Schema of the partitions that were published with one: every write was checked against it."""
     import pyarrow as pa
 
-    found = {}
+    recorded = {}
     for partition in scan.partitions or ():
-        marker = partition.content.marker
-        if marker is not None and marker.schema:
+        metadata = partition.content.metadata
+        if metadata is not None and metadata.schema:
             with suppress(SchemaError):  # a type that only Spark has: the files may tell
-                found[partition.path] = pa.schema([(name, arrow_type(kind)) for name, kind in marker.schema.items()])
-    return found
+                recorded[partition.path] = pa.schema(
+                    [(name, arrow_type(kind)) for name, kind in metadata.schema.items()]
+                )
+    return recorded
 
 
 def _check(found: pa.Schema, wanted: pa.Schema, path: str, scan: ReadRequest, *, exact_names: bool) -> None:

@@ -45,9 +45,9 @@ class SparkReader(Reader):
         spark = _session(scan)
         schema = _schema(scan, spark)
         frame = _frame(scan, spark, schema)
-        if scan.pruning is not None and scan.pruning.rows is not None:
-            check_columns(scan, {each.field for each in scan.pruning.rows.conditions()}, frame.columns)
-            frame = frame.where(scan.pruning.to_spark(scan.pruning.rows, dict(frame.dtypes)))
+        if scan.pruning is not None and scan.pruning.residual is not None:
+            check_columns(scan, {each.field for each in scan.pruning.residual.conditions()}, frame.columns)
+            frame = frame.where(scan.pruning.to_spark(scan.pruning.residual, dict(frame.dtypes)))
         if scan.columns is None:
             return frame
         return frame.select(*map(quoted, scan.chosen(frame.columns)))
@@ -56,10 +56,10 @@ class SparkReader(Reader):
 def _session(scan: ReadRequest) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    found = scan.spark or SparkSession.getActiveSession()
-    if found is None:
+    session = scan.spark or SparkSession.getActiveSession()
+    if session is None:
         raise ReaderError("there is no Spark session here; expected spark=…, or as_='pandas', 'polars' or 'arrow'")
-    return found
+    return session
 
 
 def quoted(column: str) -> str:

@@ -29,9 +29,9 @@ def write_partition(
     if not files.tables:
         return writer_of(frame, files).write(frame, key, request)
     if not isinstance(frame, Mapping) or set(frame) != set(files.tables):
-        given = f"frames for {list(frame)}" if isinstance(frame, Mapping) else type(frame).__name__
+        received = f"frames for {list(frame)}" if isinstance(frame, Mapping) else type(frame).__name__
         raise ResultError(
-            f"partition {str(key)!r}: got {given}; expected a frame for each of the tables {', '.join(files.tables)}"
+            f"partition {str(key)!r}: got {received}; expected a frame for each of the tables {', '.join(files.tables)}"
         )
     staged = {}
     for table in files.tables:

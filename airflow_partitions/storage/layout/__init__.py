@@ -1,1 +1,1 @@
-"""How keys become names of directories, and back."""
+"""Layouts: keys to names of directories, and back."""

@@ -42,14 +42,14 @@ class Column:
     @property
     def dimension(self) -> str | None:
         """The dimension whose text is written, or ``None`` for a strftime format."""
-        found = _DIMENSION.fullmatch(self.format)
-        return found[1] if found else None
+        match = _DIMENSION.fullmatch(self.format)
+        return match[1] if match else None
 
     @property
     def position(self) -> int | None:
         """Which value of a tuple is written, ``None`` for the whole key."""
-        found = _DIMENSION.fullmatch(self.format)
-        return int(found[2]) if found and found[2] else None
+        match = _DIMENSION.fullmatch(self.format)
+        return int(match[2]) if match and match[2] else None
 
     def text(self, part: Interval | Segment) -> str:
         """The column's text for one part of a key."""

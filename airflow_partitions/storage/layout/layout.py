@@ -139,24 +139,22 @@ class Layout:
         except ValueError:
             return
         moments = [moment] if moment.tzinfo else [moment.replace(tzinfo=time.clock.zone, fold=f) for f in (0, 1)]
-        for found in moments:
+        for candidate in moments:
             try:
-                interval = time.key_at(found)
+                interval = time.key_at(candidate)
             except InvalidKeyError:
                 continue
             yield interval
-            if (
-                after := time.next(interval)
-            ) is not None:  # the format may drop minutes: the start comes a little later
+            if (after := time.next(interval)) is not None:  # the format may drop minutes: the start comes later
                 yield after
 
     def _dimension_of(self, name: str, column: Column) -> str:
         dimensions = self.definition.dimensions
-        if (wanted := column.dimension) is not None:
-            if wanted in dimensions:
-                return wanted
-            near = get_close_matches(wanted, dimensions, n=1, cutoff=0) or list(dimensions)
-            raise LayoutError(f"column {name!r}: there is no dimension {wanted!r}; nearest: {near[0]!r}")
+        if (dimension_name := column.dimension) is not None:
+            if dimension_name in dimensions:
+                return dimension_name
+            near = get_close_matches(dimension_name, dimensions, n=1, cutoff=0) or list(dimensions)
+            raise LayoutError(f"column {name!r}: there is no dimension {dimension_name!r}; nearest: {near[0]!r}")
         if "%" not in column.format:
             names = " or ".join(repr(f"{{{d}}}") for d in dimensions)
             raise LayoutError(

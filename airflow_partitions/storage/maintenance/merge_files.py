@@ -27,17 +27,17 @@ ROW_GROUP = 128 * 2**20
 
 def groups(files: Mapping[str, int], target: int) -> list[tuple[str, ...]]:
     """Files, by name to size, that together make one of at most *target* bytes; each group has at least two."""
-    made: list[list[str]] = [[]]
+    merged: list[list[str]] = [[]]
     room = target
     for name, size in files.items():
         if size > target // 2:  # large enough; the order of the others stays
             continue
         if size > room:
-            made.append([])
+            merged.append([])
             room = target
-        made[-1].append(name)
+        merged[-1].append(name)
         room -= size
-    return [tuple(group) for group in made if len(group) > 1]
+    return [tuple(group) for group in merged if len(group) > 1]
 
 
 @attrs.frozen
@@ -168,8 +168,8 @@ def _opened(source: Location) -> Iterator[ParquetFile]:
 def _codec(source: Location) -> str:
     """How a file is compressed."""
     with _opened(source) as file:
-        found = file.metadata
-        if not found.num_row_groups or not found.num_columns:
+        footer = file.metadata
+        if not footer.num_row_groups or not footer.num_columns:
             return "snappy"
-        codec = str(found.row_group(0).column(0).compression)
+        codec = str(footer.row_group(0).column(0).compression)
         return "none" if codec == "UNCOMPRESSED" else codec

@@ -72,7 +72,7 @@ def compact(
             f"storage {dataset.path!r} holds {dataset.format}; expected Parquet files to compact"
         )
     before = (now or datetime.now(UTC)) - settled
-    made = []
+    compacted = []
     for partition in list_(dataset, where):
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
@@ -81,8 +81,8 @@ def compact(
             into = len(partition.files) - sum(map(len, found)) + len(found)
             size = sum(partition.files[name] for group in found for name in group)
             done = not dry_run and _rewrite(dataset, partition.key, target)
-            made.append(Compacted(str(partition.key), len(partition.files), into, size, done))
-    return made
+            compacted.append(Compacted(str(partition.key), len(partition.files), into, size, done))
+    return compacted
 
 
 def _groups(partition: StoredPartition, tables: Sequence[str], target: int) -> list[tuple[str, ...]]:
@@ -97,7 +97,7 @@ def _tables(partition: StoredPartition, tables: Sequence[str]) -> dict[str, Part
 
 
 def _small(content: PartitionFiles, target: int) -> list[tuple[str, ...]]:
-    parts = by_bucket(content.files, {} if content.marker is None else content.marker.index)
+    parts = by_bucket(content.files, {} if content.metadata is None else content.metadata.index)
     return [group for part in parts for group in groups(part, target)]
 
 
@@ -117,14 +117,14 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
                     merge = Merge(content.base, small, kept, dict(dataset.credentials))
                     new = merge.write(commit.stage(key, table))
                     names |= {old: f"{table}/{name}" if table else name for old, name in new.items()}
-            marker = partition.content.marker
+            metadata = partition.content.metadata
             commit.put(
                 key,
                 mode="overwrite",
                 rows=partition.rows,
-                schema=None if marker is None else marker.schema,
-                index=None if marker is None else renamed(marker.index, names),
-                user=None if marker is None else marker.user,
+                schema=None if metadata is None else metadata.schema,
+                index=None if metadata is None else renamed(metadata.index, names),
+                user=None if metadata is None else metadata.user,
             )
             _check_unchanged(dataset, partition)
     except ConflictError as error:
@@ -134,7 +134,7 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
 
 
 def _check_unchanged(dataset: Dataset, partition: StoredPartition) -> None:
-    """Notice a writer that leaves no marker."""
+    """Notice a writer that leaves no metadata."""
     now = get(dataset, partition.key)
     if now is None or now.files != partition.files:
         raise ConflictError(f"the files of {partition.path!r} were changed while they were compacted")

@@ -1,1 +1,1 @@
-"""What is known of a partition: its files, its schema, who wrote it and how."""
+"""Metadata of partitions: their files, schema and writers."""

@@ -1,4 +1,4 @@
-"""Who publishes: one try of one run."""
+"""Attempt to publish: one try of one run."""
 
 from __future__ import annotations
 

@@ -29,6 +29,6 @@ def by_bucket(files: Mapping[str, int], index: Index) -> list[Mapping[str, int]]
     parts: list[Collection[str]] = [
         names for column, values in index.items() if _COLUMN.fullmatch(column) for names in values.values()
     ]
-    known = {name for names in parts for name in names}
-    rest = [name for name in files if name not in known]
+    bucketed = {name for names in parts for name in names}
+    rest = [name for name in files if name not in bucketed]
     return [{name: files[name] for name in files if name in part} for part in (*map(set, parts), set(rest))]

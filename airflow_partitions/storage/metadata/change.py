@@ -1,4 +1,4 @@
-"""What a commit changes: one partition, in one of a few ways."""
+"""Change of one partition in a commit: written or dropped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Change:
     :ivar key: text of its key.
     :ivar directory: its folder below the root of the dataset.
     :ivar mode: how it is written.
-    :ivar marker: what it will say about itself; ``None`` to drop it.
+    :ivar metadata: what it will say about itself; ``None`` to drop it.
     :ivar folder: where its new files lie.
     :ivar files: their names below *folder*, and sizes.
     :ivar foreign: the files stay where they are, whatever happens: they belong to someone else.
@@ -37,7 +37,7 @@ class Change:
     key: str
     directory: str
     mode: str
-    marker: PartitionMetadata | None = None
+    metadata: PartitionMetadata | None = None
     folder: Location | None = None
     files: Mapping[str, int] = attrs.field(factory=dict)
     foreign: bool = False
@@ -58,9 +58,9 @@ class Change:
         """
         if held is not None:
             self._check_writers(held, attempt, base)
-        if self.marker is None and not stored:
+        if self.metadata is None and not stored:
             raise NotStoredError(f"partition {self.key!r} is not stored; expected one that is, to drop it")
-        if self.marker is not None and self.mode == "create" and stored and not _again(held, attempt):
+        if self.metadata is not None and self.mode == "create" and stored and not _again(held, attempt):
             by = "" if held is None else f" by {held.attempt} at {held.published}"
             raise StoredError(
                 f"partition {self.key!r} is stored already{by}; expected none, or mode='append' or 'overwrite'"
@@ -93,7 +93,7 @@ def superseded(names: Iterable[str], attempt: Attempt, key: str) -> set[str]:
     :raises ConflictError: if a newer try of its run has appended some.
     """
     tries = re.compile(rf"{attempt.token}-(\d+)-")
-    numbers = {name: int(found[1]) for name in names if (found := tries.search(name))}
+    numbers = {name: int(match[1]) for name in names if (match := tries.search(name))}
     if newer := [number for number in numbers.values() if number > attempt.number]:
         raise ConflictError(
             f"partition {key!r} holds what try {max(newer)} of the same run has appended; the older {attempt}"

@@ -1,4 +1,4 @@
-"""What is in a partition."""
+"""Files of a stored partition."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class PartitionFiles:
 
     :ivar base: path of the folder that the names of the files start from.
     :ivar files: path below *base* to size in bytes, sorted.
-    :ivar marker: what the partition says about itself, if it was published by us.
+    :ivar metadata: what the partition says about itself, if it was published by us.
     :ivar in_folder: whether *base* is a folder with these files and no others, so that a reader may be given it.
     """
 
     base: str
     files: Mapping[str, int]
-    marker: PartitionMetadata | None = None
+    metadata: PartitionMetadata | None = None
     in_folder: bool = attrs.field(default=False, eq=False)
 
     def is_in(self, other: PartitionFiles) -> bool:
         """Whether all of this content is in the *other* one, which may have moved or got more files."""
-        return self.marker == other.marker and self.files.items() <= other.files.items()
+        return self.metadata == other.metadata and self.files.items() <= other.files.items()
 
     def of_table(self, directory: str, table: str) -> PartitionFiles:
         """What is in one *table* of the partition in *directory*."""
@@ -36,6 +36,6 @@ class PartitionFiles:
             if below.startswith(f"{table}/"):
                 names[name] = below.removeprefix(f"{table}/") if self.in_folder else name
         files = {new: self.files[name] for name, new in names.items()}
-        marker = None if self.marker is None else self.marker.of_table(table, names, sum(files.values()))
+        metadata = None if self.metadata is None else self.metadata.of_table(table, names, sum(files.values()))
         base = f"{self.base}/{table}" if self.in_folder else self.base
-        return attrs.evolve(self, base=base, files=files, marker=marker)
+        return attrs.evolve(self, base=base, files=files, metadata=metadata)

@@ -1,4 +1,4 @@
-"""What a published partition says about itself."""
+"""Metadata that is published with a partition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PartitionMetadata:
     def joined(
         self, held: PartitionMetadata | None, kept: Iterable[str], files: Mapping[str, int]
     ) -> PartitionMetadata:
-        """This marker of appended files, together with what was *held* before.
+        """This metadata of appended files, together with what was *held* before.
 
         :param kept: the files of the partition that stay.
         :param files: all files, with their sizes.
@@ -65,8 +65,8 @@ class PartitionMetadata:
         stays = set(kept)
         rows = self.rows
         if held is not None:
-            known = rows is not None and held.rows is not None and len(stays) == held.files
-            rows = (rows or 0) + (held.rows or 0) if known else None
+            counted = rows is not None and held.rows is not None and len(stays) == held.files
+            rows = (rows or 0) + (held.rows or 0) if counted else None
         elif stays:
             rows = None
         before = held.index if held is not None else {}
@@ -107,14 +107,14 @@ class PartitionMetadata:
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> PartitionMetadata:
-        """The marker whose :meth:`to_json` is *form*.
+        """The metadata whose :meth:`to_json` is *form*.
 
         :raises ValueError: if it is not one.
         """
         names = [field.name for field in attrs.fields(cls)]
         try:
-            given = {name: form[name] for name in names if name in form}
-            return cls(**{**given, "attempt": Attempt(**form["attempt"])})
+            values = {name: form[name] for name in names if name in form}
+            return cls(**{**values, "attempt": Attempt(**form["attempt"])})
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(repr(error)) from error
 
@@ -130,5 +130,5 @@ def read_metadata(folder: Path) -> PartitionMetadata | None:
         return None
     except ValueError as error:
         raise StorageError(
-            f"{folder / METADATA_FILE} is not a partition's marker ({error}); remove it to publish anew"
+            f"{folder / METADATA_FILE} is not a partition's metadata ({error}); remove it to publish anew"
         ) from error

@@ -30,10 +30,10 @@ class SchemaRule:
         """
         schema = dict(known if self.declared is None else self.declared)
         for change in changes:
-            if change.marker is not None and (given := change.marker.schema):
+            if change.metadata is not None and (columns := change.metadata.schema):
                 if schema:
-                    self.check(schema, given, f"partition {change.key!r}")
-                schema = widest(schema, given)
+                    self.check(schema, columns, f"partition {change.key!r}")
+                schema = widest(schema, columns)
         return schema
 
     def check(self, known: Mapping[str, str], given: Mapping[str, str], name: str) -> None:

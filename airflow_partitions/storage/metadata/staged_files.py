@@ -1,4 +1,4 @@
-"""What a job wrote."""
+"""Files that a job has staged."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class StagedFiles:
 
         :raises ResultError: if it does not.
         """
-        found = readable_files(folder, sorted({name.rpartition("/")[0] for name in self.files}))
+        present = readable_files(folder, sorted({name.rpartition("/")[0] for name in self.files}))
         if not self.files:
             raise ResultError(f"the job wrote no file to {folder}; expected at least one, be it without rows")
-        if found != dict(self.files):
-            missing, extra = sorted(set(self.files) - set(found)), sorted(set(found) - set(self.files))
+        if present != dict(self.files):
+            missing, extra = sorted(set(self.files) - set(present)), sorted(set(present) - set(self.files))
             raise ResultError(
                 f"the files in {folder} are not those the job wrote: missing {missing[:3]}, unexpected {extra[:3]},"
-                f" of other size {[n for n in sorted(found) if n in self.files and found[n] != self.files[n]][:3]}"
+                f" of other size {[n for n in sorted(present) if n in self.files and present[n] != self.files[n]][:3]}"
             )
 
 
@@ -75,10 +75,10 @@ def readable_files(folder: Location, tables: Sequence[str] = ("",)) -> dict[str,
     for table in tables:
         place = folder / table if table else folder
         try:
-            found = {name: size for name, size in children(place).items() if name[0] not in "_."}
+            readable = {name: size for name, size in children(place).items() if name[0] not in "_."}
         except FileNotFoundError:
             if table:
                 continue
             raise ResultError(f"the job left no folder {place}; expected its files there") from None
-        files |= {f"{table}/{name}" if table else name: size for name, size in found.items()}
+        files |= {f"{table}/{name}" if table else name: size for name, size in readable.items()}
     return files

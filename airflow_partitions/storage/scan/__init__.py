@@ -1,1 +1,1 @@
-"""How what is asked for becomes frames."""
+"""Scans: which partitions and files are read."""

@@ -1,4 +1,4 @@
-"""Which files of a partition a filter needs, by the index that was published with them."""
+"""Index of values: the files of a partition that a filter needs."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ _ZONED = ("timestamp", "timestamp_ltz")
 
 def needed(partition: StoredPartition, rows: Filter) -> frozenset[str] | None:
     """Names of the files of *partition* that may have rows for which *rows* holds; ``None`` if no index tells."""
-    marker = partition.content.marker
-    return None if marker is None or not marker.index else _needed(rows, marker)
+    metadata = partition.content.metadata
+    return None if metadata is None or not metadata.index else _needed(rows, metadata)
 
 
-def _needed(part: Filter, marker: PartitionMetadata) -> frozenset[str] | None:
+def _needed(part: Filter, metadata: PartitionMetadata) -> frozenset[str] | None:
     if isinstance(part, Condition):
-        return _having(part, marker)
+        return _having(part, metadata)
     if not isinstance(part, And | Or):
         return None
-    found = [_needed(each, marker) for each in part.parts]
-    known = [names for names in found if names is not None]
+    files = [_needed(each, metadata) for each in part.parts]
+    indexed = [names for names in files if names is not None]
     if isinstance(part, Or):
-        return None if len(known) < len(found) else frozenset[str]().union(*known)
-    return reduce(frozenset.intersection, known) if known else None
+        return None if len(indexed) < len(files) else frozenset[str]().union(*indexed)
+    return reduce(frozenset.intersection, indexed) if indexed else None
 
 
-def _having(condition: Condition, marker: PartitionMetadata) -> frozenset[str] | None:
+def _having(condition: Condition, metadata: PartitionMetadata) -> frozenset[str] | None:
     """Files with a value that *condition* allows."""
-    kind = marker.schema.get(condition.field)
-    if condition.field not in marker.index or kind is None or kind in _ZONED:
+    kind = metadata.schema.get(condition.field)
+    if condition.field not in metadata.index or kind is None or kind in _ZONED:
         return None
     holds = OPERATORS[condition.op]
     try:
         if isinstance(condition.value, tuple):
-            wanted = tuple(typed(value, kind, condition) for value in condition.value)
+            operand = tuple(typed(value, kind, condition) for value in condition.value)
         else:
-            wanted = typed(condition.value, kind, condition)
-        values = {text: typed(text, kind, condition) for text in marker.index[condition.field]}
+            operand = typed(condition.value, kind, condition)
+        values = {text: typed(text, kind, condition) for text in metadata.index[condition.field]}
     except FilterError:  # written when the column had another type
         return None
-    chosen = (names for text, names in marker.index[condition.field].items() if holds(values[text], wanted))
+    chosen = (names for text, names in metadata.index[condition.field].items() if holds(values[text], operand))
     return frozenset(name for names in chosen for name in names)

@@ -1,4 +1,4 @@
-"""Which stored partitions are asked for."""
+"""Plan of a scan: the stored partitions that are asked for."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def list_(dataset: Dataset, where: Where = None) -> Iterator[StoredPartition]:
     if not isinstance(where, Filter):
         return inventory(dataset) if where is None else stored(dataset, _keys(dataset, where))
     pruning = _prune(dataset, where)
-    if pruning.rows is not None:
+    if pruning.residual is not None:
         raise FilterError(
-            f"{pruning.rows} is about rows; expected conditions on {', '.join(_fields(dataset))} alone to list"
+            f"{pruning.residual} is about rows; expected conditions on {', '.join(_fields(dataset))} alone to list"
             " partitions"
         )
     return _accepted(dataset, pruning)
@@ -81,15 +81,15 @@ def stored_or_fail(dataset: Dataset, keys: Sequence[Key]) -> Mapping[Key, Stored
 
     :raises MissingInputError: if one is not stored.
     """
-    found = snapshot(dataset, keys)
+    partitions = snapshot(dataset, keys)
     directories = {key: dataset.layout.directory_of(key) for key in keys}
-    if missing := [str(key) for key, directory in directories.items() if directory not in found]:
+    if missing := [str(key) for key, directory in directories.items() if directory not in partitions]:
         shown = ", ".join(map(repr, missing[:5])) + (", …" if len(missing) > 5 else "")
         raise MissingInputError(
             f"{len(missing)} of {len(keys)} partitions are not stored in {dataset.path!r}: {shown}; expected them to be"
             " made first, or only those of get_many(…) to be asked for"
         )
-    return {key: found[directory] for key, directory in directories.items()}
+    return {key: partitions[directory] for key, directory in directories.items()}
 
 
 def _keys(dataset: Dataset, where: Any) -> Iterator[Key]:
@@ -115,8 +115,8 @@ def _accepted(dataset: Dataset, pruning: Pruning, *, at_once: bool = False) -> I
     def wanted(name: str, text: str) -> bool:
         return accepts({name: text})
 
-    found = iter(snapshot(dataset, accept=wanted).values()) if at_once else inventory(dataset, wanted)
-    return found if len(dataset.layout.columns) == 1 else (each for each in found if accepts(each.values))
+    partitions = iter(snapshot(dataset, accept=wanted).values()) if at_once else inventory(dataset, wanted)
+    return partitions if len(dataset.layout.columns) == 1 else (each for each in partitions if accepts(each.values))
 
 
 def _fields(dataset: Dataset) -> list[str]:

@@ -45,7 +45,7 @@ class StoredPartition:
 
     @cached_property
     def content(self) -> PartitionFiles:
-        """Dataset and marker, as they are at the first look; no files if it has gone since it was listed."""
+        """Dataset and metadata, as they are at the first look; no files if it has gone since it was listed."""
         if self._listed is not None:
             return self._listed
         with translate_errors(about(self.root, [self.directory]), "listed"):
@@ -88,9 +88,9 @@ class StoredPartition:
     @property
     def rows(self) -> int | None:
         """Rows in all files, if known."""
-        return None if self.content.marker is None else self.content.marker.rows
+        return None if self.content.metadata is None else self.content.metadata.rows
 
     @property
     def metadata(self) -> Mapping[str, Any]:
         """What its writer said about it: ``attempt``, ``published``, ``rows``, ``schema``, ``index``, ``user``, …"""
-        return {} if self.content.marker is None else self.content.marker.to_json()
+        return {} if self.content.metadata is None else self.content.metadata.to_json()

@@ -1,1 +1,1 @@
-"""What a dataset holds, by folders on a local disk or by a log of commits."""
+"""Stores: the partitions of a dataset, by folders on a local disk or by a log of commits."""

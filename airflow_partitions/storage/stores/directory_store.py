@@ -87,14 +87,14 @@ class DirectoryStore(Store):
         while True:
             state, moves = self.journal.state(), self.journal.pending()
             try:
-                wanted = self._listed(moves, accept) if directories is None else directories
-                found = {directory: self._content(directory, moves.get(directory)) for directory in wanted}
+                selected = self._listed(moves, accept) if directories is None else directories
+                contents = {directory: self._content(directory, moves.get(directory)) for directory in selected}
             except OSError:
                 if self.journal.state() == state:
                     raise
                 continue  # what was looked for has moved on
             if self.journal.state() == state:
-                return {directory: content for directory, content in found.items() if content is not None}
+                return {directory: content for directory, content in contents.items() if content is not None}
 
     def superseded(self, directory: str) -> list[PartitionFiles]:
         superseded = []
@@ -124,11 +124,11 @@ class DirectoryStore(Store):
             number = self.version() + 1
             os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
             old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
-            markers = [self._stage(change, number, attempt) for change in changes]
+            published = [self._stage(change, number, attempt) for change in changes]
             self._move([self._planned(change, old if stored[change.directory] else None) for change in changes], number)
             if schema != before:
                 write(self.root / _SCHEMA, json.dumps(schema).encode())
-            return markers
+            return published
 
     def _move(self, moves: Sequence[Move], number: int) -> None:
         """Make all of *moves*, or none."""
@@ -166,12 +166,12 @@ class DirectoryStore(Store):
         return (self.root / directory).is_dir() if move is None else move.before is not None
 
     def _listed(self, moves: Mapping[str, Move], accept: Accept | None) -> list[str]:
-        found = list(walk(str(self.root), self.columns, accept))
+        present = list(walk(str(self.root), self.columns, accept))
         if not moves:
-            return found
+            return present
         kept = {move.directory for move in moves.values() if move.before is not None}
-        wanted = {directory for directory in kept if accept is None or accepts(directory, accept)}
-        return sorted((set(found) - set(moves)) | wanted)
+        accepted = {directory for directory in kept if accept is None or accepts(directory, accept)}
+        return sorted((set(present) - set(moves)) | accepted)
 
     def _content(self, directory: str, move: Move | None) -> PartitionFiles | None:
         """What is stored in *directory*, which a commit that is under way may *move*."""
@@ -181,11 +181,11 @@ class DirectoryStore(Store):
             if expected is None:
                 return None
             try:
-                found = files_in(folder, self.tables)
+                files = files_in(folder, self.tables)
             except FileNotFoundError:  # it goes right now
                 continue
             if inode(folder) == expected:
-                return found
+                return files
 
     def _schema(self) -> dict[str, str]:
         """Column to type of the dataset, as far as its commits told."""
@@ -196,37 +196,37 @@ class DirectoryStore(Store):
 
     def _stage(self, change: Change, number: int, attempt: Attempt) -> PartitionMetadata | None:
         """Bring the new folder of *change* into its final form."""
-        if change.marker is None:
+        if change.metadata is None:
             return None
         folder = Path(str(change.folder))
         folder.mkdir(parents=True, exist_ok=True)
-        marker = attrs.evolve(change.marker, commit=number)
+        metadata = attrs.evolve(change.metadata, commit=number)
         if change.mode == "append":
-            marker = self._join(change, folder, marker, attempt)
-        write(folder / METADATA_FILE, json.dumps(marker.to_json(), separators=(",", ":")).encode())
-        return marker
+            metadata = self._join(change, folder, metadata, attempt)
+        write(folder / METADATA_FILE, json.dumps(metadata.to_json(), separators=(",", ":")).encode())
+        return metadata
 
-    def _join(self, change: Change, folder: Path, marker: PartitionMetadata, attempt: Attempt) -> PartitionMetadata:
+    def _join(self, change: Change, folder: Path, metadata: PartitionMetadata, attempt: Attempt) -> PartitionMetadata:
         """Link the files that are stored into *folder*, beside the new ones: no data is copied."""
         for name in change.files:  # a name of their own: they may be called like stored ones
             (folder / name).rename(folder / _own_name(name, attempt))
         index = {
             column: {value: tuple(_own_name(name, attempt) for name in files) for value, files in values.items()}
-            for column, values in marker.index.items()
+            for column, values in metadata.index.items()
         }
-        marker = attrs.evolve(marker, index=index)
+        metadata = attrs.evolve(metadata, index=index)
         target = self.root / change.directory
         if not target.is_dir():
-            return marker
+            return metadata
         there = files_in(target, self.tables).files
         kept = there.keys() - superseded(there, attempt, change.key)
         for name in kept:
             link(target / name, folder / name)
-        held = read_metadata(target)
-        return marker.joined(held, kept, files_in(folder, self.tables).files)
+        stored = read_metadata(target)
+        return metadata.joined(stored, kept, files_in(folder, self.tables).files)
 
     def _planned(self, change: Change, old: str | None) -> Move:
-        staged = None if change.marker is None else Path(str(change.folder)).relative_to(self.root).as_posix()
+        staged = None if change.metadata is None else Path(str(change.folder)).relative_to(self.root).as_posix()
         return Move.planned(self.root, change.directory, staged, old and f"{old}/{change.directory}")
 
 

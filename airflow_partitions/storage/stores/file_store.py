@@ -35,12 +35,12 @@ class FileStore(ReadOnlyStore):
     def snapshot(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
     ) -> dict[str, PartitionFiles]:
-        wanted = None if directories is None else set(directories)
+        paths = None if directories is None else set(directories)
         name = self.layout.definition.name
         return {
             path: PartitionFiles(self.root, {path: size})
             for path, size in self._found()
-            if (wanted is None or path in wanted) and (accept is None or accept(name, self.layout.texts_of(path)[name]))
+            if (paths is None or path in paths) and (accept is None or accept(name, self.layout.texts_of(path)[name]))
         }
 
     def check_writable(self) -> NoReturn:
@@ -55,8 +55,8 @@ class FileStore(ReadOnlyStore):
         place = self.place
         filesystem, base = url_to_fs(str(place)) if isinstance(place, Path) else (place.fs, place.path)
         start = len(base.rstrip("/")) + 1
-        found = filesystem.find(base, **{**self.find, "detail": True})
-        for path, info in sorted(found.items()):
+        files = filesystem.find(base, **{**self.find, "detail": True})
+        for path, info in sorted(files.items()):
             below = path[start:]
             hidden = any(level[:1] in ("_", ".") for level in below.split("/"))
             if info["type"] == "file" and not hidden and below.endswith(self.layout.suffix):

@@ -27,11 +27,11 @@ def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator
     prefix = f"{escape(columns[0])}="
     try:
         with os.scandir(folder) as entries:
-            found = (e.name for e in entries if e.name.startswith(prefix) and e.is_dir())
+            folders = (e.name for e in entries if e.name.startswith(prefix) and e.is_dir())
             if accept is None:
-                names = sorted(found)
+                names = sorted(folders)
             else:
-                names = sorted(n for n in found if accept(columns[0], unescape(n[len(prefix) :])))
+                names = sorted(n for n in folders if accept(columns[0], unescape(n[len(prefix) :])))
     except (FileNotFoundError, NotADirectoryError):
         return
     for name in names:

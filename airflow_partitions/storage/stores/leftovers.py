@@ -1,4 +1,4 @@
-"""What killed or failed writers left in the folders of a dataset."""
+"""Leftovers of killed or failed writers in the folders of a dataset."""
 
 from __future__ import annotations
 

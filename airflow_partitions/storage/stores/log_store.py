@@ -121,38 +121,38 @@ class LogStore(Store):
         for change in changes:
             record = log.partitions.get(change.directory)
             content = None if record is None else self._content(record)
-            held = None if content is None else content.marker
-            change.check(content is not None, held, attempt, base)
+            stored = None if content is None else content.metadata
+            change.check(content is not None, stored, attempt, base)
             kept: dict[str, int] = {}
             if content is not None:
-                if change.mode == "append" and change.marker is not None:
+                if change.mode == "append" and change.metadata is not None:
                     self._check_own(change, content)
                     again = superseded(content.files, attempt, change.key)
                     kept = {name: size for name, size in content.files.items() if name not in again}
                 if content.base == self.root:
                     removed += [name for name in content.files if name not in kept and self._ours(name)]
-            entry[change.directory] = self._changed(change, log.number + 1, held, kept)
+            entry[change.directory] = self._changed(change, log.number + 1, stored, kept)
         return entry, removed
 
     def _changed(
         self, change: Change, number: int, held: PartitionMetadata | None, kept: Mapping[str, int]
     ) -> dict[str, Any] | None:
-        if change.marker is None:
+        if change.metadata is None:
             return None
-        marker = attrs.evolve(change.marker, commit=number)
+        metadata = attrs.evolve(change.metadata, commit=number)
         if change.foreign:
-            return self._record(PartitionFiles(str(change.folder), change.files, marker))
+            return self._record(PartitionFiles(str(change.folder), change.files, metadata))
         prefix = str(change.folder).removeprefix(self.root).strip("/")
         own = {f"{prefix}/{name}": size for name, size in change.files.items()}
         index = {
             column: {value: tuple(f"{prefix}/{name}" for name in files) for value, files in values.items()}
-            for column, values in marker.index.items()
+            for column, values in metadata.index.items()
         }
         files = dict(sorted({**kept, **own}.items()))
-        marker = attrs.evolve(marker, index=index)
+        metadata = attrs.evolve(metadata, index=index)
         if change.mode == "append":
-            marker = marker.joined(held, list(kept), files)
-        return self._record(PartitionFiles(self.root, files, marker))
+            metadata = metadata.joined(held, list(kept), files)
+        return self._record(PartitionFiles(self.root, files, metadata))
 
     def _there(self) -> dict[str, Any]:
         """Partitions that were there before the first commit.
@@ -181,15 +181,15 @@ class LogStore(Store):
     def _record(self, content: PartitionFiles) -> dict[str, Any]:
         # The root is not written down, so that a dataset can be moved.
         base = None if content.base == self.root else content.base
-        marker = None if content.marker is None else content.marker.to_json()
-        return {"files": dict(content.files), "base": base, "marker": marker}
+        metadata = None if content.metadata is None else content.metadata.to_json()
+        return {"files": dict(content.files), "base": base, "metadata": metadata}
 
     def _content(self, record: Mapping[str, Any]) -> PartitionFiles:
-        marker = record["marker"]
+        metadata = record["metadata"]
         return PartitionFiles(
-            record.get("base") or self.root, record["files"], marker and PartitionMetadata.from_json(marker)
+            record.get("base") or self.root, record["files"], metadata and PartitionMetadata.from_json(metadata)
         )
 
 
 def _marker(record: Mapping[str, Any] | None) -> PartitionMetadata | None:
-    return None if record is None else PartitionMetadata.from_json(record["marker"])
+    return None if record is None else PartitionMetadata.from_json(record["metadata"])

@@ -1,4 +1,4 @@
-"""What a dataset held at one moment, kept for all tasks of a Dag run."""
+"""Store of what a dataset held at one moment, kept for all tasks of a Dag run."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ class PinnedStore(ReadOnlyStore):
 
 def form_of(content: PartitionFiles) -> dict[str, Any]:
     """JSON form of *content* in a listing."""
-    marker = None if content.marker is None else content.marker.to_json()
-    return {"base": content.base, "files": dict(content.files), "marker": marker}
+    metadata = None if content.metadata is None else content.metadata.to_json()
+    return {"base": content.base, "files": dict(content.files), "metadata": metadata}
 
 
 def _content(form: dict[str, Any]) -> PartitionFiles:
-    marker = None if form["marker"] is None else PartitionMetadata.from_json(form["marker"])
-    return PartitionFiles(form["base"], form["files"], marker)
+    metadata = None if form["metadata"] is None else PartitionMetadata.from_json(form["metadata"])
+    return PartitionFiles(form["base"], form["files"], metadata)

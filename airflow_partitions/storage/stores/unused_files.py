@@ -42,11 +42,11 @@ def _empty(root: Location, kept: set[str], limits: Limits) -> list[Location]:
     if not isinstance(root, Path):
         return []
     used = {parent for name in kept for parent in (root / name).parents}
-    found: list[Location] = []
+    unused: list[Location] = []
     for folder, below, _ in os.walk(root / DATA):
         for path in [Path(folder, name) for name in below]:
             if path not in used:
                 below.remove(path.name)
                 if datetime.fromtimestamp(path.lstat().st_mtime, UTC) < limits.staged:
-                    found.append(path)
-    return found
+                    unused.append(path)
+    return unused

@@ -54,10 +54,10 @@ def files(storage: Parquet) -> list[str]:
 
 
 def test_first_publication(storage: Parquet) -> None:
-    marker = put(storage, attempt(1), "a", "b")
+    metadata = put(storage, attempt(1), "a", "b")
     assert files(storage) == ["a", "b"]
-    assert read_metadata(Path(storage.path_of(EWR))) == marker
-    assert (marker.key, marker.rows, marker.files, marker.bytes) == ("EWR", 2, 2, 2)
+    assert read_metadata(Path(storage.path_of(EWR))) == metadata
+    assert (metadata.key, metadata.rows, metadata.files, metadata.bytes) == ("EWR", 2, 2, 2)
     assert not storage.exists(JFK)
 
 
@@ -110,7 +110,7 @@ def test_files_that_are_not_those_written_are_refused(storage: Parquet, change: 
 def test_a_broken_marker_is_named(storage: Parquet) -> None:
     put(storage, attempt(1), "a")
     (Path(storage.path_of(EWR)) / METADATA_FILE).write_text("{}")
-    with pytest.raises(StorageError, match="is not a partition's marker"):
+    with pytest.raises(StorageError, match="is not a partition's metadata"):
         put(storage, attempt(2), "b")
     assert files(storage) == ["a"]
 

@@ -134,7 +134,7 @@ def test_c3_folders_and_arrow_are_chosen_as_the_filter_reads(case: tuple[str, Fi
     wanted = [holds(where, of, key) for key in some]
     assert made.prunes
     assert not made.non_pruning
-    assert made.rows is None
+    assert made.residual is None
     texts = [of.values_of(key) for key in some]
     assert [made.accepts(each) for each in texts] == wanted
     for column in of.columns:  # on the way down nothing is lost
@@ -171,7 +171,7 @@ def test_parts_that_prune_nothing_are_named() -> None:
     made = prune(Filter.parse("airport == 'EWR' and delay > 3 and (late == True or time < '2013-01-05')"), of, schema)
     assert made.prunes
     assert list(map(str, made.non_pruning)) == ["delay > 3", "late == True or dt < '20130105'"]
-    assert str(made.rows) == "delay > 3 and (late == True or dt < '20130105')"
+    assert str(made.residual) == "delay > 3 and (late == True or dt < '20130105')"
     assert not prune(Filter.parse("airport == 'EWR' or delay > 3"), of, schema).prunes
     assert not prune(field("delay") > 3, of, schema).prunes
     partly = prune(Filter.parse("(airport == 'EWR' and delay > 3) or airport == 'JFK'"), of, schema)

@@ -85,7 +85,7 @@ def test_large_files_stay_what_they_are(files: Parquet) -> None:
     before = {path.name: path.stat().st_ino for path in Path(files.path).glob("date=*/part-1.parquet")}
     compact(files, target=1_000_000, **AT_ONCE)
     assert {path.name: path.stat().st_ino for path in Path(files.path).glob("date=*/part-1.parquet")} == before
-    assert len(sizes(Path(files.path_of(DAYS.parse("2013-01-01"))))) == 3  # with the marker
+    assert len(sizes(Path(files.path_of(DAYS.parse("2013-01-01"))))) == 3  # with the metadata
     assert sorted(row["n"] for row in rows(files, "2013-01-01"))[:3] == [-2, -1, 0]
 
 

@@ -72,24 +72,24 @@ class ToyStore(Store):
     ) -> list[PartitionMetadata | None]:
         for change in changes:
             current = self.partitions.get(change.directory)
-            change.check(current is not None, current and current.marker, attempt, base)
+            change.check(current is not None, current and current.metadata, attempt, base)
         self.schema = self.schema if rule is None else rule.after(self.schema, changes)
         self.number += 1
         for change in changes:
             self._make(change, attempt)
-        return [content and content.marker for content in (self.partitions.get(c.directory) for c in changes)]
+        return [content and content.metadata for content in (self.partitions.get(c.directory) for c in changes)]
 
     def _make(self, change: Change, attempt: Attempt) -> None:
         current = self.partitions.pop(change.directory, None)
-        if change.marker is None:
+        if change.metadata is None:
             return
         files = {f"{str(change.folder).removeprefix(self.root)[1:]}/{name}": n for name, n in change.files.items()}
-        marker = attrs.evolve(change.marker, commit=self.number)
+        metadata = attrs.evolve(change.metadata, commit=self.number)
         if change.mode == "append" and current is not None:
             kept = current.files.keys() - superseded(current.files, attempt, change.key)
             files |= {name: current.files[name] for name in kept}
-            marker = marker.joined(current.marker, kept, files)
-        self.partitions[change.directory] = PartitionFiles(self.root, dict(sorted(files.items())), marker)
+            metadata = metadata.joined(current.metadata, kept, files)
+        self.partitions[change.directory] = PartitionFiles(self.root, dict(sorted(files.items())), metadata)
 
     def expired(self, limits: Limits) -> list[Location]:
         root = at(self.root)
