@@ -95,6 +95,10 @@ class ConfirmedError(PartitionError, RuntimeError):
     """A batch of partitions was confirmed before."""
 
 
+class UnknownOutcomeError(StorageError):
+    """Whether a commit was made can't be told: the store took the request, but its answer was lost."""
+
+
 class NotStoredError(StorageError, FileNotFoundError):
     """A partition that is to be changed is not stored."""
 

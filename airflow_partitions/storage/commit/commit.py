@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError, ResultError
+from airflow_partitions.errors import InvalidDefinitionError, ResultError, UnknownOutcomeError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.commit.staging import open_staging
@@ -192,6 +192,8 @@ class Commit:
             return
         try:
             self.publish()
+        except UnknownOutcomeError:  # what was written may be in use: `clean` removes it if it is not
+            raise
         except BaseException:
             self.discard()
             raise

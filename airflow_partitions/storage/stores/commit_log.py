@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.errors import StorageError, UnknownOutcomeError
 from airflow_partitions.storage.filesystem.filesystem import ages, create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.lazy_mapping import LazyMapping
@@ -128,7 +130,10 @@ class CommitLog:
         return entries
 
     def add(self, number: int, entry: Mapping[str, Any], attempt: Attempt) -> bool:
-        """Take *number* for this entry, unless another writer has it."""
+        """Take *number* for this entry, unless another writer has it.
+
+        :raises UnknownOutcomeError: if the store has not answered, so that it may have been taken all the same.
+        """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         data = _bytes({"version": 1, "at": now, "attempt": attempt.to_json(), **entry})
         file = self.folder / _name(number)
@@ -138,7 +143,23 @@ class CommitLog:
         except FileExistsError:
             # Ours, if the answer to an earlier request was lost on the way and the request was repeated.
             return read(file) == data
+        except Exception as error:
+            if not _may_be_made(error):
+                raise
+            if not self._is_made(file, data):
+                raise UnknownOutcomeError(
+                    f"commit {number} of {self.root!r} may have been made or not ({error!r}); nothing was removed:"
+                    " look at what is stored, and try again"
+                ) from error
         return True
+
+    def _is_made(self, file: Location, data: bytes) -> bool:
+        try:
+            return read(file) == data
+        except Exception as error:
+            if not _may_be_made(error):
+                raise
+            return False
 
     def write_checkpoint(self, snapshot: LogSnapshot) -> None:
         """Write a checkpoint of *snapshot*, if there is much to read since the last one."""
@@ -212,6 +233,21 @@ class CommitLog:
             f"{self.folder / name} is damaged ({error!r}); expected an entry of a log: restore it from a"
             " backup, what it says is known nowhere else"
         )
+
+
+def _may_be_made(error: Exception) -> bool:
+    """Whether a request that ended in *error* may have been carried out: its answer was lost, or the store broke down.
+
+    A refusal is an error of its own kind or has a number; who could not even connect has changed nothing.
+    """
+    botocore = sys.modules.get("botocore.exceptions")
+    if botocore is not None and isinstance(error, botocore.BotoCoreError):
+        return isinstance(error, botocore.HTTPClientError) and not isinstance(error, botocore.ConnectionError)
+    if isinstance(error, ConnectionRefusedError | FileNotFoundError | PermissionError):
+        return False
+    return isinstance(error, OSError) and (
+        isinstance(error, ConnectionError | TimeoutError) or error.errno in (None, errno.EIO)
+    )
 
 
 def _is_checkpoint(name: str) -> bool:

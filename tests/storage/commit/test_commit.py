@@ -5,20 +5,22 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError, StorageError
+from airflow_partitions.errors import ConflictError, InvalidDefinitionError, StorageError, UnknownOutcomeError
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot
-from airflow_partitions.storage.stores import journal
+from airflow_partitions.storage.stores import commit_log, journal
 from airflow_partitions.storage.stores.journal import COMMITS, Move
 
 LETTERS = PartitionBySequence(list("abcd"), name="letter")
@@ -221,3 +223,33 @@ def test_a_dry_run_removes_nothing(files: Files) -> None:
     assert clean(files, now=later) == told
     assert clean(files, now=later) == []
     assert content(files) == NEW
+
+
+@pytest.mark.parametrize("answered", [True, False], ids=["it is looked up", "it stays unknown"])
+@pytest.mark.parametrize("stored", [True, False])
+def test_files_of_a_commit_whose_answer_was_lost_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bool, answered: bool
+) -> None:
+    files = Files(str(tmp_path / "lake"), format="text", partition=LETTERS, log=str(tmp_path / "log"))
+    create = commit_log.create
+
+    def lost(file: Any, data: bytes) -> None:
+        if stored:
+            create(file, data)
+        if not answered:
+            monkeypatch.setattr(commit_log, "read", silent)
+        raise TimeoutError("no answer")
+
+    def silent(file: Any) -> None:
+        raise TimeoutError("no answer")
+
+    monkeypatch.setattr(commit_log, "create", lost)
+    error = nullcontext() if stored and answered else pytest.raises(UnknownOutcomeError, match="made or not")
+    with error, Commit(files) as commit:
+        put(commit, "a", "x")
+    monkeypatch.undo()
+    assert files.exists("a") == stored
+    assert [Path(path).name for partition in files.list() for path in partition.paths] == ["x"] * stored
+    clean(files, now=datetime.now(UTC) + timedelta(days=99))
+    assert files.exists("a") == stored
+    assert len([path for path in Path(files.path).rglob("x*") if path.is_file()]) == stored
