@@ -50,7 +50,7 @@ lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer versions
-	@$(VENV)/bin/uv pip compile pyproject.toml --all-extras --group demo --group test --universal --python-version 3.11 \
+	@$(VENV)/bin/uv --system-certs pip compile pyproject.toml --all-extras --group demo --group test --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet $(ARGS) --output-file requirements.lock
 
 bench: $(READY) ## the benchmarks, side by side with Dagster

@@ -23,11 +23,11 @@ from rich.table import Table
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.io import WriteRequest, writer_for
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import readable_files
+from airflow_partitions.storage.stores.open import open_staging
 from benchmarks.read_one import session
 
 if TYPE_CHECKING:

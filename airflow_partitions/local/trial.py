@@ -134,8 +134,8 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.inputs import Input
     from airflow_partitions.storage import Parquet
-    from airflow_partitions.storage.commit.staging import open_staging
     from airflow_partitions.storage.metadata.attempt import Attempt
+    from airflow_partitions.storage.stores.open import open_staging
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {

@@ -27,7 +27,6 @@ from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.result import Result, load_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.io import writer_for
@@ -35,6 +34,7 @@ from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
+from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context

@@ -23,9 +23,9 @@ from airflow_partitions.errors import (
     UnreachableError,
 )
 from airflow_partitions.storage import Commit, Consumer, Files, Parquet, clean, compact
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.scan.snapshot import inventory
+from airflow_partitions.storage.stores.open import open_staging
 
 LETTERS = PartitionBySequence(["a", "b"], name="letter")
 NUMBERS = pa.table({"n": pa.array([1, 2, 3], pa.int64())})

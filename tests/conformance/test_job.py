@@ -16,9 +16,9 @@ from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.filesystem.filesystem import at, names
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -17,8 +17,8 @@ from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.shipping import Shipped, ship
 from airflow_partitions.storage import Parquet
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,12 +25,12 @@ import pytest
 
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from airflow_partitions.storage.scan.snapshot import snapshot
+from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.staging import Staging
 
 pytestmark = pytest.mark.spark

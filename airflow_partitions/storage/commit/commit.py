@@ -13,7 +13,6 @@ import attrs
 from airflow_partitions.errors import InvalidDefinitionError, ResultError, UnknownOutcomeError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.publish import metadata_of
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at, remove, sizes
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -23,7 +22,7 @@ from airflow_partitions.storage.metadata.partition_metadata import Index, Partit
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.stores.open import open_writable
+from airflow_partitions.storage.stores.open import open_staging, open_writable
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location

@@ -1,4 +1,4 @@
-"""Opening the store of a dataset."""
+"""Opening the store of a dataset, and the place where a try writes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from pkgutil import resolve_name
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
+from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.directory_store import DirectoryStore
 from airflow_partitions.storage.stores.file_store import FileStore
 from airflow_partitions.storage.stores.listed_store import ListedStore
 from airflow_partitions.storage.stores.log_store import LOG, LogStore
 from airflow_partitions.storage.stores.pinned_store import PinnedStore
+from airflow_partitions.storage.stores.staging import Staging
 from airflow_partitions.storage.stores.store import Store
 from airflow_partitions.storage.stores.table_store import TableStore
 
@@ -37,6 +40,20 @@ def open_writable(dataset: Dataset) -> Store:
     store = open_store(dataset)
     store.check_writable()
     return store
+
+
+def open_staging(storage: Dataset | str, attempt: Attempt, directory: str = "") -> Staging:
+    """Make the staging place of *attempt*, so that unusable storage fails before a job starts.
+
+    :param storage: what is to be written; the path of a local folder will do.
+    :param directory: the folder of the partition to write, if it is one.
+    :raises StorageError: if *storage* can't be reached, made or written.
+    :raises ConflictError: if the attempt has one already.
+    """
+    root = storage if isinstance(storage, str) else storage.path
+    with translate_errors(f"storage {root!r}", "written"):
+        store = DirectoryStore(local(storage), ()) if isinstance(storage, str) else open_writable(storage)
+        return store.staging(attempt, directory)
 
 
 def store_of_files(dataset: Dataset) -> Store:

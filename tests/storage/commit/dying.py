@@ -18,12 +18,12 @@ from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.filesystem import exchange
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores import commit_log, log_checkpoint
+from airflow_partitions.storage.stores.open import open_staging
 
 LETTERS = PartitionBySequence(["a", "b", "c", "d", "e"], name="letter")
 NAMES = ("x", "y", "z")

@@ -15,12 +15,12 @@ from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError, ResultError, StorageError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE, PartitionMetadata, read_metadata
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.directory_store import REPLACED
+from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")

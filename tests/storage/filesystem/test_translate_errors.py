@@ -19,7 +19,7 @@ import pytest
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import DamagedError, DeniedError, FullError, ReplacedError, StorageError
 from airflow_partitions.storage import Avro, Commit, Files, Parquet, compact, field
-from airflow_partitions.storage.commit.staging import open_staging
+from airflow_partitions.storage.stores.open import open_staging
 
 LETTERS = PartitionBySequence(["a", "b"], name="letter")
 NUMBERS = pa.table({"n": pa.array(range(100), pa.int64())})

@@ -35,10 +35,10 @@ from airflow_partitions.storage import (
     register_writer,
 )
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.commit.staging import open_staging
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
 from airflow_partitions.storage.metadata.staged_files import readable_files
+from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
