@@ -154,7 +154,11 @@ class Stranger:
 
 def uv(*words: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode and any(cause in done.stderr for cause in UNREACHABLE):
         pytest.skip(f"the package index can't be reached: {done.stderr}")
