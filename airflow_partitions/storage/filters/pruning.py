@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 #: Told the texts of some partition columns: whether folders with them may, must or must not be taken.
-Accept: TypeAlias = Callable[[Texts], bool | None]
+Decision: TypeAlias = Callable[[Texts], bool | None]
 
 
 @attrs.frozen
@@ -42,7 +42,7 @@ class Pruning:
     non_pruning: tuple[Filter, ...]
     residual: Filter | None
     _fields: BoundColumns = attrs.field(repr=False, eq=False)
-    _accept: Accept = attrs.field(repr=False, eq=False)
+    _accept: Decision = attrs.field(repr=False, eq=False)
 
     @property
     def prunes(self) -> bool:
@@ -153,7 +153,7 @@ def _typed(condition: Condition, kind: str | None) -> Any:
     return typed(condition.value, kind, condition)
 
 
-def _accept(part: Filter, types: Mapping[str, str]) -> Accept:
+def _accept(part: Filter, types: Mapping[str, str]) -> Decision:
     """*part* as a question about texts; ``None`` is the answer where they don't tell."""
     if isinstance(part, DirectoryTest):
         return lambda texts: part.accepts(texts) if all(name in texts for name in part.columns) else None
@@ -176,7 +176,7 @@ def _accept(part: Filter, types: Mapping[str, str]) -> Accept:
     return questions[0] if len(questions) == 1 else joined
 
 
-def _compared(condition: Condition, kind: str) -> Accept:
+def _compared(condition: Condition, kind: str) -> Decision:
     name, read, holds = condition.field, TYPES[kind], OPERATORS[condition.op]
     value = _typed(condition, kind)
     if isinstance(value, tuple):
