@@ -18,7 +18,7 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
     """Make the staged files the content of the partition *key*.
 
     Readers see the old files or the new ones, never none and never a mix (see :func:`.exchange.replace` for file
-    systems that can't exchange). The replaced files stay for a while: see :func:`.cleaning.clean`. On a local disk, a
+    systems that can't exchange). The replaced files stay for a while: see :func:`.cleanup.clean`. On a local disk, a
     query that has listed a partition's files but not yet opened them fails when they are replaced, it never mixes; our
     driver then reads again.
 

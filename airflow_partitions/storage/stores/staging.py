@@ -53,7 +53,7 @@ class Staging:
         return self.folder / "error.json"
 
     def remove(self) -> None:
-        """Clear it away, after publishing. After a failure it stays for a look, until :func:`.cleaning.clean`."""
+        """Clear it away, after publishing. After a failure it stays for a look, until :func:`.cleanup.clean`."""
         remove(self.folder)
 
 
