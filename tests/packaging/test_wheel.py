@@ -33,6 +33,7 @@ PATIENCE = 600.0  # seconds until Airflow has made both partitions
 DAG_FILE = '''
 """One asset made in Python, and one with Spark that follows from it."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from airflow_partitions import PartitionByInterval, asset, spark_asset
@@ -44,7 +45,8 @@ NUMBERS = Parquet(str(LAKE / "numbers"), partition=DAYS)
 SUMS = Parquet(str(LAKE / "sums"), partition=DAYS)
 
 
-@asset(schedule="@daily", partition=DAYS)
+# Without a start date the first run may be that of the next tick, tomorrow.
+@asset(schedule="@daily", partition=DAYS, start_date=datetime(2024, 1, 1, tzinfo=UTC))
 def numbers(partition):
     import pyarrow as pa
 
