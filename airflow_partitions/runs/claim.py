@@ -1,7 +1,8 @@
 """One run of a partition at a time.
 
-Airflow allows several runs of one key. The run that works on an asset's partition leaves its name in the asset's state
-store; another one that comes meanwhile is put back and looks again later.
+Airflow allows several runs of one key, and several Dags that make one asset. The run that works on an asset's partition
+leaves its name and its Dag's in the asset's state store; another one that comes meanwhile, of any Dag, is put back and
+looks again later.
 
 The store only knows get and set. Of several runs that come at the same moment a splitter lets at most one through: each
 writes its name at the door, goes on only if nobody has passed it lately, and wins only if its name is still at the door
@@ -14,6 +15,8 @@ import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from airflow_partitions.errors import StorageError
 from airflow_partitions.versions import check_version
@@ -30,6 +33,17 @@ _LOOK_AGAIN = timedelta(seconds=15)
 _PASSING = timedelta(seconds=30)
 
 
+@attrs.frozen
+class Claimant:
+    """A run, of whatever Dag. Run ids are unique within a Dag only."""
+
+    dag_id: str
+    run_id: str
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} of {self.dag_id}"
+
+
 def claim(context: Mapping[str, Any], text: str) -> None:
     """Claim the partition with the key *text* of each asset the task writes; with no text, its set of keys.
 
@@ -44,43 +58,56 @@ def claim(context: Mapping[str, Any], text: str) -> None:
 
     for outlet in context["task"].outlets:
         if isinstance(outlet, Asset) and (other := _other_at_work(stores[outlet], context, text)):
-            log.info("Run %s is at work on %s; looking again later", other, f"partition {text}" if text else "the keys")
+            part = f"partition {text}" if text else "the keys"
+            log.info("Asset %s: %s is at work on %s; looking again later", outlet.name, other, part)
             raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
 
 
-def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> str | None:
+def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> Claimant | None:
     """The run that this one gives way to; ``None`` if the claim is now this one's."""
     claimed, door, passed = (f"{cell}|{text}" for cell in ("claim", "door", "passed"))
-    own = context["dag_run"].run_id
+    own = Claimant(context["dag_run"].dag_id, context["dag_run"].run_id)
     if other := _running(store.get(claimed), context):
         return other
     store.set(door, _note(own))
     if (other := _running(passing := store.get(passed), context)) and _lately(passing):
         return other
     store.set(passed, _note(own))
-    last = store.get(door)
-    if not isinstance(last, dict):
+    last = _claimant(store.get(door))
+    if last is None:
         raise StorageError("the asset's state store lost what was just written; expected a backend that keeps it")
-    if last["run_id"] != own:
-        return str(last["run_id"])
+    if last != own:
+        return last
     store.set(claimed, _note(own))
     return None
 
 
-def _running(note: Any, context: Mapping[str, Any]) -> str | None:
+def _running(note: Any, context: Mapping[str, Any]) -> Claimant | None:
     """The run in a note, if it is another one and still running."""
-    if isinstance(note, dict):
-        check_version(note, _VERSION, "the claim of a partition")
-    run_id: str | None = note["run_id"] if isinstance(note, dict) else None
-    if run_id is None or run_id == context["dag_run"].run_id:
+    claimant, run = _claimant(note), context["dag_run"]
+    if claimant is None or claimant == Claimant(run.dag_id, run.run_id):
         return None
-    running = context["ti"].get_dr_count(context["dag_run"].dag_id, run_ids=[run_id], states=["running"])
-    return run_id if running else None
+    count = context["ti"].get_dr_count(claimant.dag_id, run_ids=[claimant.run_id], states=["running"])
+    return claimant if count else None
 
 
-def _note(run_id: str) -> Any:
-    return {"version": _VERSION, "run_id": run_id, "at": datetime.now(UTC).isoformat()}
+def _claimant(note: Any) -> Claimant | None:
+    """The run in a note; ``None`` if there is none, or what others wrote there names none."""
+    if not isinstance(note, dict):
+        return None
+    check_version(note, _VERSION, "the claim of a partition")
+    match note:
+        case {"dag_id": str(dag_id), "run_id": str(run_id)}:
+            return Claimant(dag_id, run_id)
+    return None
+
+
+def _note(claimant: Claimant) -> Any:
+    return {"version": _VERSION, **attrs.asdict(claimant), "at": datetime.now(UTC).isoformat()}
 
 
 def _lately(note: Any) -> bool:
-    return isinstance(note, dict) and abs(datetime.now(UTC) - datetime.fromisoformat(note["at"])) < _PASSING
+    try:
+        return abs(datetime.now(UTC) - datetime.fromisoformat(note["at"])) < _PASSING
+    except (KeyError, TypeError, ValueError):  # what others wrote there
+        return False

@@ -103,16 +103,44 @@ def test_two_runs_of_one_partition_work_one_after_the_other(airflow: Airflow) ->
             start = time.time()
             time.sleep(6)
             (OUT / f"alone-{context['run_id'][-8:]}").write_text(f"{start} {time.time()}")
+
+        with DAG("alone_too", schedule=Partitioned(None, PartitionBySequence(["a", "b"]))):
+            @task(outlets=[alone])
+            def make(partition=None, dag_run=None):
+                import time
+                start = time.time()
+                time.sleep(6)
+                (OUT / f"alone-too-{dag_run.run_id}").write_text(f"{start} {time.time()}")
+
+            make()
         """,
     )
     for _ in range(2):
         assert airflow.trigger("alone", "a").status_code == 200
     assert {state for _, state, _ in airflow.wait_finished("alone", 2)} == {"success"}
-    (_, first_end), (second_start, _) = sorted(
-        tuple(map(float, file.read_text().split())) for file in airflow.out.glob("alone-*")
-    )
+    (_, first_end), (second_start, _) = times_of(airflow, "alone")
     assert first_end <= second_start
     assert airflow.events("alone") == ["a", "a"]
+
+
+def times_of(airflow: Airflow, name: str) -> list[tuple[float, float]]:
+    """Start and end of each run that has left them in a file, in order; the files are taken away."""
+    times = []
+    for file in airflow.out.glob(f"{name}-*"):
+        start, end = map(float, file.read_text().split())
+        times.append((start, end))
+        file.unlink()
+    return sorted(times)
+
+
+def test_er1_runs_of_two_dags_that_make_one_partition_work_one_after_the_other(airflow: Airflow) -> None:
+    body = {"logical_date": None, "partition_key": "a", "dag_run_id": "same"}  # ids are unique within a Dag only
+    for dag_id in ("alone", "alone_too"):
+        assert airflow.api.ask("POST", f"dags/{dag_id}/dagRuns", body).status_code == 200
+    for dag_id in ("alone", "alone_too"):
+        assert [run[:2] for run in airflow.wait_finished(dag_id, 1, run_id="same")] == [("a", "success")]
+    (_, first_end), (second_start, _) = times_of(airflow, "alone")
+    assert first_end <= second_start
 
 
 def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None:
