@@ -5,9 +5,18 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: What Spark needs for S3, in the version of Hadoop that pyspark brings, and for Avro: the newest of Maven Central.
+PACKAGES = ("org.apache.hadoop:hadoop-aws:3.4.2", "org.apache.spark:spark-avro_2.13:4.1.1")
 
 # Short jobs: a third less processor time than with Java's defaults.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
@@ -35,3 +44,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def quiet_gateway() -> None:
     # Its threads still log when pytest has closed the streams.
     logging.getLogger("py4j").setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The Spark session of a process: a second one would have the packages and options of the first."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+        .config("spark.jars.packages", ",".join(PACKAGES))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

@@ -11,6 +11,9 @@ import attrs
 from airflow_partitions.storage.consumers.consumer import Consumer
 from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.files import Files
+from airflow_partitions.versions import check_version
+
+_VERSION = 1
 
 
 @attrs.frozen
@@ -44,6 +47,7 @@ class Arrivals:
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
         return {
+            "version": _VERSION,
             "files": self.files.to_json(),
             "name": self.name,
             "ready": self.ready.to_json(),
@@ -53,7 +57,11 @@ class Arrivals:
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Arrivals:
-        """The arrivals whose :meth:`to_json` is *form*."""
+        """The arrivals whose :meth:`to_json` is *form*.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version(form, _VERSION, "the watcher's form")
         return cls(
             Files.from_json(form["files"]),
             form["name"],

@@ -15,7 +15,7 @@ from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import InvalidDefinitionError, PartitionError
-from airflow_partitions.history.ledger_keys import Addresses
+from airflow_partitions.history.addresses import Addresses
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition

@@ -18,9 +18,9 @@ from sqlalchemy import select
 
 from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.errors import InvalidKeyError, StorageError, UnknownVersionError
+from airflow_partitions.history.addresses import Addresses, keys_of, moment
 from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import EventTimes, event_times
-from airflow_partitions.history.ledger_keys import Addresses, keys_of, moment
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, page_text
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.state_store import asset_id_of, lock_cell, read_cells, write_cells

@@ -13,7 +13,7 @@ import attrs
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.dependencies import KeyFormat, Selection
-from airflow_partitions.history.ledger_keys import Addresses, month_of
+from airflow_partitions.history.addresses import Addresses, month_of
 from airflow_partitions.versions import check_version
 
 #: The cell of an asset's :class:`LedgerProgress`.

@@ -11,7 +11,7 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEve
 
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.history.ledger_keys import Addresses, keys_of
+from airflow_partitions.history.addresses import Addresses, keys_of
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with, page_cell, read_page
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.asset_extra import read_extra

@@ -69,7 +69,7 @@ def write_many(
             f"storage {files.path!r} has tables; expected Files.save({{key: {{table: frame}}}})"
         )
     with Commit(files, attempt, evolve=evolve) as commit:
-        request = WriteRequest(files=files, folder=commit.folder, evolve=evolve)
+        request = WriteRequest(dataset=files, folder=commit.folder, evolve=evolve)
         staged = writer_for("spark", files).write_many(frame, request, shape)
         values = _values(frame, request, staged, index) if index and staged else {}
         for key, partition in staged.items():
@@ -82,7 +82,7 @@ def _values(
     frame: DataFrame, request: WriteRequest, staged: Mapping[Key, StagedFiles], columns: Sequence[str]
 ) -> dict[Key, Index]:
     """Which files have which values of *columns*, by partition."""
-    directories = {request.files.layout.directory_of(key): key for key in staged}
+    directories = {request.dataset.layout.directory_of(key): key for key in staged}
     rows = staged_rows(frame.sparkSession, request, next(iter(staged.values())).schema)
     return {directories[name]: index for name, index in index_of(rows, directories, columns).items()}
 

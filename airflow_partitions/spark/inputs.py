@@ -88,7 +88,7 @@ class Input:
         """
         partitions = self.stored() if stored is None else stored
         request = ReadRequest(
-            files=self.storage, partitions=None if self.selection is None else tuple(partitions.values()), spark=spark
+            dataset=self.storage, partitions=None if self.selection is None else tuple(partitions.values()), spark=spark
         )
         frame: DataFrame = reader_for("spark", self.storage).read(request)
         return frame

@@ -80,7 +80,7 @@ class Job:
         if self._staged is not None:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
         output, key = self.handover.output, self.partition.wrapped
-        request = WriteRequest(files=output, folder=self.handover.staging.data)
+        request = WriteRequest(dataset=output, folder=self.handover.staging.data)
         self._staged = write_partition(frame, key, request, lambda _, files: writer_for("spark", files))
         self.frame = None if isinstance(frame, Mapping) else frame
 

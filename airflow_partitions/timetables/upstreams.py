@@ -17,7 +17,7 @@ from cachetools import TTLCache, cached
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.dependencies import Dependency, KeyFormat, Overlap, Rule, check_inverse
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.history.ledger_keys import keys_of
+from airflow_partitions.history.addresses import keys_of
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.asset_extra import ProducedPartitions, read_extra
 from airflow_partitions.timetables.base import PartitionTimetable

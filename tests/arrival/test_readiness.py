@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.arrival.arrivals import Arrivals
+from airflow_partitions.errors import InvalidDefinitionError, UnknownVersionError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.consumers.consumer import Consumer
 from airflow_partitions.storage.consumers.ready import Ready
@@ -70,6 +71,13 @@ def test_a_consumer_waits_for_what_is_complete(files: Parquet, tmp_path: Path) -
 @pytest.mark.parametrize("ready", [Ready(), Ready("_SUCCESS"), Ready("done", timedelta(seconds=90))])
 def test_json_round_trip(ready: Ready) -> None:
     assert Ready.from_json(ready.to_json()) == ready
+
+
+def test_forms_of_another_release_are_refused(files: Parquet) -> None:
+    with pytest.raises(UnknownVersionError, match="form of Ready has version 2; expected 1"):
+        Ready.from_json(Ready().to_json() | {"version": 2})
+    with pytest.raises(UnknownVersionError, match="watcher's form has version None; expected 1"):
+        Arrivals.from_json(Arrivals(files, "watch").to_json() | {"version": None})
 
 
 def test_what_makes_no_sense_is_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +16,6 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: The version of Hadoop that pyspark brings.
-HADOOP_AWS = "org.apache.hadoop:hadoop-aws:3.4.2"
-#: The package by which Spark knows Avro: the newest for 4.1 that Maven Central has.
-SPARK_AVRO = "org.apache.spark:spark-avro_2.13:4.1.1"
 BUCKET = "lake"
 
 _App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -90,33 +85,15 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def spark(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session that reads and writes ``s3a:``."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .config("spark.jars.packages", f"{HADOOP_AWS},{SPARK_AVRO}")
-        .config("spark.hadoop.fs.s3a.endpoint", server.url)
-        .config("spark.hadoop.fs.s3a.endpoint.region", "us-east-1")
-        .config("spark.hadoop.fs.s3a.path.style.access", "true")
-        .config("spark.hadoop.fs.s3a.access.key", "test")
-        .config("spark.hadoop.fs.s3a.secret.key", "test")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    jvm: Any = session._jvm
-    try:
-        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass("org.apache.hadoop.fs.s3a.S3AFileSystem")
-    except Py4JJavaError:
-        pytest.skip(f"Spark runs without {HADOOP_AWS}: it was started before these tests, or could not resolve it")
-    yield session
-    session.stop()
+def spark(spark: SparkSession, server: Server) -> SparkSession:
+    """The session, reading and writing ``s3a:`` at the server."""
+    options = {
+        "endpoint": server.url,
+        "endpoint.region": "us-east-1",
+        "path.style.access": "true",
+        "access.key": "test",
+        "secret.key": "test",
+    }
+    for name, value in options.items():
+        spark.conf.set(f"fs.s3a.{name}", value)
+    return spark

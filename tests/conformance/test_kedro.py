@@ -132,7 +132,7 @@ def test_k4_credentials_go_down_never_up(top: Any, own: Any, filesystem: Any, re
     options = {} if own is ... else {"credentials": own}
     files = Csv("memory://kedro", partition_on=FilePerKey(".csv"), credentials=top, options=options)
     assert dict(files.credentials) == filesystem
-    assert ReadRequest(files=files).credentials == reader
+    assert ReadRequest(dataset=files).credentials == reader
     assert "secret" not in str(files.to_json())
 
 

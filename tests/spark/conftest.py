@@ -1,13 +1,11 @@
-"""One Spark session for all tests of a process, and a small lake of hourly flights."""
+"""A small lake of hourly flights."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import pytest
@@ -20,9 +18,6 @@ from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.open import open_staging
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByProduct(
     [
@@ -30,25 +25,6 @@ DAILY = PartitionByProduct(
         PartitionBySequence(["EWR", "JFK"], name="airport"),
     ]
 )
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
 
 
 @attrs.frozen

@@ -8,8 +8,8 @@ import pytest
 
 from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.history.addresses import keys_of
 from airflow_partitions.history.ledger import update_ledger
-from airflow_partitions.history.ledger_keys import keys_of
 from airflow_partitions.timetables import Partitioned, evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import delete_hopeless

@@ -42,7 +42,7 @@ class Commit:
     Of two commits that were under way at once and write the same partition, the first is made; the other one fails and
     changes nothing. (Appending does not conflict: both are made.)
 
-    :param files: the dataset.
+    :param dataset: the dataset.
     :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made.
     :param evolve: let the schema change: columns may come, go, and become wider.
     :raises InvalidDefinitionError: if the dataset belongs to someone else.
@@ -60,15 +60,15 @@ class Commit:
     :raises ConflictError: if another writer was there first.
     """
 
-    def __init__(self, files: Dataset, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
-        self.files = files
+    def __init__(self, dataset: Dataset, attempt: Attempt | None = None, *, evolve: bool = False) -> None:
+        self.dataset = dataset
         self.attempt = attempt or self.anyone()
         self.metadata: dict[str, PartitionMetadata] = {}
-        self.rule = SchemaRule(None if files.schema is None else dict(files.schema), evolve)
-        self.store = open_writable(files)
-        with translate_errors(f"storage {files.path!r}", "written"):
+        self.rule = SchemaRule(None if dataset.schema is None else dict(dataset.schema), evolve)
+        self.store = open_writable(dataset)
+        with translate_errors(f"storage {dataset.path!r}", "written"):
             self.base = self.store.version()
-        self._staging = None if files.ownership is Ownership.READ_ONLY else open_staging(files, self.attempt)
+        self._staging = None if dataset.ownership is Ownership.READ_ONLY else open_staging(dataset, self.attempt)
         self._changes: dict[str, Change] = {}
 
     @staticmethod
@@ -89,7 +89,7 @@ class Commit:
         """
         if self._staging is None:
             raise InvalidDefinitionError(
-                f"storage {self.files.path!r} has ownership='read-only', so nothing is written there; expected"
+                f"storage {self.dataset.path!r} has ownership='read-only', so nothing is written there; expected"
                 " add(key, path) of files that are there"
             )
         return self._staging.data
@@ -99,7 +99,7 @@ class Commit:
 
         :param table: the table that they are of, if the dataset has tables.
         """
-        folder = self.folder / self.files.layout.directory_of(self.files.layout.key(key))
+        folder = self.folder / self.dataset.layout.directory_of(self.dataset.layout.key(key))
         if table:
             folder = folder / table
         if isinstance(folder, Path):
@@ -125,9 +125,9 @@ class Commit:
         :param user: what to keep with the partition.
         :raises ResultError: if nothing was written.
         """
-        wrapped = self.files.layout.key(key)
+        wrapped = self.dataset.layout.key(key)
         folder = self.stage(wrapped)
-        tables = self.files.tables
+        tables = self.dataset.tables
         written = StagedFiles(rows, readable_files(folder, tables or ("",)), schema or {}, index or {})
         if not written.files:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {folder}; expected some, or truncate()")
@@ -142,11 +142,11 @@ class Commit:
         """
         if self.store.in_folders:
             raise InvalidDefinitionError(
-                f"storage {self.files.path!r} is listed by its folders; expected log=, to add files from elsewhere"
+                f"storage {self.dataset.path!r} is listed by its folders; expected log=, to add files from elsewhere"
             )
-        wrapped = self.files.layout.key(key)
-        absolute = path if path.startswith("/") or "://" in path else f"{self.files.path}/{path}"
-        folder = at(absolute, dict(self.files.credentials))
+        wrapped = self.dataset.layout.key(key)
+        absolute = path if path.startswith("/") or "://" in path else f"{self.dataset.path}/{path}"
+        folder = at(absolute, dict(self.dataset.credentials))
         folder_files = {n: s for n, s in sizes(folder).items() if not any(part[0] in "_." for part in n.split("/"))}
         if not folder_files:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {absolute!r}; expected some")
@@ -155,7 +155,7 @@ class Commit:
 
     def truncate(self, key: Key | Any | None = None) -> None:
         """Leave the partition *key*, or all that are stored, without rows."""
-        for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
+        for wrapped in self._stored() if key is None else [self.dataset.layout.key(key)]:
             self._write(wrapped, "overwrite", self.stage(wrapped), StagedFiles(0, {}, {}), {})
 
     def drop(self, key: Key | Any | None = None) -> None:
@@ -163,8 +163,8 @@ class Commit:
 
         :raises NotStoredError: at the end of the block, if *key* is not stored.
         """
-        for wrapped in self._stored() if key is None else [self.files.layout.key(key)]:
-            directory = self.files.layout.directory_of(wrapped)
+        for wrapped in self._stored() if key is None else [self.dataset.layout.key(key)]:
+            directory = self.dataset.layout.directory_of(wrapped)
             self._changes[directory] = Change(str(wrapped), directory, "overwrite")
 
     def publish(self) -> None:
@@ -199,14 +199,14 @@ class Commit:
 
     def _check_tables(self, key: Key, names: Iterable[str]) -> None:
         """Make sure that every table has a file among *names*."""
-        if missing := set(self.files.tables) - {name.partition("/")[0] for name in names}:
+        if missing := set(self.dataset.tables) - {name.partition("/")[0] for name in names}:
             raise ResultError(
                 f"partition {str(key)!r} has no file of table {min(missing)!r}; expected one of each of"
-                f" {', '.join(self.files.tables)}, be it without rows"
+                f" {', '.join(self.dataset.tables)}, be it without rows"
             )
 
     def _stored(self) -> list[Key]:
-        return [self.files.layout.key_of(directory) for directory in self.store.listed()]
+        return [self.dataset.layout.key_of(directory) for directory in self.store.listed()]
 
     def _write(
         self,
@@ -218,6 +218,6 @@ class Commit:
         *,
         foreign: bool = False,
     ) -> None:
-        directory = self.files.layout.directory_of(key)
+        directory = self.dataset.layout.directory_of(key)
         metadata = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
         self._changes[directory] = Change(str(key), directory, mode, metadata, folder, written.files, foreign)

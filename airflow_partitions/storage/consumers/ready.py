@@ -11,6 +11,9 @@ import attrs
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.filesystem.filesystem import ages, at, read
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+from airflow_partitions.versions import check_version
+
+_VERSION = 1
 
 
 @attrs.frozen
@@ -51,13 +54,18 @@ class Ready:
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
         return {
+            "version": _VERSION,
             "success_file": self.success_file,
             "settled": None if self.settled is None else self.settled.total_seconds(),
         }
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Ready:
-        """The condition whose :meth:`to_json` is *form*."""
+        """The condition whose :meth:`to_json` is *form*.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version(form, _VERSION, "the form of Ready")
         return cls(form["success_file"], None if form["settled"] is None else timedelta(seconds=form["settled"]))
 
     def _has_success_file(

@@ -33,19 +33,19 @@ def dataset(scan: ReadRequest) -> ds.Dataset:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    if scan.files.format == "csv" and scan.partitions is not None:  # a file without a line is an error to Arrow
+    if scan.dataset.format == "csv" and scan.partitions is not None:  # a file without a line is an error to Arrow
         scan = attrs.evolve(scan, partitions=tuple(_with_lines(scan, partition) for partition in scan.partitions))
     _, filesystem, paths = sources(scan)
     columns = pa.schema([(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()])
     form = _format(scan)
-    if scan.files.format in TYPED:
+    if scan.dataset.format in TYPED:
         schema = schema_of(scan, paths, filesystem, exact_names=True)
     elif (declared := declared_schema(scan)) is not None:
         schema = declared
     elif paths:
         schema = form.inspect(paths[0], filesystem=filesystem)
     else:
-        raise MissingInputError(f"{scan.files.path!r}: no file was asked for; expected schema={{…}} to be declared")
+        raise MissingInputError(f"{scan.dataset.path!r}: no file was asked for; expected schema={{…}} to be declared")
     kept = [field for field in schema if field.name not in columns.names]
     return ds.FileSystemDataset.from_paths(
         paths,
@@ -105,11 +105,11 @@ def sources(scan: ReadRequest) -> tuple[str, Any, list[str]]:
 def _format(scan: ReadRequest) -> ds.FileFormat:
     import pyarrow.dataset as ds
 
-    if scan.files.format == "csv":
+    if scan.dataset.format == "csv":
         return _csv(scan)
     check_options(scan)
     formats = {"parquet": ds.ParquetFileFormat, "orc": ds.OrcFileFormat}
-    return formats[scan.files.format]()
+    return formats[scan.dataset.format]()
 
 
 def check_options(scan: ReadRequest) -> None:
@@ -118,7 +118,7 @@ def check_options(scan: ReadRequest) -> None:
     :raises ReaderError: if there is one.
     """
     if options := [name for name in scan.options if name not in _TOLD_BY_FILES]:
-        raise ReaderError(f"option {options[0]!r} of {scan.files.format!r} is known to Spark alone")
+        raise ReaderError(f"option {options[0]!r} of {scan.dataset.format!r} is known to Spark alone")
 
 
 def _csv(scan: ReadRequest) -> ds.CsvFileFormat:

@@ -25,12 +25,12 @@ def read_table(scan: ReadRequest) -> pa.Table:
     """The rows of *scan* as a table of Arrow."""
     import pyarrow as pa
 
-    source = read_records(scan) if scan.files.format in ("text", "json", "avro") else dataset(scan)
+    source = read_records(scan) if scan.dataset.format in ("text", "json", "avro") else dataset(scan)
     columns, rows = scan.chosen(source.schema.names), None
     if scan.pruning is not None and scan.pruning.residual is not None:
         rows = scan.pruning.to_arrow(scan.pruning.residual, _types(source.schema, scan.pruning.residual, scan))
-    form = f"read as {scan.files.format}"
-    with translate_errors(repr(scan.files.path), form, damaged=(ValueError, pa.ArrowTypeError)):
+    form = f"read as {scan.dataset.format}"
+    with translate_errors(repr(scan.dataset.path), form, damaged=(ValueError, pa.ArrowTypeError)):
         try:
             return source.to_table(columns=columns, filter=rows)
         except (OSError, pa.ArrowInvalid, pa.ArrowTypeError):

@@ -29,8 +29,8 @@ class ArrowWriter(Writer):
     formats = FORMATS
 
     def write(self, frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
-        table = _own(self._table(frame, request.files), request.files, key)
-        schema = _schema(table, request.files, key)
+        table = _own(self._table(frame, request.dataset), request.dataset, key)
+        schema = _schema(table, request.dataset, key)
         request.check(schema, f"partition {str(key)!r}")
         try:
             cast = table.select(list(schema)).cast(_arrow_schema(schema))
@@ -39,7 +39,7 @@ class ArrowWriter(Writer):
         write_file(cast, request)
         return StagedFiles(cast.num_rows, readable_files(request.folder), schema)
 
-    def _table(self, frame: Any, files: Dataset) -> pa.Table:
+    def _table(self, frame: Any, dataset: Dataset) -> pa.Table:
         import pyarrow as pa
 
         return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
@@ -50,12 +50,12 @@ class PandasWriter(ArrowWriter):
 
     frame = "pandas"
 
-    def _table(self, frame: Any, files: Dataset) -> pa.Table:
+    def _table(self, frame: Any, dataset: Dataset) -> pa.Table:
         import pyarrow as pa
 
         named = any(name is not None for name in frame.index.names)
         table = pa.Table.from_pandas(frame.reset_index() if named else frame, preserve_index=False)
-        return _whole(table, dict(files.schema or ()))
+        return _whole(table, dict(dataset.schema or ()))
 
 
 class PolarsWriter(ArrowWriter):
@@ -63,7 +63,7 @@ class PolarsWriter(ArrowWriter):
 
     frame = "polars"
 
-    def _table(self, frame: Any, files: Dataset) -> pa.Table:
+    def _table(self, frame: Any, dataset: Dataset) -> pa.Table:
         return (frame.collect() if hasattr(frame, "collect") else frame).to_arrow()
 
 
@@ -79,16 +79,16 @@ def _whole(table: pa.Table, declared: dict[str, str]) -> pa.Table:
     return table
 
 
-def _own(table: pa.Table, files: Dataset, key: Key) -> pa.Table:
+def _own(table: pa.Table, dataset: Dataset, key: Key) -> pa.Table:
     """*table* without its partition columns, all of whose values are those of *key*."""
-    columns = {name.lower(): name for name in files.layout.columns}
-    texts = files.layout.values_of(key)
+    columns = {name.lower(): name for name in dataset.layout.columns}
+    texts = dataset.layout.values_of(key)
     partition_columns = [name for name in table.column_names if name.lower() in columns]
     for name in partition_columns:
         own = columns[name.lower()]
-        if foreign := _foreign(table[name], files.layout.columns[own].type, texts[own]):
+        if foreign := _foreign(table[name], dataset.layout.columns[own].type, texts[own]):
             raise ForeignRowsError(
-                f"partition {str(key)!r} of {files.path!r}: {len(foreign)} rows belong elsewhere, for example"
+                f"partition {str(key)!r} of {dataset.path!r}: {len(foreign)} rows belong elsewhere, for example"
                 f" {name}={foreign[0]}; expected only rows of the partition: filter them, or drop the column"
             )
     kept = table.drop_columns(partition_columns)
@@ -111,11 +111,11 @@ def _foreign(column: Any, kind: str, text: str) -> list[Any]:
     return list(column.filter(pc.invert(pc.fill_null(same, fill_value=False))).to_pylist())
 
 
-def _schema(table: pa.Table, files: Dataset, key: Key) -> dict[str, str]:
+def _schema(table: pa.Table, dataset: Dataset, key: Key) -> dict[str, str]:
     """Column to Spark type: the declared one where a column can be widened to it, or holds only nulls."""
     import pyarrow as pa
 
-    declared = dict(files.schema or ())
+    declared = dict(dataset.schema or ())
     schema = {}
     for field in table.schema:
         kind = declared.get(field.name)

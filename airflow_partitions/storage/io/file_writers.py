@@ -32,7 +32,7 @@ def write_file(table: pa.Table, request: WriteRequest) -> None:
     """
     import pyarrow as pa
 
-    format_ = request.files.format
+    format_ = request.dataset.format
     arguments, stream, ending = _arguments(request)
     try:
         with (request.folder / f"part-0.{format_}{ending}").open("wb") as file:
@@ -43,12 +43,12 @@ def write_file(table: pa.Table, request: WriteRequest) -> None:
                     _WRITERS[format_](table, out, **arguments)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, TypeError) as error:
         shown = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-        raise WriterError(f"{request.files.path!r}: {format_} can't hold {shown}: {error}") from error
+        raise WriterError(f"{request.dataset.path!r}: {format_} can't hold {shown}: {error}") from error
 
 
 def _arguments(request: WriteRequest) -> tuple[dict[str, Any], str | None, str]:
     """What the options of the dataset mean here: arguments, compression of the file as a whole, ending of its name."""
-    format_ = request.files.format
+    format_ = request.dataset.format
     options = {
         option: value for option, value in request.options.items() if (option, value) not in _USUAL.get(format_, ())
     }

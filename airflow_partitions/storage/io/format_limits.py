@@ -12,22 +12,22 @@ from airflow_partitions.storage.dataset import Dataset
 _NO_TEXT = re.compile(r"(array|map|struct)\s*<.*|binary|variant|void|interval.*", re.IGNORECASE | re.DOTALL)
 
 
-def check_columns(files: Dataset, schema: Mapping[str, str]) -> None:
+def check_columns(dataset: Dataset, schema: Mapping[str, str]) -> None:
     """Refuse columns that files of this format can't hold.
 
     :param schema: column to Spark type.
     :raises WriterError: if there is one.
     """
-    if files.format == "text" and {name: kind.lower() for name, kind in schema.items()} != {"value": "string"}:
+    if dataset.format == "text" and {name: kind.lower() for name, kind in schema.items()} != {"value": "string"}:
         shown = ", ".join(f"{name} {kind}" for name, kind in schema.items())
         raise WriterError(
-            f"{files.path!r}: text can't hold {shown}; expected one column 'value' of type string, or another format"
+            f"{dataset.path!r}: text can't hold {shown}; expected one column 'value' of type string, or another format"
             " such as Csv or Parquet"
         )
-    if files.format == "csv":
+    if dataset.format == "csv":
         for name, kind in schema.items():
             if _NO_TEXT.fullmatch(kind.strip()):
                 raise WriterError(
-                    f"{files.path!r}: csv can't hold column {name!r}, which is {kind}; expected numbers, text, dates"
+                    f"{dataset.path!r}: csv can't hold column {name!r}, which is {kind}; expected numbers, text, dates"
                     " and times, or another format such as Json or Parquet"
                 )

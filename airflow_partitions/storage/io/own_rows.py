@@ -19,7 +19,7 @@ _MARK = "a row of another partition: "
 
 
 @contextmanager
-def own_rows(frame: DataFrame, files: Dataset, key: Key) -> Iterator[DataFrame]:
+def own_rows(frame: DataFrame, dataset: Dataset, key: Key) -> Iterator[DataFrame]:
     """*frame* without its partition columns, to be written inside the block; a row of another partition ends the write.
 
     :raises ForeignRowsError: if a row belongs to another partition than *key*.
@@ -27,28 +27,28 @@ def own_rows(frame: DataFrame, files: Dataset, key: Key) -> Iterator[DataFrame]:
     """
     from pyspark.errors import PySparkException
 
-    names = {name.lower(): name for name in files.layout.columns}
+    names = {name.lower(): name for name in dataset.layout.columns}
     columns = {column: names[column.lower()] for column in frame.columns if column.lower() in names}
     if len(columns) == len(frame.columns):
         raise ResultError(f"partition {str(key)!r}: there are only partition columns {[*columns]}; expected others too")
     try:
-        yield _checked(frame, columns, files, key) if columns else frame
+        yield _checked(frame, columns, dataset, key) if columns else frame
     except PySparkException as error:
         if (row := guarded_row(error, _MARK)) is not None:
             raise ForeignRowsError(
-                f"partition {str(key)!r} of {files.path!r}: rows belong elsewhere, for example {row}; expected only"
+                f"partition {str(key)!r} of {dataset.path!r}: rows belong elsewhere, for example {row}; expected only"
                 f" rows whose {', '.join(columns)} is that of the partition: filter them, or drop these columns"
             ) from error
         raise
 
 
-def _checked(frame: DataFrame, columns: Mapping[str, str], files: Dataset, key: Key) -> DataFrame:
+def _checked(frame: DataFrame, columns: Mapping[str, str], dataset: Dataset, key: Key) -> DataFrame:
     from pyspark.sql import functions as f
 
-    texts = files.layout.values_of(key)
+    texts = dataset.layout.values_of(key)
     foreign = f.lit(False)
     for column, name in columns.items():
-        kind = files.layout.columns[name].type
+        kind = dataset.layout.columns[name].type
         foreign = foreign | ~frame[quoted(column)].try_cast(kind).eqNullSafe(f.lit(texts[name]).cast(kind))
     shown = f.concat_ws(
         "/", *(f.concat(f.lit(f"{c}="), f.coalesce(frame[quoted(c)].cast("string"), f.lit("null"))) for c in columns)

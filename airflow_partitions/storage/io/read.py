@@ -18,7 +18,7 @@ from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
 def load(
-    files: Dataset,
+    dataset: Dataset,
     where: Where = None,
     as_: str | type = "spark",
     *,
@@ -27,18 +27,18 @@ def load(
     full_scan: bool = False,
 ) -> Mapping[str, Callable[[], Any]]:
     """A function for each partition, by the text of its key, which reads it."""
-    reader = reader_for(as_, files)
-    chosen = choose(files, where, full_scan=full_scan)
+    reader = reader_for(as_, dataset)
+    chosen = choose(dataset, where, full_scan=full_scan)
     names = None if columns is None else tuple(columns)
 
     def scan(partition: StoredPartition) -> Callable[[], Any]:
-        return partial(_read, reader, files, (partition,), names, chosen.pruning, spark)
+        return partial(_read, reader, dataset, (partition,), names, chosen.pruning, spark)
 
     return {str(partition.key): scan(partition) for partition in chosen.partitions}
 
 
 def read(
-    files: Dataset,
+    dataset: Dataset,
     where: Where,
     as_: str | type,
     *,
@@ -47,22 +47,22 @@ def read(
     full_scan: bool = False,
 ) -> Any:
     """One frame of the partitions that *where* asks for."""
-    reader = reader_for(as_, files)
+    reader = reader_for(as_, dataset)
     names = None if columns is None else tuple(columns)
-    if files.partition is None and where is None:
-        return _read(reader, files, None, names, None, spark)
-    chosen = choose(files, where, full_scan=True, at_once=True)
+    if dataset.partition is None and where is None:
+        return _read(reader, dataset, None, names, None, spark)
+    chosen = choose(dataset, where, full_scan=True, at_once=True)
     partitions, pruning = tuple(chosen.partitions), chosen.pruning
     if pruning is not None and not full_scan and not pruning.prunes:
         rows = pruning.residual
         if rows is None or any(needed(partition, rows) is None for partition in partitions):
-            raise unpruned(files, pruning.where)
-    return _read(reader, files, partitions, names, pruning, spark)
+            raise unpruned(dataset, pruning.where)
+    return _read(reader, dataset, partitions, names, pruning, spark)
 
 
 def _read(
     reader: Reader,
-    files: Dataset,
+    dataset: Dataset,
     partitions: tuple[StoredPartition, ...] | None,
     columns: tuple[str, ...] | None,
     pruning: Pruning | None,
@@ -73,8 +73,10 @@ def _read(
         chosen = tuple(_indexed(partition, pruning.residual) for partition in partitions)
     # A folder that is no partition is an error, not rows.
     keys = [str(partition.key) for partition in partitions or ()]
-    with translate_errors(about(files.path, keys), "read"):
-        return reader.read(ReadRequest(files=files, partitions=chosen, columns=columns, pruning=pruning, spark=spark))
+    with translate_errors(about(dataset.path, keys), "read"):
+        return reader.read(
+            ReadRequest(dataset=dataset, partitions=chosen, columns=columns, pruning=pruning, spark=spark)
+        )
 
 
 def _indexed(partition: StoredPartition, rows: Filter) -> StoredPartition:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ReadRequest(Request):
     """What to read.
 
-    :ivar files: the dataset: its path, format, options, declared schema.
+    :ivar dataset: the dataset: its path, format, options, declared schema.
     :ivar partitions: the partitions to read; ``None`` for all files of a dataset without partitions.
     :ivar columns: columns of the frame, in order; ``None`` for all of them, partition columns last.
     :ivar pruning: the filter; its ``rows`` is what the rows have yet to be tested for.
@@ -34,24 +34,24 @@ class ReadRequest(Request):
     spark: SparkSession | None = None
 
     def __attrs_post_init__(self) -> None:
-        if self.files.tables and self.files.table_name is None:
+        if self.dataset.tables and self.dataset.table_name is None:
             raise InvalidDefinitionError(
-                f"storage {self.files.path!r} has tables; expected one of them: .table({self.files.tables[0]!r})"
+                f"storage {self.dataset.path!r} has tables; expected one of them: .table({self.dataset.tables[0]!r})"
             )
 
     @property
     def partition_columns(self) -> Mapping[str, str]:
         """Type of each partition column of the frame."""
-        if self.partitions is None or not self.files.layout.in_frames:
+        if self.partitions is None or not self.dataset.layout.in_frames:
             return {}
-        return {name: column.type for name, column in self.files.layout.columns.items()}
+        return {name: column.type for name, column in self.dataset.layout.columns.items()}
 
     def named(self, path: str) -> str:
         """The file *path*, with its partition, for messages."""
         for partition in self.partitions or ():
             if any(each.endswith(path.lstrip("/")) for each in partition.paths):
-                return f"{path} of {about(self.files.path, [str(partition.key)])}"
-        return f"{path} of {self.files.path!r}"
+                return f"{path} of {about(self.dataset.path, [str(partition.key)])}"
+        return f"{path} of {self.dataset.path!r}"
 
     def chosen(self, known: list[str]) -> list[str]:
         """The wanted columns out of the *known* ones.
@@ -70,4 +70,4 @@ def check_columns(scan: ReadRequest, names: Collection[str], known: list[str]) -
     :raises FilterError: if there is one.
     """
     if unknown := [name for name in names if name not in known]:
-        raise FilterError(f"there is no column {unknown[0]!r} in {scan.files.path!r}; expected some of {known}")
+        raise FilterError(f"there is no column {unknown[0]!r} in {scan.dataset.path!r}; expected some of {known}")

@@ -52,12 +52,12 @@ def _tables(scan: ReadRequest) -> Iterator[tuple[dict[str, str], pa.Table]]:
         "json": partial(_json, schema=declared_schema(scan)),
         "avro": _avro,
     }
-    read = readers[scan.files.format]
+    read = readers[scan.dataset.format]
     root = scan.root
     for path, values in zip(paths, texts, strict=True):
         file = root / path[len(base) + 1 :]
         damaged = translate_errors(
-            partial(scan.named, path), f"read as {scan.files.format}", damaged=(ValueError, EOFError)
+            partial(scan.named, path), f"read as {scan.dataset.format}", damaged=(ValueError, EOFError)
         )
         with damaged, file.open("rb") as source:
             table = read(_plain(source, path))
@@ -126,6 +126,6 @@ def _column(scan: ReadRequest, table: pa.Table, field: pa.Field) -> Any:
     column = table[field.name]
     if not fits(column.type, field.type) and not pa.types.is_null(column.type):
         raise SchemaError(
-            f"column {field.name!r} is {column.type} in a file, but {field.type} in the schema of {scan.files.path!r}"
+            f"column {field.name!r} is {column.type} in a file, but {field.type} in the schema of {scan.dataset.path!r}"
         )
     return column.cast(field.type)

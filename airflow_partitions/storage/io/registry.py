@@ -47,8 +47,8 @@ class _Registry(Generic[_Entry]):
             )
         self._entries.update(dict.fromkeys(keys, entry))
 
-    def get(self, frame: str | type, files: Dataset) -> _Entry:
-        protocol, kind = urlsplit(files.path).scheme or "file", files.format
+    def get(self, frame: str | type, dataset: Dataset) -> _Entry:
+        protocol, kind = urlsplit(dataset.path).scheme or "file", dataset.format
         names = _names(frame)
         for name in names:
             for of, on in ((kind, protocol), (kind, _ANY), (_ANY, protocol), (_ANY, _ANY)):
@@ -98,20 +98,20 @@ def register_writer(writer: Writer, *, override: bool = False) -> None:
     _writers.register(writer, override=override)
 
 
-def reader_for(frame: str | type, files: Dataset) -> Reader:
-    """The reader of *files* as *frame*.
+def reader_for(frame: str | type, dataset: Dataset) -> Reader:
+    """The reader of *dataset* as *frame*.
 
     :raises ReaderError: if there is none.
     """
-    return _readers.get(frame, files)
+    return _readers.get(frame, dataset)
 
 
-def writer_for(frame: str | type, files: Dataset) -> Writer:
-    """The writer of *frame* as *files*.
+def writer_for(frame: str | type, dataset: Dataset) -> Writer:
+    """The writer of *frame* as *dataset*.
 
     :raises WriterError: if there is none.
     """
-    return _writers.get(frame, files)
+    return _writers.get(frame, dataset)
 
 
 def is_written(frame: type) -> bool:

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 class Request:
     """What reading and writing have in common.
 
-    :ivar files: the dataset: its path, format, options, declared schema.
+    :ivar dataset: the dataset: its path, format, options, declared schema.
     """
 
-    files: Dataset
+    dataset: Dataset
 
     @property
     def credentials(self) -> dict[str, Any]:
         """What files may be opened with: the dataset's, unless its options say otherwise."""
-        options = dict(self.files.options)
-        return dict(options["credentials"] or {}) if "credentials" in options else dict(self.files.credentials)
+        options = dict(self.dataset.options)
+        return dict(options["credentials"] or {}) if "credentials" in options else dict(self.dataset.credentials)
 
     @property
     def options(self) -> dict[str, Any]:
         """Options of the format."""
-        return {name: value for name, value in self.files.options if name != "credentials"}
+        return {name: value for name, value in self.dataset.options if name != "credentials"}
 
     @property
     def root(self) -> Location:
         """The dataset's folder."""
-        return at(self.files.path, self.credentials)
+        return at(self.dataset.path, self.credentials)

@@ -20,7 +20,7 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 
 
 def save(
-    files: Dataset,
+    dataset: Dataset,
     data: Mapping[Any, Any],
     *,
     mode: str = "create",
@@ -28,29 +28,29 @@ def save(
     user: Mapping[str, Any] | None = None,
     evolve: bool = False,
 ) -> dict[str, PartitionMetadata]:
-    """Write *data*, frames or functions that give them by key, as partitions of *files*: all of them, or none."""
+    """Write *data*, frames or functions that give them by key, as partitions of *dataset*: all of them, or none."""
     frames: dict[Key, Any] = {}
     for name, frame in data.items():
-        if (key := files.layout.key(name)) in frames:
+        if (key := dataset.layout.key(name)) in frames:
             raise InvalidKeyError(
-                f"partition {str(key)!r} of {files.path!r} is given twice; expected it once", given=name
+                f"partition {str(key)!r} of {dataset.path!r} is given twice; expected it once", given=name
             )
         frames[key] = frame
-    with Commit(files, attempt, evolve=evolve) as commit:
+    with Commit(dataset, attempt, evolve=evolve) as commit:
         for key, frame in frames.items():
             rows = frame() if callable(frame) else frame
-            request = WriteRequest(files=files, folder=commit.stage(key), evolve=evolve)
-            with translate_errors(about(files.path, [str(key)]), "written"):
+            request = WriteRequest(dataset=dataset, folder=commit.stage(key), evolve=evolve)
+            with translate_errors(about(dataset.path, [str(key)]), "written"):
                 staged = write_partition(rows, key, request, partial(_writer, key))
             commit.put(key, mode=mode, rows=staged.rows, schema=staged.schema, user=user)
     return commit.metadata
 
 
-def _writer(key: Key, frame: Any, files: Dataset) -> Writer:
+def _writer(key: Key, frame: Any, dataset: Dataset) -> Writer:
     if not is_written(type(frame)):
         hint = ": return the frame instead of writing it" if frame is None else ""
         raise ResultError(
             f"partition {str(key)!r}: got {type(frame).__name__}; expected a frame of pandas, polars, Arrow or Spark,"
             f" or a function that gives one{hint}"
         )
-    return writer_for(type(frame), files)
+    return writer_for(type(frame), dataset)

@@ -25,9 +25,9 @@ def declared_schema(scan: ReadRequest) -> pa.Schema | None:
     """The dataset's declared columns, without those of its folders; ``None`` if it declares none."""
     import pyarrow as pa
 
-    if scan.files.schema is None:
+    if scan.dataset.schema is None:
         return None
-    return pa.schema([(name, arrow_type(kind)) for name, kind in scan.files.schema])
+    return pa.schema([(name, arrow_type(kind)) for name, kind in scan.dataset.schema])
 
 
 def footers(scan: ReadRequest, paths: Sequence[str], filesystem: Any) -> list[pa.Schema]:
@@ -38,8 +38,8 @@ def footers(scan: ReadRequest, paths: Sequence[str], filesystem: Any) -> list[pa
     import pyarrow as pa
 
     def one(path: str) -> pa.Schema:
-        with translate_errors(partial(scan.named, path), f"read as {scan.files.format}", damaged=(pa.ArrowInvalid,)):
-            if scan.files.format == "orc":
+        with translate_errors(partial(scan.named, path), f"read as {scan.dataset.format}", damaged=(pa.ArrowInvalid,)):
+            if scan.dataset.format == "orc":
                 from pyarrow import orc
 
                 with filesystem.open_input_file(path) as source:
@@ -66,8 +66,8 @@ def schema_of(scan: ReadRequest, paths: Sequence[str], filesystem: Any, *, exact
     target = declared_schema(scan)
     if target is None and not paths:
         raise MissingInputError(
-            f"{scan.files.path!r}: no file was asked for, so there is no schema; expected"
-            f" {type(scan.files).__name__}(…, schema={{…}})"
+            f"{scan.dataset.path!r}: no file was asked for, so there is no schema; expected"
+            f" {type(scan.dataset).__name__}(…, schema={{…}})"
         )
     if target is None:
         hidden = {name.lower() for name in scan.partition_columns}
@@ -110,13 +110,13 @@ def _check(found: pa.Schema, wanted: pa.Schema, path: str, scan: ReadRequest, *,
             continue
         if here.name != field.name and exact_names:
             raise SchemaError(
-                f"{path}: column {here.name!r} is written {field.name!r} in the schema of {scan.files.path!r};"
+                f"{path}: column {here.name!r} is written {field.name!r} in the schema of {scan.dataset.path!r};"
                 " expected the same name: only Spark takes them for the same"
             )
         if not fits(here.type, field.type):
-            source = "is declared as" if scan.files.schema is not None else "is, in the first file,"
-            remedy = "write the files anew, or declare" if scan.files.schema is not None else "declare schema= with"
+            source = "is declared as" if scan.dataset.schema is not None else "is, in the first file,"
+            remedy = "write the files anew, or declare" if scan.dataset.schema is not None else "declare schema= with"
             raise SchemaError(
-                f"{path}: column {here.name!r} is {here.type}, but {source} {field.type} in {scan.files.path!r};"
+                f"{path}: column {here.name!r} is {here.type}, but {source} {field.type} in {scan.dataset.path!r};"
                 f" expected a type that can be widened to it: {remedy} a wider type"
             )

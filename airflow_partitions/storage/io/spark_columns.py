@@ -24,7 +24,7 @@ def types_of(frame: DataFrame) -> dict[str, str]:
     return {field.name: field.dataType.simpleString() for field in frame.schema.fields}
 
 
-def fitted(frame: DataFrame, files: Dataset, behind: Sequence[str] = ()) -> DataFrame:
+def fitted(frame: DataFrame, dataset: Dataset, behind: Sequence[str] = ()) -> DataFrame:
     """*frame* with its columns in the declared order, which is all that CSV files are read by.
 
     A declared column that it lacks is null in them.
@@ -34,13 +34,13 @@ def fitted(frame: DataFrame, files: Dataset, behind: Sequence[str] = ()) -> Data
     """
     from pyspark.sql import functions as f
 
-    declared = dict(files.schema or ())
+    declared = dict(dataset.schema or ())
     others = [name for name in frame.columns if name not in declared and name not in behind]
     columns = [frame[quoted(name)] for name in declared if name in frame.columns]
-    if files.format == "csv" and declared:
+    if dataset.format == "csv" and declared:
         if others:
             raise WriterError(
-                f"{files.path!r}: csv files are read by the order of columns, and {others} are not declared; expected"
+                f"{dataset.path!r}: csv files are read by the order of columns, and {others} are not declared; expected"
                 f" {list(declared)}: declare them behind these, or use another format"
             )
         null = f.lit(None)
@@ -51,7 +51,7 @@ def fitted(frame: DataFrame, files: Dataset, behind: Sequence[str] = ()) -> Data
     return frame.select(*columns, *(frame[quoted(name)] for name in (*others, *behind)))
 
 
-def with_directory_columns(frame: DataFrame, files: Dataset) -> DataFrame:
+def with_directory_columns(frame: DataFrame, dataset: Dataset) -> DataFrame:
     """*frame* with the text of its partition columns behind the others, under the names of the layout.
 
     :raises ResultError: if it lacks one.
@@ -59,11 +59,11 @@ def with_directory_columns(frame: DataFrame, files: Dataset) -> DataFrame:
     from pyspark.sql import functions as f
 
     names = {name.lower(): name for name in frame.columns}
-    columns = files.layout.columns
+    columns = dataset.layout.columns
     if missing := [name for name in columns if name.lower() not in names]:
         raise ResultError(
             f"the DataFrame has no column {', '.join(map(repr, missing))}; expected the partition columns of"
-            f" {files.path!r}: {', '.join(columns)}"
+            f" {dataset.path!r}: {', '.join(columns)}"
         )
     texts = {name: _text(f.col(quoted(names[name.lower()])), column) for name, column in columns.items()}
     others = [f.col(quoted(name)) for name in frame.columns if name.lower() not in {c.lower() for c in columns}]
@@ -78,11 +78,11 @@ def _text(value: SparkColumn, column: Column) -> SparkColumn:
     return f.lpad(text, digits, "0") if digits else text
 
 
-def shaped(frame: DataFrame, files: Dataset, shape: Shape) -> DataFrame:
+def shaped(frame: DataFrame, dataset: Dataset, shape: Shape) -> DataFrame:
     """*frame* with its rows where the files of *shape* need them."""
     from pyspark.sql import functions as f
 
-    keys = [f.col(quoted(name)) for name in files.layout.columns]
+    keys = [f.col(quoted(name)) for name in dataset.layout.columns]
     if shape.bucket_by:
         bucket = f.pmod(f.hash(*(f.col(quoted(name)) for name in shape.bucket_by)), f.lit(shape.buckets))
         frame = frame.repartitionById(shape.buckets, bucket.cast("int"))

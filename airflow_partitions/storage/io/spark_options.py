@@ -24,14 +24,14 @@ _WRITTEN = {
 }
 
 
-def format_options(files: Dataset) -> dict[str, Any]:
-    """What Spark is told about the format of *files* to read them."""
-    return {**_READ.get(files.format, {}), **_own(files)}
+def format_options(dataset: Dataset) -> dict[str, Any]:
+    """What Spark is told about the format of *dataset* to read them."""
+    return {**_READ.get(dataset.format, {}), **_own(dataset)}
 
 
 def read_options(request: Request) -> dict[str, Any]:
     """What Spark is told to read files: the credentials, for this read alone, and the options of the format."""
-    return {**_secrets(request), **format_options(request.files)}
+    return {**_secrets(request), **format_options(request.dataset)}
 
 
 def write_options(request: WriteRequest) -> dict[str, Any]:
@@ -39,13 +39,13 @@ def write_options(request: WriteRequest) -> dict[str, Any]:
     return {
         **_committer(str(request.folder)),
         **_secrets(request),
-        **_WRITTEN.get(request.files.format, {}),
-        **_own(request.files),
+        **_WRITTEN.get(request.dataset.format, {}),
+        **_own(request.dataset),
     }
 
 
-def _own(files: Dataset) -> dict[str, Any]:
-    return {name: value for name, value in files.options if name != "credentials"}
+def _own(dataset: Dataset) -> dict[str, Any]:
+    return {name: value for name, value in dataset.options if name != "credentials"}
 
 
 def _committer(folder: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def _committer(folder: str) -> dict[str, str]:
 
 def _secrets(request: Request) -> dict[str, Any]:
     """The credentials of s3fs as options of Spark's S3 file system."""
-    if urlsplit(request.files.path).scheme not in ("s3", "s3a"):
+    if urlsplit(request.dataset.path).scheme not in ("s3", "s3a"):
         return {}
     credentials = request.credentials
     endpoint = credentials.get("endpoint_url") or credentials.get("client_kwargs", {}).get("endpoint_url")

@@ -69,7 +69,7 @@ def quoted(column: str) -> str:
 
 def _paths(scan: ReadRequest, partition: StoredPartition) -> list[str]:
     """The folder, where folders are exchanged as a whole, else the files."""
-    if partition.folder is not None and scan.files.pin is None and scan.files.layout.in_frames:
+    if partition.folder is not None and scan.dataset.pin is None and scan.dataset.layout.in_frames:
         return [partition.folder] if partition.files else []
     return [spark_path(path) for path in partition.paths]
 
@@ -96,7 +96,7 @@ def spark_path(path: str) -> str:
 
 
 def _frame(scan: ReadRequest, spark: SparkSession, schema: StructType) -> DataFrame:
-    root = spark_path(scan.files.path)
+    root = spark_path(scan.dataset.path)
     if scan.partitions is None:
         return _load(scan, spark, schema, [root])
     usual = [partition for partition in scan.partitions if _tells_columns(partition)]
@@ -114,14 +114,14 @@ def _load(
             f"{patterns[0]!r} is a pattern to Spark, which would read other files; expected a path without * ? [ {{ and"
             " \\, or as_='arrow'"
         )
-    reader = spark.read.format(scan.files.format).schema(schema)
+    reader = spark.read.format(scan.dataset.format).schema(schema)
     options = {**_EXACTLY, **read_options(scan)}
     if base is not None:
         # Other levels of the paths than partition columns are skipped.
         options |= {"basePath": base, "ignoreInvalidPartitionPaths": "true"}
     for name, value in options.items():
         reader = reader.option(name, value)
-    with _listed_by_the_driver(spark, len(paths)), known_format(scan.files.format, spark):
+    with _listed_by_the_driver(spark, len(paths)), known_format(scan.dataset.format, spark):
         return reader.load(paths)
 
 
@@ -170,21 +170,21 @@ def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
     """The columns of the files, then those of the folders."""
     from pyspark.sql.types import StructType
 
-    declared, partitions = scan.files.schema, scan.partitions
-    if partitions is not None and scan.files.format in TYPED:
+    declared, partitions = scan.dataset.schema, scan.partitions
+    if partitions is not None and scan.dataset.format in TYPED:
         _, filesystem, files = sources(scan)
         if files:
             schema_of(scan, files, filesystem, exact_names=False)
     if declared is not None:
         fields = struct_of(declared).fields
     elif partitions is None:
-        fields = _inferred(scan, spark, [spark_path(scan.files.path)]).fields
+        fields = _inferred(scan, spark, [spark_path(scan.dataset.path)]).fields
     elif partitions:
         fields = _inferred(scan, spark, [spark_path(path) for path in partitions[0].paths]).fields
     else:
         raise MissingInputError(
-            f"{scan.files.path!r}: no partition was asked for, so there is no schema; expected"
-            f" {type(scan.files).__name__}(…, schema={{…}})"
+            f"{scan.dataset.path!r}: no partition was asked for, so there is no schema; expected"
+            f" {type(scan.dataset).__name__}(…, schema={{…}})"
         )
     hidden = {name.lower() for name in scan.partition_columns}
     kept = [field for field in fields if field.name.lower() not in hidden]
@@ -195,14 +195,14 @@ def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> Struc
     from pyspark.errors import AnalysisException
 
     if not paths:
-        raise StorageError(f"no file in the first partition of {scan.files.path!r}; expected one, or schema={{…}}")
+        raise StorageError(f"no file in the first partition of {scan.dataset.path!r}; expected one, or schema={{…}}")
     try:
         # Without basePath each path is a root of its own: its name is not read as a column.
-        reader = spark.read.format(scan.files.format).options(**read_options(scan))
-        with known_format(scan.files.format, spark):
+        reader = spark.read.format(scan.dataset.format).options(**read_options(scan))
+        with known_format(scan.dataset.format, spark):
             return reader.load(paths[:1]).schema
     except AnalysisException as error:
-        kind = scan.files.format
+        kind = scan.dataset.format
         raise StorageError(f"no schema in {paths[0]}; expected a {kind} file there, or schema={{…}}") from error
 
 

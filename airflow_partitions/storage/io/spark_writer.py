@@ -37,31 +37,31 @@ class SparkWriter(Writer):
 
     def write(self, frame: DataFrame, key: Key, request: WriteRequest) -> StagedFiles:
         name = f"partition {str(key)!r}"
-        with own_rows(_check_frame(frame, name), request.files, key) as own:
+        with own_rows(_check_frame(frame, name), request.dataset, key) as own:
             request.check(types_of(own), name)
-            fit = fitted(own, request.files)
+            fit = fitted(own, request.dataset)
             rows = _save(fit, request, request.folder, mode="overwrite")
         return StagedFiles(rows, readable_files(request.folder), types_of(fit))
 
     def write_many(self, frame: DataFrame, request: WriteRequest, shape: Shape) -> Mapping[Key, StagedFiles]:
-        files = request.files
-        columns = list(files.layout.columns)
-        keyed = with_directory_columns(_check_frame(frame, repr(files.path)), files)
+        dataset = request.dataset
+        columns = list(dataset.layout.columns)
+        keyed = with_directory_columns(_check_frame(frame, repr(dataset.path)), dataset)
         if len(keyed.columns) == len(columns):
             raise ResultError(f"the DataFrame has only partition columns {columns}; expected others too")
-        request.check(types_of(keyed.drop(*columns)), repr(files.path))
-        fit = fitted(keyed, files, columns)
+        request.check(types_of(keyed.drop(*columns)), repr(dataset.path))
+        fit = fitted(keyed, dataset, columns)
         schema = types_of(fit.drop(*columns))
         limit: dict[str, Any] = {}
         if shape.target_file_size is not None:
             limit["maxRecordsPerFile"] = _rows_per_file(fit, request, shape.target_file_size)
-        rows = _save(shaped(fit, files, shape), request, request.folder, *columns, **limit)
+        rows = _save(shaped(fit, dataset, shape), request, request.folder, *columns, **limit)
         names = _names(request)
         keys = {directory: _key(directory, request) for directory in names}
         counts = _counts(frame.sparkSession, request, schema, names)
         if sum(counts.values()) != rows:
             raise ResultError(
-                f"{files.path!r}: {rows} rows were written, but the files hold {sum(counts.values())}; expected the"
+                f"{dataset.path!r}: {rows} rows were written, but the files hold {sum(counts.values())}; expected the"
                 " same: run it again"
             )
         return {keys[d]: StagedFiles(counts[d], names[d], schema) for d in names}
@@ -89,8 +89,8 @@ def _save(
     from pyspark.sql import functions as f
 
     counts = Observation()
-    format_ = request.files.format
-    with known_format(format_, frame.sparkSession), writable_rows(frame, request.files, columns) as rows:
+    format_ = request.dataset.format
+    with known_format(format_, frame.sparkSession), writable_rows(frame, request.dataset, columns) as rows:
         writer = rows.observe(counts, f.count(f.lit(1)).alias("rows")).write.format(format_)
         writer = writer.options(**write_options(request), **options).mode(mode)
         (writer.partitionBy(*columns) if columns else writer).save(spark_path(str(folder)))
@@ -99,11 +99,11 @@ def _save(
 
 def _rows_per_file(frame: DataFrame, request: WriteRequest, target: int) -> int:
     """How many rows make a file of the wanted size."""
-    stored = next((partition for partition in inventory(request.files) if partition.rows), None)
+    stored = next((partition for partition in inventory(request.dataset) if partition.rows), None)
     if stored is not None and stored.rows:
         return max(1, target * stored.rows // max(stored.bytes, 1))
     folder = request.folder.with_name(f"{request.folder.name}-sample")
-    sample = frame.drop(*request.files.layout.columns).limit(_SAMPLE).coalesce(1)
+    sample = frame.drop(*request.dataset.layout.columns).limit(_SAMPLE).coalesce(1)
     rows = _save(sample, request, folder)
     size = sum(_data(folder).values())
     remove(folder)
@@ -112,7 +112,7 @@ def _rows_per_file(frame: DataFrame, request: WriteRequest, target: int) -> int:
 
 def _names(request: WriteRequest) -> dict[str, dict[str, int]]:
     """The files in each directory that was written, with their sizes."""
-    levels = len(request.files.layout.columns)
+    levels = len(request.dataset.layout.columns)
     names: dict[str, dict[str, int]] = {}
     for path, size in _data(request.folder).items():
         directory, _, name = path.rpartition("/")
@@ -123,11 +123,11 @@ def _names(request: WriteRequest) -> dict[str, dict[str, int]]:
 
 def _key(directory: str, request: WriteRequest) -> Key:
     try:
-        return request.files.layout.key_of(directory)
+        return request.dataset.layout.key_of(directory)
     except LayoutError as error:
         raise ForeignRowsError(
-            f"some rows belong to {directory!r}, which is no partition of {request.files.path!r}; expected rows of its"
-            " partitions only: filter the others"
+            f"some rows belong to {directory!r}, which is no partition of {request.dataset.path!r}; expected rows of"
+            " its partitions only: filter the others"
         ) from error
 
 
@@ -143,7 +143,7 @@ def _counts(
     from pyspark.sql import functions as f
 
     counts = dict.fromkeys(names, 0)
-    if footer := _FOOTERS.get(request.files.format):
+    if footer := _FOOTERS.get(request.dataset.format):
         paths = [(directory, name) for directory in names for name in names[directory]]
         with ThreadPoolExecutor(_THREADS) as threads:
             rows = threads.map(lambda path: footer(request.folder / path[0] / path[1]), paths)

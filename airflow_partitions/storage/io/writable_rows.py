@@ -21,16 +21,16 @@ _LINE_BREAK = "[\\r\\n]"
 
 
 @contextmanager
-def writable_rows(frame: DataFrame, files: Dataset, partition_columns: Sequence[str] = ()) -> Iterator[DataFrame]:
+def writable_rows(frame: DataFrame, dataset: Dataset, partition_columns: Sequence[str] = ()) -> Iterator[DataFrame]:
     """*frame*, to be written inside the block.
 
-    :raises WriterError: if the format of *files* can't hold a column, or a row.
+    :raises WriterError: if the format of *dataset* can't hold a column, or a row.
     """
     from pyspark.errors import AnalysisException, PySparkException
     from pyspark.sql import functions as f
 
     names = [name for name in frame.columns if name not in partition_columns]
-    checks = list(_unwritable(frame, files, names))
+    checks = list(_unwritable(frame, dataset, names))
     if checks:
         condition = reduce(or_, (rows for rows, _ in checks))
         reasons = f.coalesce(*(f.when(rows, f.lit(reason)) for rows, reason in checks))
@@ -41,24 +41,24 @@ def writable_rows(frame: DataFrame, files: Dataset, partition_columns: Sequence[
         if error.getCondition() != "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":
             raise
         column = (error.getMessageParameters() or {}).get("columnName", "")
-        raise WriterError(f"{files.path!r}: {files.format} can't hold column {column}: {error}") from error
+        raise WriterError(f"{dataset.path!r}: {dataset.format} can't hold column {column}: {error}") from error
     except PySparkException as error:
         if (row := guarded_row(error, _MARK)) is None:
             raise
-        raise WriterError(f"{files.path!r}: {files.format} can't hold {row}") from error
+        raise WriterError(f"{dataset.path!r}: {dataset.format} can't hold {row}") from error
 
 
-def _unwritable(frame: DataFrame, files: Dataset, names: Sequence[str]) -> Iterator[tuple[Column, str]]:
+def _unwritable(frame: DataFrame, dataset: Dataset, names: Sequence[str]) -> Iterator[tuple[Column, str]]:
     """Conditions that no row may meet, each with what is wrong then."""
-    options = {name.lower(): str(value).lower() for name, value in files.options}
+    options = {name.lower(): str(value).lower() for name, value in dataset.options}
     null, one = frame[quoted(names[0])].isNull(), len(names) == 1
-    if files.format == "text":
+    if dataset.format == "text":
         yield null, "null; expected text"
-    if files.format == "csv" and one and not options.get("nullvalue"):
+    if dataset.format == "csv" and one and not options.get("nullvalue"):
         yield null, "null in the only column, an empty line that readers leave out; expected another column too"
-    if files.format == "text" or (files.format == "csv" and options.get("multiline") != "true"):
+    if dataset.format == "text" or (dataset.format == "csv" and options.get("multiline") != "true"):
         for name in names:
             if frame.schema[name].dataType.typeName() in ("string", "varchar", "char"):
-                hint = "" if files.format == "text" else ", or options={'multiLine': True}"
+                hint = "" if dataset.format == "text" else ", or options={'multiLine': True}"
                 breaks = frame[quoted(name)].rlike(_LINE_BREAK)
                 yield breaks, f"a line break in column {name!r}; expected text of one line{hint}"

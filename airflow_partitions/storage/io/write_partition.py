@@ -25,18 +25,19 @@ def write_partition(
     :param writer_of: the writer of a frame.
     :raises ResultError: if a table is missing, or there is none of the name; and as :meth:`.Writer.write`.
     """
-    files = request.files
-    if not files.tables:
-        return writer_of(frame, files).write(frame, key, request)
-    if not isinstance(frame, Mapping) or set(frame) != set(files.tables):
+    dataset = request.dataset
+    if not dataset.tables:
+        return writer_of(frame, dataset).write(frame, key, request)
+    if not isinstance(frame, Mapping) or set(frame) != set(dataset.tables):
         received = f"frames for {list(frame)}" if isinstance(frame, Mapping) else type(frame).__name__
         raise ResultError(
-            f"partition {str(key)!r}: got {received}; expected a frame for each of the tables {', '.join(files.tables)}"
+            f"partition {str(key)!r}: got {received}; expected a frame for each of the tables"
+            f" {', '.join(dataset.tables)}"
         )
     staged = {}
-    for table in files.tables:
-        own = attrs.evolve(request, files=files.table(table), folder=request.folder / table)
+    for table in dataset.tables:
+        own = attrs.evolve(request, dataset=dataset.table(table), folder=request.folder / table)
         if isinstance(own.folder, Path):
             own.folder.mkdir(parents=True, exist_ok=True)
-        staged[table] = writer_of(frame[table], own.files).write(frame[table], key, own)
+        staged[table] = writer_of(frame[table], own.dataset).write(frame[table], key, own)
     return StagedFiles.of_tables(staged)

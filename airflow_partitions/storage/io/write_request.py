@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class WriteRequest(Request):
     """Where and how to write rows.
 
-    :ivar files: the dataset: its path, format, options, declared schema.
+    :ivar dataset: the dataset: its path, format, options, declared schema.
     :ivar folder: where the files go. It is nobody else's, and nobody reads it before it is published.
     :ivar evolve: the rows may have other columns than the dataset declares.
     """
@@ -35,6 +35,6 @@ class WriteRequest(Request):
         :raises SchemaError: if the dataset declares others.
         :raises WriterError: if the format can't hold them.
         """
-        if self.files.schema is not None:
-            SchemaRule(evolve=self.evolve).check(dict(self.files.schema), schema, name)
-        check_columns(self.files, schema)
+        if self.dataset.schema is not None:
+            SchemaRule(evolve=self.evolve).check(dict(self.dataset.schema), schema, name)
+        check_columns(self.dataset, schema)

@@ -27,13 +27,13 @@ class Writer(ABC):
     protocols: ClassVar[tuple[str, ...]] = ()
     formats: ClassVar[tuple[str, ...]] = ()
 
-    def check(self, files: Dataset) -> None:
+    def check(self, dataset: Dataset) -> None:
         """Refuse a dataset that can't be written, as far as its declaration tells.
 
         :raises WriterError: if its format can't hold its declared columns.
         """
-        if files.schema is not None:
-            check_columns(files, dict(files.schema))
+        if dataset.schema is not None:
+            check_columns(dataset, dict(dataset.schema))
 
     @abstractmethod
     def write(self, frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
