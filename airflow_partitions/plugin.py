@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from airflow.plugins_manager import AirflowPlugin
 
+from airflow_partitions.runs import run_note
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
 from airflow_partitions.timetables.runtime_timetables import (
@@ -14,9 +15,10 @@ from airflow_partitions.timetables.runtime_timetables import (
 
 
 class AssetPartitionsPlugin(AirflowPlugin):
-    """Registers the timetables with scheduler, Dag processor and API server."""
+    """Registers the timetables and listeners with scheduler, Dag processor and API server."""
 
     name = "asset_partitions"
+    listeners = [run_note]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012
     timetables = [  # noqa: RUF012 - as Airflow declares it
         Partitioned,

@@ -163,27 +163,69 @@ def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None
     assert "has no partition_key (it was cleared)" in logs
 
 
-def test_a17_a_scheduled_run_leaves_off_if_its_partition_was_made_by_hand(airflow: Airflow) -> None:
+def note_of(airflow: Airflow, dag_id: str, run_id: str) -> str:
+    """What people read on a run."""
+    return str(airflow.api.get(f"dags/{dag_id}/dagRuns/{run_id}")["note"])
+
+
+def test_a17_a18_a_scheduled_run_leaves_off_if_its_partition_was_made_by_hand(airflow: Airflow) -> None:
     source = """
         @asset(schedule={schedule}, partition=PartitionByInterval("@daily"), start_date=LONG_AGO)
         def once(partition, context):
             with (OUT / "once").open("a") as file:
                 file.write(context["dag_run"].run_type + " ")
+
+        with DAG("in_steps", schedule=Partitioned({schedule}, PartitionByInterval("@daily")), start_date=LONG_AGO):
+            @task
+            def step(number, dag_run=None):
+                with (OUT / "in_steps").open("a") as file:
+                    file.write(dag_run.run_type + " ")
+
+            step.override(task_id="load")(1) >> step.override(task_id="save", outlets=[Asset("saved")])(2) >> [
+                step.override(task_id="tell")(3), step.override(task_id="tidy", trigger_rule="all_done")(4)]
         """
-    yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%d}"
+    day = datetime.now(UTC) - timedelta(days=1)
     airflow.write("once", source.format(schedule=None))
-    assert airflow.trigger("once", yesterday).status_code == 200
-    by_hand = airflow.wait_finished("once", 1)[0][2]
+    by_hand = {}
+    for dag_id in ("once", "in_steps"):
+        body = {"logical_date": None, "partition_key": f"{day:%Y-%m-%d}"} | (
+            {"note": "mine"} if dag_id == "once" else {}
+        )
+        assert airflow.api.ask("POST", f"dags/{dag_id}/dagRuns", body).status_code == 200
+    for dag_id in ("once", "in_steps"):
+        by_hand[dag_id] = airflow.wait_finished(dag_id, 1)[0][2]
     airflow.write("once", source.format(schedule="'@daily'"))
-    airflow.wait_finished("once", 2)
-    states = airflow.sql(
-        "select r.run_type, t.state from task_instance t join dag_run r on r.run_id = t.run_id where t.dag_id = 'once'"
-    )
-    assert sorted(states) == [("manual", "success"), ("scheduled", "skipped")]
+    words = f"Partition {day:%Y-%m-%d}: {day:%Y-%m-%d} 00:00 to {day + timedelta(days=1):%Y-%m-%d} 00:00 UTC"
+    assert note_of(airflow, "once", by_hand["once"]) == "mine"
+    assert note_of(airflow, "in_steps", by_hand["in_steps"]) == words
+    scheduled = {}
+    for dag_id, tasks in (("once", 1), ("in_steps", 4)):
+        airflow.wait_finished(dag_id, 2)
+        ((scheduled[dag_id],),) = airflow.sql(
+            "select run_id from dag_run where dag_id = ? and run_type = 'scheduled'", dag_id
+        )
+        states = airflow.sql(
+            "select state from task_instance where dag_id = ? and run_id = ?", dag_id, scheduled[dag_id]
+        )
+        assert states == [("skipped",)] * tasks
+        reason = f"partition {day:%Y-%m-%d} was made already, after its end: run {by_hand[dag_id]} of {dag_id}"
+        assert note_of(airflow, dag_id, scheduled[dag_id]) == f"{words}\nSkipped: {reason}"
     assert (airflow.out / "once").read_text() == "manual "
-    logs = "".join(path.read_text() for path in airflow.home.logs.rglob("dag_id=once/run_id=scheduled*/**/*.log"))
-    assert f"was made already, after its end: run {by_hand} of once" in logs
-    scheduled = airflow.runs("once", run_type="scheduled")[0][2]
-    body = {"dag_run_id": scheduled, "dry_run": False, "only_failed": False}
-    airflow.api.post("dags/once/clearTaskInstances", body)
+    assert (airflow.out / "in_steps").read_text() == "manual " * 4
+    for dag_id in ("once", "in_steps"):
+        body = {"dag_run_id": scheduled[dag_id], "dry_run": False, "only_failed": False}
+        airflow.api.post(f"dags/{dag_id}/clearTaskInstances", body)
     airflow.wait(lambda: (airflow.out / "once").read_text() == "manual scheduled ", "a cleared run works")
+    airflow.wait(
+        lambda: (airflow.out / "in_steps").read_text() == "manual " * 4 + "scheduled " * 4, "all tasks of a cleared run"
+    )
+    assert note_of(airflow, "in_steps", scheduled["in_steps"]) == words
+
+
+def test_er9_the_partition_of_a_run_that_was_deleted_is_made_again(airflow: Airflow) -> None:
+    before = airflow.wait_finished("once", 2)
+    for _, _, run_id in before:
+        assert airflow.api.ask("DELETE", f"dags/once/dagRuns/{run_id}").status_code == 204
+    airflow.parse_again("once")
+    airflow.wait_finished("once", 1)
+    assert (airflow.out / "once").read_text() == "manual scheduled scheduled "

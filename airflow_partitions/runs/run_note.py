@@ -1,0 +1,91 @@
+"""The note of a run: its partition in words, and why it did nothing.
+
+Airflow calls these listeners in the transaction that changes the run's state, in the scheduler and in the API server.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow.listeners import hookimpl
+from sqlalchemy.orm import object_session
+
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.partition import Partition
+from airflow_partitions.runs.skip import SKIP_REASON
+from airflow_partitions.timetables.base import PartitionTimetable
+
+if TYPE_CHECKING:
+    from airflow.models.dagrun import DagRun
+
+_SKIPPED = "\nSkipped: "
+_LONGEST = 1000  # what Airflow's column takes
+
+
+@hookimpl
+def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """Say which partition it is about, unless a person has left a note."""
+    if (partition := _partition_of(dag_run)) is not None:
+        note, own = dag_run.note, words(partition)
+        if not note or note.startswith(own + _SKIPPED):  # the second is a run that was cleared, and works now
+            _write(dag_run, own)
+
+
+@hookimpl
+def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """Add the reason why its tasks did nothing, if they were skipped because the partition was made already."""
+    if dag_run.run_type == "scheduled" and (partition := _partition_of(dag_run)) is not None:
+        reason, note = _skip_reason(dag_run), dag_run.note or words(partition)
+        if reason is not None and _SKIPPED not in note:
+            _write(dag_run, f"{note}{_SKIPPED}{reason}")
+
+
+def words(partition: Partition) -> str:
+    """A sentence about a *partition*, with the bounds of its interval in its own zone."""
+    time, start, end = partition.definition.time, partition.start, partition.end
+    segments = [f"{name} {value}" for name, value in partition.dimensions.items() if time is None or name != time.name]
+    if time is None or start is None or end is None:
+        return f"Partition {partition}" + (f": {', '.join(segments)}" if len(segments) > 1 else "")
+    first, last = (f"{bound:%Y-%m-%d %H:%M}{f':{bound:%S}' if bound.second else ''}" for bound in (start, end))
+    zones = dict.fromkeys((f"{start:%Z}", f"{end:%Z}"))
+    span = f"{first} {start:%Z} to {last} {end:%Z}" if len(zones) > 1 else f"{first} to {last} {start:%Z}"
+    if time.timezone not in zones:
+        span += f" ({time.timezone})"
+    return f"Partition {partition}: " + ", ".join([span, *segments])
+
+
+def _partition_of(dag_run: DagRun) -> Partition | None:
+    """The partition of a run; ``None`` if its Dag is not one of ours, or it has none."""
+    timetable: Any = getattr(dag_run.dag, "timetable", None)
+    if not isinstance(timetable, PartitionTimetable) or timetable.partition is None or dag_run.partition_key is None:
+        return None
+    try:
+        return Partition(timetable.partition, dag_run.partition_key)
+    except InvalidKeyError:  # of an older definition
+        return None
+
+
+def _skip_reason(dag_run: DagRun) -> str | None:
+    from airflow.models.xcom import XComModel
+
+    session = object_session(dag_run)
+    if session is None:
+        return None
+    query = XComModel.get_many(run_id=dag_run.run_id, key=SKIP_REASON, dag_ids=dag_run.dag_id, limit=1)
+    row = session.scalars(query).first()
+    return None if row is None else str(XComModel.deserialize_value(row))
+
+
+def _write(dag_run: DagRun, text: str) -> None:
+    """Set the note; at once, so that a person who sets one in the same moment does not fail the scheduler's commit."""
+    from airflow.models.dagrun import DagRunNote
+    from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
+
+    session, content = object_session(dag_run), text[:_LONGEST]
+    if session is not None:
+        values = {"dag_run_id": dag_run.id, "content": content}
+        statement = build_upsert_stmt(
+            get_dialect_name(session), DagRunNote, ["dag_run_id"], values, {"content": content}
+        )
+        session.execute(statement)
+        session.expire(dag_run, ["dag_run_note"])
