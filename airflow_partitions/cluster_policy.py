@@ -19,7 +19,7 @@ _TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
 
 @hookimpl
 def dag_policy(dag: DAG) -> None:
-    """Give a partitioned Dag's tasks and templates their ``partition``.
+    """Give a partitioned Dag's tasks, templates and callbacks their ``partition``.
 
     :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs, and for schedules that
         can't work.
@@ -38,19 +38,31 @@ def dag_policy(dag: DAG) -> None:
         return
     timetable.dag_id = dag.dag_id
     _refuse_past_dependencies(dag)
+    _give_partition(dag)
+
+
+def _give_partition(dag: DAG) -> None:
+    from airflow_partitions.runs.callbacks import with_partition
+    from airflow_partitions.runs.partition_argument import leave_room
+
     options = dag.jinja_environment_kwargs = dict(dag.jinja_environment_kwargs or {})
     extensions = options.get("extensions", ["jinja2.ext.do"])  # Airflow's own default
     if _TEMPLATES not in extensions:
         options["extensions"] = [*extensions, _TEMPLATES]
     for task in dag.tasks:
         _prepend_hook(task, "airflow_partitions.runs.pre_execute", "enter_partition")
+        leave_room(task)
+    for name in ("on_success_callback", "on_failure_callback"):
+        if callbacks := getattr(dag, name):
+            several = callbacks if isinstance(callbacks, list) else [callbacks]
+            setattr(dag, name, [with_partition(callback) for callback in several])
 
 
 def _refuse_past_dependencies(dag: DAG) -> None:
     from airflow.exceptions import AirflowClusterPolicyViolation
 
     for task in dag.tasks:
-        for setting in ("depends_on_past", "wait_for_downstream"):
+        for setting in ("wait_for_downstream", "depends_on_past"):  # Airflow sets the second with the first
             if getattr(task, setting, False):
                 raise AirflowClusterPolicyViolation(
                     f"{dag.dag_id}.{task.task_id}: {setting}=True has no effect on partitioned runs; remove it, and"

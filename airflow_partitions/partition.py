@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.definitions.runtime import Addition
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
+from airflow_partitions.versions import check_version
 
 
 class Partition:
     """One partition of an asset: its key together with its definition.
 
     ``str(partition)`` is the key's text. ``partition["airport"]`` (``{{ partition.airport }}`` in templates) is the
-    value of a dimension.
+    value of a dimension. It may be returned by a task, and be pickled: what arrives has the same definition and key.
 
     :param definition: of the asset's partitions.
     :param key: one of its keys, wrapped or plain, or the key's text.
@@ -24,6 +25,7 @@ class Partition:
     """
 
     __slots__ = ("_additions", "definition", "wrapped")
+    __version__: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -38,7 +40,7 @@ class Partition:
 
     @property
     def key(self) -> Any:
-        """The key, unwrapped: an :class:`Interval`, a segment's plain value, or a :class:`ProductKey`."""
+        """The key, unwrapped: an :class:`Interval`, a segment's plain value, or a :class:`ProductKey` of these."""
         return _plain(self.wrapped)
 
     @property
@@ -95,6 +97,22 @@ class Partition:
             if self._additions is not None:  # a key that was added again may come after one that came after it
                 met.add(before.text)
             before = before.previous
+
+    def serialize(self) -> dict[str, Any]:
+        """JSON form, which Airflow keeps in an XCom. What was added with a key known only at runtime is not in it."""
+        return {"definition": self.definition.to_json(), "key": self.text}
+
+    @classmethod
+    def deserialize(cls, data: Mapping[str, Any], version: int) -> Partition:
+        """The inverse of :meth:`serialize`; no author's code is imported.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version({"version": version}, cls.__version__, "a partition")
+        return Partition(from_json(data["definition"]), data["key"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Partition.deserialize, (self.serialize(), self.__version__)
 
     @property
     def _addition(self) -> Addition | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from airflow.plugins_manager import AirflowPlugin
+from airflow.sdk.serde import allow_class
 
+from airflow_partitions.keys import Interval, ProductKey, Segment
+from airflow_partitions.partition import Partition
 from airflow_partitions.runs import run_note
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
@@ -26,3 +29,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
         AssetTriggeredRuntimeTimetable,
         PartitionTriggeredRuntimeTimetable,
     ]
+
+
+for kind in (Partition, Interval, ProductKey, Segment):  # every task loads the plugins before it reads an XCom
+    allow_class(kind)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import islice
+from typing import Any
 
 import pytest
 
-from airflow_partitions import Interval, Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions import (
+    Interval,
+    Partition,
+    PartitionAtRuntime,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+)
+from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.errors import InvalidKeyError, UnknownVersionError
 
 DAY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
 AIRPORT = PartitionBySequence(["EWR", "JFK"], name="airport")
@@ -48,3 +60,63 @@ def test_a10_the_past_of_an_open_calendar_has_no_end() -> None:
 def test_a_partition_needs_a_key_of_its_definition() -> None:
     with pytest.raises(InvalidKeyError, match="'2012-12-31' is not a partition of"):
         Partition(DAY, "2012-12-31")
+
+
+def test_er8_the_key_of_a_product_has_plain_values() -> None:
+    partition = Partition(PartitionByProduct([DAY, AIRPORT]), "2013-01-03|JFK")
+    assert partition.key["airport"] == "JFK"
+    assert {"JFK": "Kennedy"}[partition.key["airport"]] == "Kennedy"
+    assert partition.key["date"] == partition["date"]
+    assert dict(partition.key) == partition.dimensions
+
+
+HOURS = PartitionByInterval("@hourly", timezone="America/New_York")
+PARTITIONS = [
+    (DAY, "2013-11-03"),
+    (HOURS, "2013-11-03T01:00-05:00"),
+    (PartitionByInterval(timedelta(seconds=90)), "2013-02-08T00:01:30Z"),
+    (PartitionBySequence([1, 2]), "2"),
+    (PartitionBySequence([(1, date(2013, 1, 1)), datetime(2013, 1, 1, tzinfo=UTC)]), "1,2013-01-01"),
+    (PartitionByProduct([DAY, AIRPORT]), "2013-01-03|JFK"),
+    (PartitionAtRuntime(name="customers"), "int:7"),
+]
+
+
+@pytest.mark.parametrize(("definition", "text"), PARTITIONS)
+def test_er11_partitions_and_keys_travel_through_xcom(definition: PartitionDefinition, text: str) -> None:
+    from airflow.sdk.serde import deserialize, serialize
+
+    import airflow_partitions.plugin  # noqa: F401 - as every task does
+
+    partition = Partition(definition, text)
+    values: Any = {"partition": partition, "wrapped": [partition.wrapped], "key": partition.key}
+    copy: Any = deserialize(json.loads(json.dumps(serialize(values))))
+    assert copy == values
+    assert [str(copy["partition"]), str(copy["wrapped"][0]), str(copy["key"])] == [text, text, str(partition.key)]
+    assert copy["partition"].start == partition.start
+    assert type(copy["key"]) is type(partition.key)
+
+
+def test_er11_an_interval_of_no_named_zone_travels_too() -> None:
+    from airflow.sdk.serde import deserialize, serialize
+
+    import airflow_partitions.plugin  # noqa: F401
+
+    zone = timezone(timedelta(hours=2))
+    interval = Interval(datetime(2013, 1, 1, tzinfo=zone), datetime(2013, 1, 2, tzinfo=zone))
+    copy: Any = deserialize(json.loads(json.dumps(serialize(interval))))
+    assert (copy, str(copy), repr(copy)) == (interval, str(interval), repr(interval))
+
+
+def test_what_another_release_put_into_an_xcom_is_refused() -> None:
+    with pytest.raises(UnknownVersionError, match="a partition has version 2; expected 1"):
+        Partition.deserialize({}, 2)
+
+
+@pytest.mark.parametrize(("definition", "text"), PARTITIONS)
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_er4_a_partition_is_pickled_as_its_json_form(definition: PartitionDefinition, text: str, protocol: int) -> None:
+    partition = Partition(definition, text)
+    copy = pickle.loads(pickle.dumps(partition, protocol))
+    assert copy == partition
+    assert (str(copy), repr(copy), copy.start) == (text, repr(partition), partition.start)

@@ -13,6 +13,7 @@ from airflow_partitions.assets.dag import PartitionedDag
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
 from airflow_partitions.assets.python import AssetFunctionOperator
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.runs.partition_argument import NAME, requires_partition
 from airflow_partitions.timetables.asset_extra import write_extra
 
 if TYPE_CHECKING:
@@ -96,5 +97,6 @@ def create_python_task(function: Callable[..., Any], name: str, outlets: list[An
     if "outlets" in decorated.kwargs:
         raise InvalidDefinitionError(f"{name}: remove outlets= from its @task; @asset writes them")
     decorated.kwargs["outlets"] = outlets
-    task: BaseOperator = decorated().operator
+    # Airflow wants a value for what it does not know when a file is parsed; the task's own hook replaces it.
+    task: BaseOperator = decorated(**{NAME: None} if requires_partition(decorated.function) else {}).operator
     return task

@@ -41,7 +41,8 @@ class AssetFunctionOperator(PythonOperator):
     """Calls the function of a decorated asset with what its parameters name.
 
     ``self`` and names of upstream assets are filled with the assets, ``partition`` with the run's
-    :class:`~airflow_partitions.partition.Partition`, ``context`` and ``outlet_events`` as in Airflow.
+    :class:`~airflow_partitions.partition.Partition`, ``context`` and ``outlet_events`` as in Airflow. Other parameters
+    with a default keep it.
     """
 
     def __init__(self, *, asset_name: str, **kwargs: Any) -> None:
@@ -66,14 +67,14 @@ class AssetFunctionOperator(PythonOperator):
 
     def _arguments(self, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for name, parameter in inspect.signature(self.python_callable).parameters.items():
-            if parameter.default is not parameter.empty:
-                continue
             if name == "context":
                 yield name, context
             elif name in ("partition", "outlet_events"):
                 yield name, context[name]
-            else:
-                yield name, _asset(self._asset_name if name == "self" else name)
+            elif name == "self":
+                yield name, _asset(self._asset_name)
+            elif parameter.default is parameter.empty:
+                yield name, _asset(name)
 
 
 def _asset(name: str) -> Asset:

@@ -84,7 +84,7 @@ class PartitionDefinition(ABC):
         """The parts of *key* by dimension name."""
         if isinstance(key, Interval | Segment):
             return {self.name: key}
-        return key
+        return key.wrapped
 
     def interval_of(self, key: Key) -> Interval | None:
         """The interval of *key*, if the definition has a time dimension."""

@@ -101,7 +101,7 @@ class PartitionByProduct(PartitionDefinition):
 
     def beside(self, key: ProductKey, step: int = 1) -> ProductKey | None:
         """The key one *step* (1 or -1) further along the segments in the same interval, ``None`` at the end."""
-        parts: dict[str, Interval | Segment] = dict(key)
+        parts = dict(key.wrapped)
         for dimension in reversed(self._segments):
             here = parts[dimension.name]
             other = dimension.next(here) if step > 0 else dimension.previous(here)
@@ -141,7 +141,8 @@ class PartitionByProduct(PartitionDefinition):
             return self.parse(value)
         if not isinstance(value, Mapping) or set(value) != set(self._names):
             raise InvalidKeyError(f"{value!r} is no key; expected a value for each of {list(self._names)}", given=value)
-        return self._wrap([self._dimensions[name].key(value[name]) for name in self._names])
+        parts = value.wrapped if isinstance(value, ProductKey) else value
+        return self._wrap([self._dimensions[name].key(parts[name]) for name in self._names])
 
     def parse(self, text: str) -> ProductKey:
         parts = split_parts(text) if isinstance(text, str) else []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
 
 from airflow_partitions.calendars.clock import Clock
 from airflow_partitions.calendars.instants import TimeRange, instant
+from airflow_partitions.calendars.zones import zone
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.versions import check_version
 
 
 class Interval:
@@ -21,6 +24,7 @@ class Interval:
     """
 
     __slots__ = ("_clock", "_end", "_start")
+    __version__: ClassVar[int] = 1
 
     def __init__(self, start: datetime, end: datetime) -> None:
         for name, bound in (("start", start), ("end", end)):
@@ -64,6 +68,26 @@ class Interval:
     def time_range(self) -> TimeRange:
         """Start and end as instants in microseconds since the epoch."""
         return self._start, self._end
+
+    def serialize(self) -> dict[str, Any]:
+        """What Airflow keeps of it in an XCom; a zone that has no name becomes the offsets of the bounds."""
+        return {
+            "start": self.start.isoformat(),
+            "end": self.end.isoformat(),
+            "timezone": getattr(self._clock.zone, "key", None),
+            "dates": self._clock.dates,
+        }
+
+    @classmethod
+    def deserialize(cls, data: dict[str, Any], version: int) -> Interval:
+        """The inverse of :meth:`serialize`.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version({"version": version}, cls.__version__, "an interval")
+        start, end = (datetime.fromisoformat(data[name]) for name in ("start", "end"))
+        tzinfo = start.tzinfo or UTC if data["timezone"] is None else zone(data["timezone"])
+        return cls.between(instant(start), instant(end), Clock(tzinfo, dates=data["dates"]))
 
     def overlaps(self, other: Interval) -> bool:
         """Whether the two share an instant."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 from airflow_partitions.keys.interval import Interval
 from airflow_partitions.keys.segment import Segment
+from airflow_partitions.versions import check_version
 
 
-class ProductKey(Mapping[str, Interval | Segment]):
-    """A mapping from dimension name to that dimension's key, in the declared order.
+class ProductKey(Mapping[str, Any]):
+    """A mapping from dimension name to that dimension's :class:`Interval` or plain value, in the declared order.
 
     ``str()`` joins the parts by ``|``; ``|`` and ``\\`` inside a part are escaped by ``\\``.
     """
 
     __slots__ = ("_names", "_parts")
+    __version__: ClassVar[int] = 1
 
     def __init__(self, names: tuple[str, ...], parts: tuple[Interval | Segment, ...]) -> None:
         self._names = names
@@ -22,14 +25,33 @@ class ProductKey(Mapping[str, Interval | Segment]):
 
     @property
     def parts(self) -> tuple[Interval | Segment, ...]:
-        """The dimensions' keys, in the declared order."""
+        """The dimensions' keys, wrapped, in the declared order."""
         return self._parts
 
-    def __getitem__(self, name: str) -> Interval | Segment:
+    @property
+    def wrapped(self) -> Mapping[str, Interval | Segment]:
+        """The dimensions' keys, wrapped, by name."""
+        return dict(zip(self._names, self._parts, strict=True))
+
+    def serialize(self) -> dict[str, Any]:
+        """What Airflow keeps of it in an XCom; its parts are serialized in their turn."""
+        return {"names": list(self._names), "parts": list(self._parts)}
+
+    @classmethod
+    def deserialize(cls, data: dict[str, Any], version: int) -> ProductKey:
+        """The inverse of :meth:`serialize`.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version({"version": version}, cls.__version__, "a key of a product")
+        return cls(tuple(data["names"]), tuple(data["parts"]))
+
+    def __getitem__(self, name: str) -> Any:
         try:
-            return self._parts[self._names.index(name)]
+            part = self._parts[self._names.index(name)]
         except ValueError:
             raise KeyError(f"no dimension {name!r}; there are: {', '.join(self._names)}") from None
+        return part.value if isinstance(part, Segment) else part
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

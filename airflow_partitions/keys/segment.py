@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
-from airflow_partitions.keys.value import Value, text_of
+from airflow_partitions.keys.value import Value, from_json, text_of, to_json
+from airflow_partitions.versions import check_version
 
 
 class Segment:
@@ -14,6 +15,7 @@ class Segment:
     """
 
     __slots__ = ("text", "value")
+    __version__: ClassVar[int] = 1
 
     value: Value
     text: str
@@ -35,6 +37,19 @@ class Segment:
         :raises InvalidKeyError: if the value is not immutable data of a supported type.
         """
         return cls(value, text_of(value))
+
+    def serialize(self) -> dict[str, Any]:
+        """What Airflow keeps of it in an XCom."""
+        return {"value": to_json(self.value), "text": self.text}
+
+    @classmethod
+    def deserialize(cls, data: dict[str, Any], version: int) -> Segment:
+        """The inverse of :meth:`serialize`.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version({"version": version}, cls.__version__, "a segment")
+        return cls(from_json(data["value"]), data["text"])
 
     @property
     def identity(self) -> tuple[str, str]:

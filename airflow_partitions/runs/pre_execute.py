@@ -34,8 +34,8 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
-    """Put ``partition`` into *context*; skip the task if the partition exists already, reschedule it while another run
-    makes it.
+    """Put ``partition`` into *context*, and pass it to the task's function; skip the task if the partition exists
+    already, reschedule it while another run makes it.
 
     Runs as every task's pre-execute hook in a partitioned Dag. A run without a usable key fails at once, without
     retries.
@@ -43,12 +43,14 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     from airflow.sdk.exceptions import AirflowFailException
 
     from airflow_partitions.runs.claim import claim
+    from airflow_partitions.runs.partition_argument import pass_partition
     from airflow_partitions.runs.skip import skip_if_materialised
 
     try:
         context["partition"] = partition_of(context)
     except (MissingPartitionError, InvalidKeyError) as error:
         raise AirflowFailException(str(error)) from error
+    pass_partition(context["task"], context["partition"])
     skip_if_materialised(context)
     claim(context, context["partition"].text)
     if isinstance(context["partition"].definition, PartitionAtRuntime):

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from airflow_partitions import Interval, PartitionKey
+from airflow_partitions.definitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, PartitionError
 from airflow_partitions.keys import ProductKey, Segment
 from airflow_partitions.keys.value import from_json
@@ -136,8 +137,18 @@ def test_json_that_is_no_key(data: Any) -> None:
 
 def test_a_product_key_is_a_mapping() -> None:
     key = ProductKey(("day", "side"), (Segment.of("a|b"), Segment.of("c\\d")))
-    assert dict(key) == {"day": Segment.of("a|b"), "side": Segment.of("c\\d")}
+    assert dict(key) == {"day": "a|b", "side": "c\\d"}
+    assert key.wrapped == {"day": Segment.of("a|b"), "side": Segment.of("c\\d")}
     assert str(key) == "a\\|b|c\\\\d"
     assert len(key) == 2
     with pytest.raises(KeyError, match="no dimension 'night'; there are: day, side"):
         key["night"]
+
+
+def test_er8_the_values_of_a_product_key_are_plain() -> None:
+    definition = PartitionByProduct([PartitionByInterval("@daily"), PartitionBySequence([1, 2], name="shop")])
+    key = definition.parse("2013-02-08|1")
+    assert key["shop"] == 1
+    assert {1: "one"}[key["shop"]] == "one"
+    assert key["time"].start.day == 8
+    assert definition.key(dict(key)) == definition.key(key) == key

@@ -18,8 +18,13 @@ def by_hand(airflow: Airflow) -> str:
     airflow.write(
         "by_hand",
         """
+        import sys
         TABLE = Asset("table")
-        with DAG("by_hand", schedule=Partitioned(None, PartitionByProduct([
+
+        def over(context):
+            (OUT / "over").write_text(f"{context['partition']} {context['partition'].key['airport'] == 'JFK'}")
+
+        with DAG("by_hand", on_success_callback=over, schedule=Partitioned(None, PartitionByProduct([
             PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="day"),
             PartitionBySequence(["EWR", "JFK"], name="airport")]), asset=TABLE)):
 
@@ -30,14 +35,26 @@ def by_hand(airflow: Airflow) -> str:
             )
 
             @task
-            def each(number, partition=None):
+            def each(number, partition):
                 (OUT / f"each{number}").write_text(partition.text)
 
+            @task
+            def each_too(number, partition=None):
+                (OUT / f"each{number}").write_text(partition.text)
+
+            @task.external_python(python=sys.executable)
+            def elsewhere(partition=None):
+                return {"partition": partition, "keys": [partition.key, partition.key["day"]]}
+
             @task(outlets=[TABLE])
-            def check(partition=None):
+            def check(returned, partition=None):
                 import json
                 from airflow.sdk import get_current_context
                 context = get_current_context()
+                assert returned["partition"] == partition
+                assert returned["keys"] == [partition.key, partition.key["day"]]
+                assert [type(key).__name__ for key in returned["keys"]] == ["ProductKey", "Interval"]
+                assert [str(key) for key in returned["keys"]] == ["2013-11-03|JFK", "2013-11-03"]
                 (OUT / "check").write_text(json.dumps({
                     "text": str(context["partition"]), "airport": partition["airport"],
                     "previous": partition.previous.text, "start": partition.start.isoformat(),
@@ -45,7 +62,7 @@ def by_hand(airflow: Airflow) -> str:
                     "key": str(partition.key), "dimensions": list(partition.dimensions),
                 }))
 
-            load >> each.expand(number=[1, 2]) >> check()
+            load >> [each.expand(number=[1, 2]), each_too.expand(number=[3])] >> check(elsewhere())
         """,
     )
     return "by_hand"
@@ -72,12 +89,14 @@ def test_a16_a_manual_run_names_a_valid_closed_partition_or_is_refused(
     assert airflow.runs(by_hand) == []
 
 
-def test_a10_a19_tasks_templates_and_mapped_tasks_see_the_partition(airflow: Airflow, by_hand: str) -> None:
+def test_a10_a19_er4_er8_er11_er13_tasks_templates_callbacks_and_mapped_tasks_see_the_partition(
+    airflow: Airflow, by_hand: str
+) -> None:
     assert airflow.trigger(by_hand, "2013-11-03|JFK").status_code == 200
     assert airflow.wait_finished(by_hand, 1)[0][:2] == ("2013-11-03|JFK", "success")
     loaded = (airflow.out / "load").read_text().strip()
     assert loaded == "2013-11-03|JFK JFK 2013-11-03 00:00:00-04:00 2013-11-04 00:00:00-05:00"
-    assert {(airflow.out / f"each{n}").read_text() for n in (1, 2)} == {"2013-11-03|JFK"}
+    assert {(airflow.out / f"each{n}").read_text() for n in (1, 2, 3)} == {"2013-11-03|JFK"}
     assert json.loads((airflow.out / "check").read_text()) == {
         "text": "2013-11-03|JFK",
         "airport": "JFK",
@@ -88,6 +107,8 @@ def test_a10_a19_tasks_templates_and_mapped_tasks_see_the_partition(airflow: Air
         "dimensions": ["day", "airport"],
     }
     assert airflow.events("table") == ["2013-11-03|JFK"]
+    airflow.wait((airflow.out / "over").exists, "the Dag's callback")
+    assert (airflow.out / "over").read_text() == "2013-11-03|JFK True"
     extra = json.loads(airflow.sql("select extra from asset where name = 'table'")[0][0])
     assert extra["airflow_partitions"]["definition"]["kind"] == "product"
 

@@ -46,7 +46,7 @@ class Lake(NamedTuple):
 
 def part(key: Key, name: str) -> Any:
     """The part *name* of *key*: when it starts, or its value."""
-    found = key[name] if isinstance(key, ProductKey) else key
+    found = key.wrapped[name] if isinstance(key, ProductKey) else key
     return found.start.astimezone(UTC) if isinstance(found, Interval) else found.value
 
 
