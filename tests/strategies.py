@@ -28,6 +28,8 @@ ZONES = (
     "Africa/Casablanca",  # four changes a year
     "Asia/Tehran",  # half-hour offset, changes at midnight
     "America/St_Johns",  # half-hour offset, changes a minute past midnight
+    "Pacific/Chatham",  # changes at a quarter to three
+    "Antarctica/Troll",  # two hours of summer time
 )
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 

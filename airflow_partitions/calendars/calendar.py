@@ -1,8 +1,9 @@
 """Calendars: the boundaries that tile time into half-open intervals.
 
-A boundary of a cron calendar is an instant whose local wall clock matches the cron. Matches that the clock jumps over
-become one boundary at the first instant after the jump. Matches that the clock shows twice count twice only if the
-cron's hour field takes every hour; otherwise the first one counts.
+A boundary of a cron calendar is an instant whose local wall clock matches the cron. If the cron's hour field takes
+every hour, that is all: none where the clock jumps over a match, two where it shows one twice. Otherwise matches that
+the clock jumps over become one boundary at the first instant after the jump, and of a match shown twice the first one
+counts.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ class Calendar(Protocol):
     def boundaries(self, start: int, end: int) -> Iterator[int]:
         """The boundaries in ``[start, end)``, in order."""
 
+    def airflow_tick(self, boundary: int) -> int:
+        """The instant at which Airflow's cron timetables have a *boundary*.
+
+        They move the first match that the clock jumps over on by the length of the jump, and have none before it; of a
+        match that the clock shows twice they take the second. With a cron that takes every hour they count elapsed time
+        from the match before.
+        """
+
 
 class ElapsedCalendar:
     """Boundaries every *step* microseconds of real elapsed time, one of them at *anchor*."""
@@ -50,6 +59,9 @@ class ElapsedCalendar:
 
     def boundaries(self, start: int, end: int) -> Iterator[int]:
         return iter(range(start + (self._anchor - start) % self._step, end, self._step))
+
+    def airflow_tick(self, boundary: int) -> int:
+        return boundary
 
 
 class CronCalendar:
@@ -97,6 +109,30 @@ class CronCalendar:
             for match in self._cron.matches(low, min(end, period.end) + period.offset):
                 yield match - period.offset
 
+    def airflow_tick(self, boundary: int) -> int:
+        period = self._timeline.period(boundary)
+        if self._cron.every_hour:
+            return self._after_elapsed(boundary, period)
+        if period.offset > period.before:
+            jumped = self._cron.after(period.start + period.before - 1)
+            if jumped is not None and jumped < period.start + period.offset and boundary <= jumped - period.before:
+                return jumped - period.before
+        back = period.offset - self._timeline.period(period.end).offset
+        return boundary + back if back > 0 and boundary + back >= period.end else boundary
+
+    def _after_elapsed(self, boundary: int, period: OffsetPeriod) -> int:
+        """The instant that Airflow has instead of *boundary*: it adds what wall clocks differ by as elapsed time."""
+        at = self.floor(boundary - 1)
+        if at is None or at >= period.start:
+            return boundary
+        while at < boundary:
+            wall = at + self._timeline.offset(at)
+            match = self._cron.after(wall)
+            if match is None:
+                return boundary
+            at += match - wall
+        return at
+
     def _first_wall(self, period: OffsetPeriod) -> int:
         """The first wall-clock moment of the period that may match: a repeated one only if every hour counts."""
         if period.offset < period.before and not self._cron.every_hour:
@@ -108,6 +144,7 @@ class CronCalendar:
         gap_end = period.start + period.offset
         return (
             period.offset > period.before
+            and not self._cron.every_hour
             and self._cron.count(period.start + period.before, gap_end) > 0
             and self._cron.count(gap_end, gap_end + 1) == 0
         )

@@ -41,7 +41,7 @@ class Cron:
         fields, nth = _expand(expression, self.expression)
         minutes, hours, self._days, self._months, self._weekdays = fields
         self._nth = nth
-        #: Whether the hour field takes every hour, so that an hour the clock repeats counts twice.
+        #: Whether the hour field takes every hour, so that there is a boundary each time the clock shows a match.
         self.every_hour = hours == ["*"]
         all_minutes = _numbers(minutes, range(60))
         self._times = [h * HOUR + m * MINUTE for h in _numbers(hours, range(24)) for m in all_minutes]

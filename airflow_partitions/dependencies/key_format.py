@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import attrs
 
-from airflow_partitions.calendars.instants import DAY, SECOND, instant, wall_of
+from airflow_partitions.calendars.instants import DAY, HOUR, SECOND, instant, utc, wall_of
 from airflow_partitions.calendars.steps import ahead
-from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
+from airflow_partitions.calendars.timeline import FIRST, LAST, OffsetPeriod, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionByInterval, PartitionByProduct, PartitionDefinition, from_json
 from airflow_partitions.dependencies.box import intervals
+from airflow_partitions.dependencies.time_format import TimeFormat
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.product_key import split_parts
@@ -27,8 +27,9 @@ _PROBES = 64
 class KeyFormat:
     """The keys of *definition* as a producer writes them that knows nothing of this package: the start of the interval.
 
-    Such are Airflow's own partition timetables, and programs that send events over REST. The parts of a product are
-    joined by ``|``, in the declared order.
+    Such are Airflow's own partition timetables and mappers, and programs that send events over REST. The parts of a
+    product are joined by ``|``, in the declared order. Where the clock changes, Airflow has other starts than the
+    definition's calendar: a start that is skipped or repeated comes later there, and means the same interval.
 
     .. code-block:: python
 
@@ -36,7 +37,9 @@ class KeyFormat:
         len(KeyFormat(hours).keys("2013-11-03T01:00:00"))  # 2: the clock shows it twice
 
     :param definition: of the keys, with a time dimension.
-    :param format: of the start, as for ``strftime``; the default is that of Airflow's timetables.
+    :param format: of the start, as for ``strftime``, with ``{quarter}`` for the number of the quarter; the default is
+        that of Airflow's timetables. Those of its mappers are ``%Y-%m-%dT%H``, ``%Y-%m-%d``, ``%Y-%m-%d (W%V)``,
+        ``%Y-%m``, ``%Y-Q{quarter}`` and ``%Y``.
     :param timezone: IANA name of the zone in which the start is written; by default the definition's.
     :raises InvalidDefinitionError: if the format writes different keys alike, other than those in an hour that the
         clock repeats, or the definition has no time.
@@ -45,6 +48,12 @@ class KeyFormat:
     definition: PartitionDefinition
     format: str = "%Y-%m-%dT%H:%M:%S"
     timezone: str | None = None
+
+    _format: TimeFormat = attrs.field(init=False, eq=False, repr=False)
+
+    @_format.default
+    def _read_format(self) -> TimeFormat:
+        return TimeFormat(self.format)
 
     def __attrs_post_init__(self) -> None:
         for interval in self._some():
@@ -76,10 +85,12 @@ class KeyFormat:
         if isinstance(wrapped, ProductKey):
             parts = (Segment.of(self._text(p)) if isinstance(p, Interval) else p for p in wrapped.parts)
             return str(ProductKey(tuple(wrapped), tuple(parts)))
-        return self._text(wrapped)
+        return self._text(self._time.key(wrapped))
 
     def keys(self, text: str) -> tuple[Key, ...]:
         """The keys that the producer writes as *text*: two where the clock repeats and the format has no offset.
+
+        Soon after a clock change, a text that is no start means the key that holds its instant.
 
         :raises InvalidKeyError: if *text* is malformed, or there is no such key; the nearest are in the message.
         """
@@ -113,12 +124,16 @@ class KeyFormat:
     def _zone(self) -> ZoneInfo:
         return zone(self._time.timezone if self.timezone is None else self.timezone)
 
-    def _text(self, key: Any) -> str:
-        return str(key.start.astimezone(self._zone).strftime(self.format))
+    def _text(self, interval: Interval) -> str:
+        start, _ = interval.time_range
+        # A timetable of another zone has another cron than the definition.
+        at = self._time.calendar.airflow_tick(start) if self._zone == zone(self._time.timezone) else start
+        return self._format.write(utc(at).astimezone(self._zone))
 
     def _intervals(self, text: str) -> list[Interval]:
+        """The intervals that are written as *text*; after a clock change, else those that hold its instant."""
         try:
-            moment = datetime.strptime(text, self.format)  # noqa: DTZ007 - its zone is ours if it names none
+            moment = self._format.read(text)
         except (TypeError, ValueError) as error:
             raise InvalidKeyError(
                 f"{text!r} is not a key of {self.definition!r} as its producer writes it: {error}", given=text
@@ -127,14 +142,16 @@ class KeyFormat:
         if not FIRST + 2 * DAY <= at < LAST - 2 * DAY:
             raise InvalidKeyError(f"{text!r} is too close to the end of Python's calendar, years 1 to 9999", given=text)
         line = timeline(self._zone)
-        shown = (line.instants(at) or (line.after_gap(at),)) if moment.tzinfo is None else (at,)
-        matches = [interval for start in shown if (interval := self._starting(start)) and self._text(interval) == text]
+        wall = at if moment.tzinfo is None else at + line.offset(at)
+        shown = line.instants(wall) or (line.after_gap(wall),)
+        there = dict.fromkeys(interval for at in shown for interval in self._around(at))
+        matches = [interval for interval in there if self._text(interval) == text]
+        if not matches and self._format.write(moment) == text:
+            late = (at for at in (shown if moment.tzinfo is None else (at,)) if _is_after_change(line.period(at), at))
+            matches = [interval for interval in map(self._holding, late) if interval is not None]
         if not matches:
-            near = (
-                self._starting(self._time.calendar.floor(shown[0])),
-                self._starting(self._time.calendar.after(shown[0])),
-            )
-            nearest = tuple(self._text(interval) for interval in near if interval is not None)
+            near = (self._time.calendar.floor(shown[0]), self._time.calendar.after(shown[0]))
+            nearest = tuple(self._text(i) for i in (self._holding(at) for at in near) if i is not None)
             hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
             raise InvalidKeyError(
                 f"{text!r} is not a key of {self.definition!r} written as {self.format!r}{hint}",
@@ -143,10 +160,15 @@ class KeyFormat:
             )
         return matches
 
-    def _starting(self, at: int | None) -> Interval | None:
-        """The interval that starts at an instant."""
-        interval = None if at is None else next(intervals(self._time, self._time.overlapping(at, at + 1)), None)
-        return interval if interval is not None and interval.time_range[0] == at else None
+    def _around(self, at: int) -> Iterator[Interval]:
+        """The interval that holds an instant, and the others since a clock change just before it, in order."""
+        period = timeline(self._zone).period(at)
+        low = period.start if _is_after_change(period, at) else at
+        yield from intervals(self._time, self._time.overlapping(low, at + 1))
+
+    def _holding(self, at: int | None) -> Interval | None:
+        """The interval that holds an instant."""
+        return None if at is None else next(intervals(self._time, self._time.overlapping(at, at + 1)), None)
 
     def _some(self) -> Iterator[Interval]:
         """Intervals to try the format on."""
@@ -154,3 +176,9 @@ class KeyFormat:
         start = self._time.calendar.floor(_PROBE) if first is None else first.time_range[0]
         if start is not None:
             yield from intervals(self._time, self._time.overlapping(start, ahead(self._time.calendar, start, _PROBES)))
+
+
+def _is_after_change(period: OffsetPeriod, at: int) -> bool:
+    """Whether Airflow may have moved a start to the instant *at* because of the clock change before it."""
+    change = abs(period.offset - period.before)
+    return change > 0 and at < period.start + change + HOUR

@@ -52,7 +52,7 @@ def cron_boundaries(expression: str, zone: str, start: datetime, end: datetime) 
         wall = _wall(at, tz)
         assert wall.second == 0, "the oracle walks whole minutes"
         step = HOUR if _wall(at + HOUR, tz) - wall == HOUR else MINUTE
-        if _between(matches, expected, wall):  # the clock jumped over these
+        if not every_hour and _between(matches, expected, wall):  # the clock jumped over these
             found.add(at)
         for match in _between(matches, wall, wall + step):
             if every_hour or match not in shown:

@@ -37,7 +37,9 @@ def starts(keys: Iterable[Interval]) -> list[datetime]:
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("cron", ["@hourly", "@daily", "*/15 * * * *", "30 2 * * *", "0 */2 * * *", "@monthly"])
+@pytest.mark.parametrize(
+    "cron", ["@hourly", "30 * * * *", "@daily", "*/15 * * * *", "30 2 * * *", "0 */2 * * *", "@monthly"]
+)
 def test_a2_boundaries_of_a_whole_year(cron: str, zone: str) -> None:
     year = {"Asia/Kathmandu": 1986, "Pacific/Apia": 2011, "America/St_Johns": 2006}.get(zone, 2013)
     start, end = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
@@ -46,6 +48,24 @@ def test_a2_boundaries_of_a_whole_year(cron: str, zone: str) -> None:
     assert starts(keys) == expected
     assert [end for _, end in bounds(keys[:-1])] == expected[1:]
     assert len({str(key) for key in keys}) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("cron", "zone", "day", "walls"),
+    [
+        ("30 * * * *", "America/New_York", "2024-03-10", "00:30 01:30 03:30 04:30"),
+        ("30 * * * *", "America/New_York", "2024-11-03", "00:30 01:30 01:30 02:30"),
+        ("0 * * * *", "Pacific/Chatham", "2024-09-29", "00:00 01:00 02:00 04:00"),
+        ("0 * * * *", "Australia/Lord_Howe", "2013-10-06", "00:00 01:00 03:00 04:00"),
+        ("30 * * * *", "Australia/Lord_Howe", "2013-04-07", "00:30 01:30 01:30 02:30"),
+        ("30 2,3 * * *", "America/New_York", "2024-03-10", "03:00 03:30"),
+        ("30 1,2 * * *", "America/New_York", "2024-11-03", "01:30 02:30"),
+    ],
+)  # fmt: skip
+def test_ek2_a_cron_of_every_hour_has_no_boundary_but_its_matches(cron: str, zone: str, day: str, walls: str) -> None:
+    definition = PartitionByInterval(cron, timezone=zone)
+    end = datetime.fromisoformat(f"{day}T05:00").replace(tzinfo=ZoneInfo(zone))
+    assert [f"{key.start:%H:%M}" for key in definition.keys(day, end)][:4] == walls.split()
 
 
 @given(windows())

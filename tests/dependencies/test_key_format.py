@@ -40,8 +40,29 @@ def test_parts_of_a_product_are_joined() -> None:
     assert len(key_format.keys("EWR|2013-11-03 01")) == 2
 
 
+def test_ek11_weeks_and_quarters_are_read() -> None:
+    weeks = KeyFormat(PartitionByInterval("0 0 * * 1"), "%Y-%m-%d (W%V)")
+    assert list(map(str, weeks.keys("2026-02-09 (W07)"))) == ["2026-02-09"]
+    assert weeks.text("2024-12-30") == "2024-12-30 (W01)"
+    iso = KeyFormat(PartitionByInterval("0 0 * * 1"), "%G-W%V")
+    assert list(map(str, iso.keys("2025-W01"))) == ["2024-12-30"]
+    quarters = KeyFormat(PartitionByInterval("@quarterly"), "%Y-Q{quarter}")
+    assert list(map(str, quarters.keys("2026-Q3"))) == ["2026-07-01"]
+    assert quarters.text("2026-10-01") == "2026-Q4"
+    for key_format, text in ((weeks, "2026-02-09 (W08)"), (weeks, "2026-02-10 (W07)"), (quarters, "2026-Q5")):
+        with pytest.raises(InvalidKeyError):
+            key_format.keys(text)
+    with pytest.raises(InvalidDefinitionError, match="writes 2013-01-"):
+        KeyFormat(PartitionByInterval("@daily"), "%Y-Q{quarter}")
+
+
+def test_ek1_an_hour_that_the_clock_skips_is_the_one_after_it() -> None:
+    (key,) = KeyFormat(HOURS, "%Y-%m-%dT%H").keys("2013-03-10T02")  # written by FanOutMapper with a DayWindow
+    assert str(key) == "2013-03-10T03:00-04:00"
+
+
 @pytest.mark.parametrize("text", [
-    "2013-03-10T02:00:00", "2013-03-10T05:30:00", "2013-3-10T05:00:00", "2012-12-31T23:00:00", "soon", "", None, 5,
+    "2013-03-10T05:30:00", "2013-3-10T05:00:00", "2012-12-31T23:00:00", "soon", "", None, 5,
     "0001-01-01T00:00:00", "9999-12-31T23:00:00", "2013-03-10T05:00:00 ",
 ])  # fmt: skip
 def test_malformed_texts_are_refused(text: str) -> None:
@@ -73,5 +94,5 @@ def test_formats_that_can_not_work(definition: PartitionByInterval, form: str, s
 
 
 @pytest.mark.parametrize("key_format", [KeyFormat(HOURS), KeyFormat(AIRPORT_HOURS, "%Y-%m-%d %H", "UTC")])
-def test_foreign_comes_back_from_json(key_format: KeyFormat) -> None:
+def test_a_format_comes_back_from_json(key_format: KeyFormat) -> None:
     assert KeyFormat.from_json(key_format.to_json()) == key_format
