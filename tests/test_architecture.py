@@ -19,6 +19,7 @@ PACKAGE = ROOT.name
 FLOORS = (
     "errors",
     "versions",
+    "exports",
     "calendars",
     "keys",
     "definitions",

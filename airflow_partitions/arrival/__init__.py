@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "PartitionSensor": "sensor",
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
     from airflow_partitions.arrival.watcher import ArrivalTrigger
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_exports(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

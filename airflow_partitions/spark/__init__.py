@@ -5,8 +5,9 @@ Names are loaded when first used: a driver has no Airflow, a scheduler no Spark.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "Job": "running_job",
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
     from airflow_partitions.spark.running_job import Job, job
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_exports(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -43,17 +43,17 @@ class Jobs:
 
     def reading(self) -> list[str]:
         """Those that read anything since :meth:`begin`, in words."""
-        found, known, newest = [], 0, self._first - 1
+        reads, jobs, newest = [], 0, self._first - 1
         for job in self._newest():
             if job.jobId() < self._first:
                 break
-            known, newest = known + 1, max(newest, job.jobId())
+            jobs, newest = jobs + 1, max(newest, job.jobId())
             query = self._store.jobWithAssociatedSql(job.jobId()).productElement(1)
             hidden = query.isEmpty() or job.name().startswith(_ITERATING)
             if hidden and (rows := self._rows(job)):
-                found.append(f"job {job.jobId()}, {job.name()}: {rows} rows")
-        forgotten = newest - self._first + 1 - known
-        return [*reversed(found), *([f"{forgotten} jobs beyond spark.ui.retainedJobs"] if forgotten else [])]
+                reads.append(f"job {job.jobId()}, {job.name()}: {rows} rows")
+        forgotten = newest - self._first + 1 - jobs
+        return [*reversed(reads), *([f"{forgotten} jobs beyond spark.ui.retainedJobs"] if forgotten else [])]
 
     def _newest(self) -> Iterator[Any]:
         jobs = self._store.jobsList(None)

@@ -38,9 +38,9 @@ class ListedStore(ReadOnlyStore):
         for directory in [""] if directories is None else directories:
             for below, size in sizes(self.place / directory if directory else self.place).items():
                 levels = (f"{directory}/{below}" if directory else below).split("/")
-                found, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
-                if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(found, accept):
-                    files.setdefault(found, {})[f"{found}/{name}"] = size
+                folder, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
+                if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(folder, accept):
+                    files.setdefault(folder, {})[f"{folder}/{name}"] = size
         return {directory: PartitionFiles(self.root, below) for directory, below in sorted(files.items())}
 
     def _accepts(self, directory: str, accept: Accept | None) -> bool:

@@ -46,14 +46,14 @@ class LogStore(Store):
 
     :ivar folder: where the log is.
     :ivar root: path of the dataset.
-    :ivar found: the folders that are there. They are the partitions until the first commit.
+    :ivar folders: the folders that are there. They are the partitions until the first commit.
     :ivar ownership: what becomes of these.
     :ivar location: the root, as it is reached.
     """
 
     folder: Location
     root: str
-    found: ListedStore | None = None
+    folders: ListedStore | None = None
     ownership: Ownership = Ownership.OWNED
     location: Location = attrs.field(kw_only=True)
 
@@ -69,8 +69,8 @@ class LogStore(Store):
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
     ) -> Mapping[str, PartitionFiles]:
         log = self.log.snapshot(directories, lambda directory: accept is None or accepts(directory, accept))
-        if not log.number and self.found is not None:
-            return self.found.snapshot(directories, accept)
+        if not log.number and self.folders is not None:
+            return self.folders.snapshot(directories, accept)
         return LazyMapping(log.partitions, self._content)
 
     def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
@@ -159,7 +159,7 @@ class LogStore(Store):
 
         :raises StorageError: if nobody said what to do with them.
         """
-        there = {} if self.found is None else self.found.snapshot()
+        there = {} if self.folders is None else self.folders.snapshot()
         if there and self.ownership is Ownership.OWNED:
             raise StorageError(
                 f"{self.root!r} holds {len(there)} partitions made by others, such as {min(there)!r}; expected"
