@@ -6,6 +6,7 @@ import types
 from collections.abc import Collection
 from datetime import date, datetime
 from typing import Any, ClassVar, NoReturn, TypeGuard, Union, get_args, get_origin, get_type_hints
+from weakref import WeakSet
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 
@@ -19,6 +20,10 @@ _ALLOWED_NAMES = frozenset(
     }
 )  # fmt: skip
 _FIELD_TYPES = (int, float, str, date, datetime, tuple)
+# What Python makes of "def" in a class; a subclass of one could run code when it is named or looked up.
+_METHOD_TYPES = (types.FunctionType, property, staticmethod, classmethod)
+# The classes whose bodies were checked: type.__new__(PartitionKeyMeta, …) makes one that was not.
+_CHECKED: WeakSet[type] = WeakSet()
 
 
 class PartitionKeyMeta(type):
@@ -26,8 +31,10 @@ class PartitionKeyMeta(type):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> PartitionKeyMeta:
         if not any(isinstance(base, PartitionKeyMeta) for base in bases):
-            return super().__new__(mcs, name, bases, {**namespace, "__slots__": ("_values",)})
-        if len(bases) != 1 or kwargs:
+            root = super().__new__(mcs, name, bases, {**namespace, "__slots__": ("_values",)})
+            _CHECKED.add(root)
+            return root
+        if len(bases) != 1 or bases[0] not in _CHECKED or kwargs:
             raise InvalidDefinitionError(f"{name}: a PartitionKey class has PartitionKey as its only base, no options")
         inherited: tuple[tuple[str, Any], ...] = getattr(bases[0], "_fields", ())
         for attribute, value in namespace.items():
@@ -36,6 +43,7 @@ class PartitionKeyMeta(type):
         cls._fields = (*inherited, *_checked_fields(cls, dict(inherited)))
         if not cls._fields:
             raise InvalidDefinitionError(f"{name} has no fields; expected at least one annotation such as 'x: float'")
+        _CHECKED.add(cls)
         return cls
 
     _fields: tuple[tuple[str, Any], ...] = ()
@@ -47,6 +55,9 @@ class PartitionKeyMeta(type):
         if name != "_fields" or cls.__dict__.get("_fields"):
             raise InvalidDefinitionError(f"{cls.__name__} is frozen; {name!r} can't be set on it")
         super().__setattr__(name, value)
+
+    def __delattr__(cls, name: str) -> NoReturn:
+        raise InvalidDefinitionError(f"{cls.__name__} is frozen; {name!r} can't be removed from it")
 
     def fields(cls) -> tuple[str, ...]:
         """Names of the fields, in the declared order."""
@@ -139,7 +150,7 @@ class PartitionKey(metaclass=PartitionKeyMeta):
 
 def is_partition_key(value: object) -> TypeGuard[PartitionKey]:
     """Whether *value* is a key of a :class:`PartitionKey` class."""
-    return isinstance(type(value), PartitionKeyMeta)
+    return type(value) in _CHECKED
 
 
 def _check_attribute(owner: str, attribute: str, value: object, inherited: Collection[str]) -> None:
@@ -149,7 +160,7 @@ def _check_attribute(owner: str, attribute: str, value: object, inherited: Colle
             f"{owner}.{attribute} is not allowed: it could run code in the scheduler or the API server;"
             " a PartitionKey class has annotated fields, plain methods and, for display, __str__"
         )
-    if not special and not isinstance(value, types.FunctionType | property | staticmethod | classmethod):
+    if not special and type(value) not in _METHOD_TYPES:
         raise InvalidDefinitionError(
             f"{owner}.{attribute} = {value!r} is not a field; write '{attribute}: {type(value).__name__}'"
             " and give the value when a key is made"
@@ -188,7 +199,7 @@ def _options(kind: Any) -> tuple[Any, ...]:
 def _is_immutable(kind: Any) -> bool:
     if get_origin(kind) is tuple:
         return all(item is ... or _is_immutable(item) for item in get_args(kind))
-    return isinstance(kind, PartitionKeyMeta) or kind in _FIELD_TYPES
+    return kind in _CHECKED if isinstance(kind, PartitionKeyMeta) else kind in _FIELD_TYPES
 
 
 def _converted(owner: str, name: str, kind: Any, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Parse-time checks for Dags that can never run: cycles over assets, unpartitioned consumers.
+"""Parse-time checks for Dags that can never run: cycles over assets, unpartitioned consumers of partitions.
 
 They see one file; ``airflow asset-partitions doctor`` sees all.
 """
@@ -32,20 +32,46 @@ _NAMED = (Asset, AssetNameRef, SerializedAsset, SerializedAssetNameRef)
 
 @attrs.frozen
 class DagNode:
-    """A Dag with partitions, and the names of the assets around it."""
+    """A Dag, and the names of the assets around it.
+
+    :ivar partitioned: whether it makes partitions.
+    :ivar keyed: whether its runs have a key each, which Airflow puts on the events of all that they write.
+    """
 
     dag_id: str
     reads: frozenset[str]
     writes: frozenset[str]
+    partitioned: bool = True
+    keyed: bool = True
 
     @classmethod
     def of(cls, dag: Any) -> DagNode:
-        """The node of a *dag* as its file declares it, or as it is serialized; one without partitions has no assets."""
-        if not has_partitions(dag.timetable):
-            return cls(dag.dag_id, frozenset(), frozenset())
+        """The node of a *dag* as its file declares it, or as it is serialized."""
         outlets = (outlet for task in dag.tasks for outlet in task.outlets or ())
-        reads = frozenset(leaf.name for leaf in _upstreams(dag.timetable))
-        return cls(dag.dag_id, reads, frozenset(outlet.name for outlet in outlets if isinstance(outlet, _NAMED)))
+        return cls(
+            dag.dag_id,
+            frozenset(leaf.name for leaf in _upstreams(dag.timetable)),
+            frozenset(outlet.name for outlet in outlets if isinstance(outlet, _NAMED)),
+            has_partitions(dag.timetable),
+            isinstance(dag.timetable, PartitionTimetable) and dag.timetable.partition is not None,
+        )
+
+
+@attrs.frozen
+class DeadEnd:
+    """An asset that runs with a key write, and a Dag without partitions that waits for it."""
+
+    asset: str
+    producer: str
+    consumer: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.consumer} has no partitions, but waits for asset {self.asset!r}, which {self.producer} writes: all"
+            f" events of its runs have the run's key, and an event with a key never starts a Dag without partitions."
+            f" Start {self.consumer} by TriggerDagRunOperator in {self.producer}, let only Dags without partitions"
+            f" write {self.asset!r}, or say in {self.consumer} which partitions to make of it: schedule=Partitioned(…)"
+        )
 
 
 @attrs.frozen
@@ -75,8 +101,8 @@ _FILES: dict[str, dict[str, DagNode]] = defaultdict(dict)
 def check_schedule(dag: DAG) -> None:
     """Refuse a Dag whose schedule can't work.
 
-    :raises AirflowClusterPolicyViolation: if a Dag without partitions waits for partitions, which never start it, or
-        if Dags of one file wait for each other.
+    :raises AirflowClusterPolicyViolation: if a Dag without partitions waits for what is written with a key only, which
+        never starts it, or if Dags of one file wait for each other.
     """
     upstreams = _upstreams(dag.timetable)
     if not has_partitions(dag.timetable):
@@ -91,6 +117,8 @@ def check_schedule(dag: DAG) -> None:
     file[dag.dag_id] = DagNode.of(dag)
     if cycle := next((cycle for cycle in cycles(file) if dag.dag_id in cycle), None):
         raise AirflowClusterPolicyViolation(str(cycle))
+    if dead_end := next((end for end in dead_ends(file) if dag.dag_id in (end.producer, end.consumer)), None):
+        raise AirflowClusterPolicyViolation(str(dead_end))
 
 
 def has_partitions(timetable: Any) -> bool:
@@ -98,9 +126,18 @@ def has_partitions(timetable: Any) -> bool:
     return isinstance(timetable, PartitionTimetable) or bool(getattr(timetable, "partitioned", False))
 
 
+def dead_ends(nodes: Mapping[str, DagNode]) -> Iterator[DeadEnd]:
+    """Dead ends among the Dags *nodes*, by their ids."""
+    keyed = {name: node.dag_id for node in nodes.values() if node.keyed for name in node.writes}
+    for node in nodes.values():
+        if not node.partitioned:
+            for name in sorted(node.reads & keyed.keys()):
+                yield DeadEnd(name, keyed[name], node.dag_id)
+
+
 def cycles(nodes: Mapping[str, DagNode]) -> Iterator[Cycle]:
-    """Cycles among the Dags *nodes*, by their ids; no Dag is in two of them."""
-    left = dict(sorted(nodes.items()))
+    """Cycles among the Dags *nodes* that have partitions, by their ids; no Dag is in two of them."""
+    left = {dag_id: node for dag_id, node in sorted(nodes.items()) if node.partitioned}
     while True:
         writers: dict[str, set[str]] = defaultdict(set)
         for node in left.values():

@@ -270,6 +270,18 @@ def first(): ...
 @asset(schedule=first, partition=DAYS)
 def second(): ...
 """
+BOTH = """
+@asset.multi(schedule="@daily", partition=DAYS, outlets=[Asset("parts")])
+def parts(): ...
+
+with DAG("both", schedule=Partitioned("@daily", DAYS)):
+    EmptyOperator(task_id="write", outlets=[parts.objects[0], Asset("beside")])
+"""
+CONSUMER = """
+with DAG("plain", schedule=Asset("other") & Asset("beside")):
+    EmptyOperator(task_id="nothing")
+"""
+MIXED, MIXED_TOO = BOTH + CONSUMER, CONSUMER + BOTH
 PLAIN = """
 with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
     EmptyOperator(task_id="nothing"{1})
@@ -333,8 +345,10 @@ def test_what_cant_work_is_an_import_error_that_names_the_fix(read: Any, source:
         (HOURLY + "plain = DAG('plain', schedule=hourly & Asset('other'))", "never starts a Dag without"),
         (HOURLY + "@asset(schedule=hourly, partition=None)\ndef plain(): ...", "never starts a Dag without"),
         (CIRCLE, "waits for itself"),
+        (MIXED, "Start plain by TriggerDagRunOperator in both"),
+        (MIXED_TOO, "Start plain by TriggerDagRunOperator in both"),
     ],
 )
-def test_what_never_runs_is_an_import_error(read: Any, source: str, said: str) -> None:
+def test_er5_what_never_runs_is_an_import_error(read: Any, source: str, said: str) -> None:
     (error,) = read(source).import_errors.values()
     assert said in error

@@ -185,3 +185,40 @@ def test_a8_a_key_class_has_one_base_and_no_metaclass_of_its_own() -> None:
 
         class Meta(PartitionKeyMeta):
             pass
+
+
+class NamedProperty(property):
+    def __set_name__(self, owner: type, name: str) -> None:
+        raise AssertionError("an author's code ran")
+
+
+class GettingMethod(classmethod):  # type: ignore[type-arg]
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise AssertionError("an author's code ran")
+
+
+@pytest.mark.parametrize("method", [NamedProperty(lambda self: 1), GettingMethod(lambda cls: 1)])
+def test_er16_a_subclass_of_a_kind_of_method_is_no_method(method: Any) -> None:
+    with pytest.raises(InvalidDefinitionError, match=r"Evil.m = .* is not a field"):
+        PartitionKeyMeta("Evil", (PartitionKey,), {"__annotations__": {"x": int}, "m": method})
+
+
+def test_er16_a_class_made_past_the_check_has_no_keys() -> None:
+    def init(self: Any, x: int) -> None:
+        object.__setattr__(self, "_values", (x,))
+
+    namespace = {"__slots__": (), "_fields": (("x", int),), "__init__": init}
+    evil = type.__new__(PartitionKeyMeta, "Evil", (PartitionKey,), namespace)
+    with pytest.raises(InvalidKeyError, match="can't be a key"):
+        Segment.of(evil(1))
+    with pytest.raises(InvalidDefinitionError, match=r"Outer.inner has type .*; expected int"):
+        PartitionKeyMeta("Outer", (PartitionKey,), {"__annotations__": {"inner": evil}})
+    with pytest.raises(InvalidDefinitionError, match="Heir: a PartitionKey class has PartitionKey as its only base"):
+        PartitionKeyMeta("Heir", (evil,), {})
+
+
+def test_er16_a_method_of_a_key_class_can_not_be_removed() -> None:
+    with pytest.raises(InvalidDefinitionError, match="Position is frozen; '__str__' can't be removed from it"):
+        del Position.__str__
+    with pytest.raises(InvalidDefinitionError, match="PartitionKey is frozen; '__hash__'"):
+        del PartitionKey.__hash__

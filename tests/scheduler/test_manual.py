@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.scheduler.conftest import Airflow
+from tests.scheduler.conftest import HEADER, Airflow
 
 DATABASES = ("postgresql",)  # the database has little to do with it
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("one_day")]
@@ -182,6 +183,33 @@ def test_a_run_whose_key_was_cleared_fails_before_work(airflow: Airflow) -> None
     assert (airflow.out / "keyless").read_text() == "b"
     logs = "".join(path.read_text() for path in airflow.home.logs.rglob("dag_id=keyless/**/attempt=*.log"))
     assert "has no partition_key (it was cleared)" in logs
+
+
+def test_er5_an_asset_beside_a_partitioned_one_starts_no_dag_without_partitions_and_says_how(airflow: Airflow) -> None:
+    source = """
+        DAYS = PartitionByInterval("@daily", start="2013-01-01")
+        with DAG("beside", schedule=Partitioned(None, DAYS, asset=(MADE := Asset("beside_made")))):
+            write = EmptyOperator(task_id="write", outlets=[MADE, Asset("beside")])
+            {then}
+
+        with DAG("after_beside", schedule={schedule}):
+            EmptyOperator(task_id="nothing")
+        """
+    (airflow.home.dags / "beside.py").write_text(
+        HEADER.format(out="") + textwrap.dedent(source.format(then="", schedule='Asset("beside")'))
+    )
+
+    def import_errors() -> str:
+        return " ".join(error["stack_trace"] for error in airflow.api.get("importErrors")["import_errors"])
+
+    airflow.wait(lambda: "TriggerDagRunOperator in beside" in import_errors(), "the import error")
+    trigger = """
+            from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+            write >> TriggerDagRunOperator(task_id="go_on", trigger_dag_id="after_beside")
+        """
+    airflow.write("beside", source.format(then=trigger.strip(), schedule="None"))
+    assert airflow.trigger("beside", "2013-02-08").status_code == 200
+    assert [run[:2] for run in airflow.wait_finished("after_beside", 1)] == [(None, "success")]
 
 
 def note_of(airflow: Airflow, dag_id: str, run_id: str) -> str:

@@ -34,6 +34,21 @@ def test_dags_of_several_files_that_wait_for_each_other_are_told_once(metadata: 
     assert read_serialized_dags().problems == ()
 
 
+def test_er5_a_dag_that_waits_for_an_event_without_a_key_in_vain_is_told(metadata: Metadata, tmp_path: Path) -> None:
+    writes = """
+        with DAG("writes", schedule=Partitioned("@daily", DAYS)):
+            EmptyOperator(task_id="write", outlets=[Asset("beside")])
+        """
+    waits = """
+        with DAG("waits", schedule=Asset("beside")):
+            EmptyOperator(task_id="nothing")
+        """
+    metadata.parse(tmp_path, writes=writes, waits=waits)
+    (problem,) = read_serialized_dags().problems
+    assert problem.startswith("waits has no partitions, but waits for asset 'beside', which writes writes")
+    assert one_round().problems == (problem,)
+
+
 def test_an_upstream_that_nobody_makes_is_told(metadata: Metadata, tmp_path: Path) -> None:
     waiting = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
     metadata.parse(tmp_path, lonely=waiting)
