@@ -37,7 +37,9 @@ def dag_policy(dag: DAG) -> None:
     if timetable.partition is None:
         return
     timetable.dag_id = dag.dag_id
+    _refuse_missing_outlet(dag)
     _refuse_past_dependencies(dag)
+    _refuse_undated_templates(dag)
     _give_partition(dag)
 
 
@@ -56,6 +58,33 @@ def _give_partition(dag: DAG) -> None:
         if callbacks := getattr(dag, name):
             several = callbacks if isinstance(callbacks, list) else [callbacks]
             setattr(dag, name, [with_partition(callback) for callback in several])
+
+
+def _refuse_missing_outlet(dag: DAG) -> None:
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    asset = getattr(dag.timetable, "asset", None)
+    outlets = {getattr(outlet, "name", None) for task in dag.tasks for outlet in task.outlets or ()}
+    if asset is not None and asset.name not in outlets:
+        last = ", ".join(task.task_id for task in dag.leaves) or "a task"
+        raise AirflowClusterPolicyViolation(
+            f"{dag.dag_id}: the schedule says asset={asset.name!r}, but no task has it among its outlets, so no"
+            f" partition of it would ever be there for others; write outlets=[Asset({asset.name!r})] on the task that"
+            f" completes it: {last}"
+        )
+
+
+def _refuse_undated_templates(dag: DAG) -> None:
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    from airflow_partitions.runs.undated_templates import REPLACEMENTS, undated_names
+
+    for task in dag.tasks:
+        for field, name in undated_names(task, dag.user_defined_macros or {}):
+            raise AirflowClusterPolicyViolation(
+                f"{dag.dag_id}.{task.task_id}: {field} says {name!r}, which a run of a partition does not have: it has"
+                f" no logical date; write {{{{ {REPLACEMENTS[name]} }}}}"
+            )
 
 
 def _refuse_past_dependencies(dag: DAG) -> None:

@@ -44,6 +44,7 @@ STORAGE_FLOORS = (
     "filesystem",
     "layout",
     "ownership",
+    "column_type",
     "dataset",
     "metadata",
     "filters",

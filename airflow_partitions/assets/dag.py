@@ -23,8 +23,15 @@ from airflow_partitions.timetables.condition import condition_of
 from airflow_partitions.timetables.run_policy import AtLeast, Within
 from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 from airflow_partitions.timetables.ticks import ticks_for
+from airflow_partitions.timetables.upstreams import check_by_name
 
 _SECTION, _LIMIT = "asset_partitions", "max_sequence_length"
+
+
+def by_name(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Refuse what is no mapping from names."""
+    if value is not None:
+        check_by_name(attribute.name, value)
 
 
 @attrs.define(kw_only=True)
@@ -53,8 +60,8 @@ class PartitionedDag(DagArguments):
     )
     refresh: int = 0
     allow_open: bool = False
-    upstreams: Mapping[str, PartitionDefinition | KeyFormat] | None = None
-    rules: Mapping[str, Rule] | None = None
+    upstreams: Mapping[str, PartitionDefinition | KeyFormat] | None = attrs.field(default=None, validator=by_name)
+    rules: Mapping[str, Rule] | None = attrs.field(default=None, validator=by_name)
     wait: AtLeast | None = None
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)

@@ -38,7 +38,7 @@ class PartitionedAssets(AssetAll):
             if (produces := self._source.produces()) is not None and isinstance(outlet, Asset):
                 write_extra(outlet, produces)
         with self._source.create_dag(default_dag_id=self.name, function=self._function):
-            create_python_task(self._function, self.name, self.objects)
+            create_python_task(self._function, self.name, self.objects, self._source.schedule)
 
 
 @attrs.define(kw_only=True)
@@ -86,13 +86,13 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
         """Make the Python task."""
         if function is None:
             raise InvalidDefinitionError(f"asset {asset.name!r} has no function to call")
-        return create_python_task(function, asset.name, [asset])
+        return create_python_task(function, asset.name, [asset], self.schedule)
 
 
-def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any]) -> BaseOperator:
+def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any], schedule: Any) -> BaseOperator:
     """Make the task of a decorated *function*, itself perhaps decorated by ``@task``, in the Dag at hand."""
     if not getattr(function, "_airflow_is_task_decorator", False):
-        return AssetFunctionOperator.of(function, name, outlets)
+        return AssetFunctionOperator.of(function, name, outlets, schedule)
     decorated: Any = function
     if "outlets" in decorated.kwargs:
         raise InvalidDefinitionError(f"{name}: remove outlets= from its @task; @asset writes them")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.python import PythonOperator
 from airflow.sdk import Asset
 
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.timetables.condition import condition_of, leaves
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions.asset import BaseAsset
@@ -28,6 +30,21 @@ def check_parameters(function: Callable[..., Any]) -> None:
             raise InvalidDefinitionError(
                 f"{function.__name__}: parameter {parameter} can't be filled in; name each parameter: self, context,"
                 f" partition, outlet_events, or an upstream asset. Given: {name!r}"
+            )
+
+
+def check_names(function: Callable[..., Any], schedule: Any) -> None:
+    """Refuse misspelt parameters: a name that is not one of ours would be that of an asset.
+
+    :param schedule: of the Dag; the assets in it may have any name.
+    :raises InvalidDefinitionError: naming the parameter that was meant.
+    """
+    for name in upstream_names(function):
+        nearest = get_close_matches(name, sorted(RESERVED), n=1, cutoff=0.8)
+        condition = condition_of(schedule) if nearest else None
+        if nearest and name not in {leaf.name for leaf in (leaves(condition) if condition else ())}:
+            raise InvalidDefinitionError(
+                f"{function.__name__}: parameter {name!r} would be an asset of that name; did you mean {nearest[0]!r}?"
             )
 
 
@@ -50,9 +67,12 @@ class AssetFunctionOperator(PythonOperator):
         self._asset_name = asset_name
 
     @classmethod
-    def of(cls, function: Callable[..., Any], asset_name: str, outlets: Collection[BaseAsset]) -> AssetFunctionOperator:
-        """The task of *function*, which writes *outlets*."""
+    def of(
+        cls, function: Callable[..., Any], asset_name: str, outlets: Collection[BaseAsset], schedule: Any
+    ) -> AssetFunctionOperator:
+        """The task of *function*, which writes *outlets*, in a Dag with that *schedule*."""
         check_parameters(function)
+        check_names(function, schedule)
         return cls(
             task_id=function.__name__,
             asset_name=asset_name,

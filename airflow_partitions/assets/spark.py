@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from airflow_partitions.assets.dag import by_name
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.dependencies import Dependency, Overlap, Rule
@@ -55,8 +56,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
     """
 
-    storage: Files
-    inputs: Mapping[str, Files | PartitionedAsset] = attrs.field(factory=dict)
+    storage: Files = attrs.field(validator=lambda _, __, value: _check_own(value))
+    inputs: Mapping[str, Files | PartitionedAsset] = attrs.field(factory=dict, validator=by_name)
     strict: bool = False
     freeze: bool | str = False
     conn_id: str = "spark_default"
@@ -163,3 +164,9 @@ def _storage(name: str, source: Files | PartitionedAsset) -> Files:
             f"input {name!r} is {source!r}; expected storage such as Parquet('/lake/x', partition=…), or a spark asset"
         )
     return storage
+
+
+def _check_own(storage: Any) -> None:
+    if not isinstance(storage, Files):
+        path = storage if isinstance(storage, str) else "/lake/x"
+        raise InvalidDefinitionError(f"storage={storage!r} is no storage; expected for example Parquet({path!r})")

@@ -111,9 +111,10 @@ class PartitionDefinition(ABC):
 def check_definition(definition: Any) -> PartitionDefinition:
     """*definition*, if it is a definition."""
     if not isinstance(definition, PartitionDefinition):
+        schedule = definition if isinstance(definition, str) and definition.startswith("@") else "@daily"
         raise InvalidDefinitionError(
             f"partition={definition!r} is not a partition definition; expected for example"
-            " PartitionByInterval('@daily')"
+            f" PartitionByInterval({schedule!r})"
         )
     return definition
 

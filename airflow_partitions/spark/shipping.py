@@ -72,6 +72,7 @@ def ship(function: Callable[..., Any], *, inputs: Collection[str] = (), modules:
     plain = _check_kind(function)
     where = f"function {plain.__name__!r}"
     node = _definition(plain, where)
+    _check_return(node, where)
     parameters = _check_parameters(plain, where, inputs)
     cleaned = _Cleaner(node).cleaned
     lines = [_FUTURE] if plain.__code__.co_flags & __future__.annotations.compiler_flag else []
@@ -111,6 +112,18 @@ def _definition(function: FunctionType, where: str) -> ast.FunctionDef:
     if not isinstance(node, ast.FunctionDef) or node.name != function.__name__:
         raise ShippingError(f"{where}: its source is not its own; expected no decorator that replaces the function")
     return node
+
+
+def _check_return(node: ast.FunctionDef, where: str) -> None:
+    """Refuse a function that never returns a value nor ends by an error."""
+    left: list[ast.AST] = list(node.body)
+    while left:
+        part = left.pop()
+        if isinstance(part, ast.Raise) or (isinstance(part, ast.Return) and part.value is not None):
+            return
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            left += ast.iter_child_nodes(part)
+    raise ShippingError(f"{where} returns nothing; expected a DataFrame with the rows of the partition: return …")
 
 
 def _check_parameters(function: FunctionType, where: str, inputs: Collection[str]) -> tuple[str, ...]:

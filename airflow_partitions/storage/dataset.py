@@ -12,8 +12,10 @@ from typing import Any, ClassVar, Self
 import attrs
 
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
+from airflow_partitions.definitions.definition import check_definition
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.keys import Key
+from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.filesystem.paths import check_path
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
@@ -36,7 +38,12 @@ def _partition_on(
 ) -> _Columns | FilePerKey | None:
     if value is None or isinstance(value, FilePerKey):
         return value
-    pairs = value.items() if isinstance(value, Mapping) else value
+    pairs = list(value.items() if isinstance(value, Mapping) else value)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise LayoutError(
+            f"partition_on={value!r}; expected each column with its format, such as {{'date': '%Y-%m-%d', 'airport':"
+            " '{airport}'}, or nothing for a column per dimension, called like it"
+        )
     return tuple((name, column if isinstance(column, Column) else Column(column)) for name, column in pairs)
 
 
@@ -60,6 +67,8 @@ def _fields(given: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fie
     fields: list[tuple[str, str]] = []
     for name, kind in given.items() if isinstance(given, Mapping) else given:
         fields += [(f"{name}/{n}", k) for n, k in kind.items()] if isinstance(kind, Mapping) else [(name, kind)]
+    for name, kind in fields:
+        check_type(name, kind)
     return tuple(fields)
 
 
@@ -92,7 +101,9 @@ class Dataset:
     path: str = attrs.field(converter=check_path)
     format: str = attrs.field(default="parquet", kw_only=True)
     partition_on: _Columns | FilePerKey | None = attrs.field(default=None, converter=_partition_on, kw_only=True)
-    partition: PartitionDefinition | None = attrs.field(kw_only=True)
+    partition: PartitionDefinition | None = attrs.field(
+        kw_only=True, validator=attrs.validators.optional(lambda _, __, value: check_definition(value))
+    )
     schema: _Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
     ownership: Ownership = attrs.field(default=Ownership.OWNED, converter=ownership_of, kw_only=True)
     log: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)

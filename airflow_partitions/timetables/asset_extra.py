@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.definitions import PartitionDefinition, from_json
-from airflow_partitions.errors import UnknownVersionError
+from airflow_partitions.errors import InvalidDefinitionError, UnknownVersionError
 from airflow_partitions.versions import check_version
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ class ProducedPartitions:
 
 
 def write_extra(asset: Asset, partitions: ProducedPartitions) -> None:
-    """Put the *partitions* of its producer into the asset's ``extra``."""
+    """Put the *partitions* of its producer into the asset's ``extra``.
+
+    :raises InvalidDefinitionError: if it is no asset.
+    """
+    if not hasattr(asset, "extra"):
+        raise InvalidDefinitionError(f"asset={asset!r} is not an asset; expected Asset('flights')")
     asset.extra[FIELD] = partitions.to_json()
 
 

@@ -60,7 +60,8 @@ class Partitioned(PartitionTimetable):
     :param schedule: a preset or cron, read in the partition's zone; a timedelta; another timetable, which keeps its
         zone; ``None`` for manual runs and backfills only; or upstream assets, joined by ``&`` and ``|``.
     :param partition: definition of the partitions that the Dag makes.
-    :param asset: the asset they are partitions of; the definition is published in its ``extra``.
+    :param asset: the asset they are partitions of, among the ``outlets`` of the task that completes one; the definition
+        is published in its ``extra``.
     :param refresh: make this many intervals before the due ones again.
     :param allow_open: accept manual runs for an interval that is not over.
     :param upstreams: definitions of upstream assets by name, for those that publish none.
@@ -124,6 +125,7 @@ class Partitioned(PartitionTimetable):
         self._run_order = RunOrder(partition, self._ticks, refresh, plug_in)
         self.can_be_scheduled = schedule is not None
         self.description = f"{partition!r}, {'by assets' if self.upstreams else f'at {self._ticks.summary}'}"
+        self.asset = asset
         if asset is not None:
             write_extra(asset, self.produces)
 

@@ -92,6 +92,8 @@ class Upstreams:
         rules: Mapping[str, Rule],
         run_policy: RunPolicy,
     ) -> None:
+        check_by_name("upstreams", definitions)
+        check_by_name("rules", rules)
         self.downstream = downstream
         self.condition = condition
         self.run_policy = run_policy
@@ -209,6 +211,17 @@ class Upstreams:
             )
         if type(dependency.rule).__module__.partition(".")[0] != __name__.partition(".")[0]:
             check_inverse(dependency, datetime.fromisoformat("2024-06-01T00:00:00+00:00"))
+
+
+def check_by_name(parameter: str, value: Any) -> None:
+    """Refuse what is no mapping from names of assets or inputs.
+
+    :raises InvalidDefinitionError: naming the *parameter*.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidDefinitionError(
+            f"{parameter}={value!r}; expected each by the name of its asset or input: {parameter}={{'flights': …}}"
+        )
 
 
 def check_schedulable(definition: PartitionDefinition) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 HEADER = """
 import datetime as dt
 from airflow.sdk import DAG, Asset, task
+from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow_partitions import *
 from airflow_partitions import (
@@ -336,6 +337,104 @@ def test_what_cant_work_is_an_import_error_that_names_the_fix(read: Any, source:
     assert bag.dags == {}
     (error,) = bag.import_errors.values()
     assert said in error
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (PLAIN.format("", "").replace("DAYS)", "DAYS, asset=Asset('flights'))"), "outlets=[Asset('flights')]"),
+        (
+            PLAIN.format("", ", outlets=[Asset('flight')]").replace("DAYS)", "DAYS, asset=Asset('flights'))"),
+            "outlets=[Asset('flights')]",
+        ),
+        (PLAIN.format("", "").replace("DAYS)", "DAYS, asset='flights')"), "asset='flights' is not an asset"),
+    ],
+)
+def test_eu1_an_asset_that_no_task_completes_is_an_import_error(read: Any, source: str, said: str) -> None:
+    (error,) = read(source).import_errors.values()
+    assert said in error
+
+
+def test_eu1_any_task_may_complete_the_asset(read: Any) -> None:
+    bag = read(
+        PLAIN.format("", ", outlets=[Asset('flights')]").replace("DAYS)", "DAYS, asset=Asset('flights'))")
+        + "    EmptyOperator(task_id='more')"
+    )
+    assert (bag.import_errors, list(bag.dags)) == ({}, ["plain"])
+
+
+STORED = 'schedule="@daily", partition=DAYS, storage='
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (SPARK.format(STORED + '"/lake/x"', "spark", "return spark.range(1)"), "Parquet('/lake/x')"),
+        (SPARK.format(STORED + 'Parquet("/x", partition_on=["time"])', "spark", "return spark.range(1)"),
+         "expected each column with its format"),
+        (SPARK.format(STORED + 'Parquet("/x", partition_on="time")', "spark", "return spark.range(1)"),
+         "expected each column with its format"),
+        (SPARK.format(STORED + 'Parquet("/x"), rules=Lookback(2)', "spark", "return spark.range(1)"),
+         "rules={'flights': …}"),
+        (PLAIN.format("", "").replace('"@daily", DAYS', "Asset('a'), DAYS, rules=Lookback(2)"), "rules={'flights': …}"),
+        (SPARK.format(STORED + 'Parquet("/x"), inputs=[Parquet("/y")]', "spark", "return spark.range(1)"),
+         "inputs={'flights': …}"),
+        (SPARK.format(STORED + 'Parquet("/x", partition="@hourly")', "spark", "return spark.range(1)"),
+         "PartitionByInterval('@hourly')"),
+    ],
+)  # fmt: skip
+def test_eu10_what_a_newcomer_writes_is_answered_with_the_form_that_is_meant(read: Any, source: str, said: str) -> None:
+    (error,) = read(source).import_errors.values()
+    assert said in error
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (DECORATED.format('schedule="@daily", partition=DAYS', "partitoin"), "did you mean 'partition'?"),
+        (DECORATED.format('schedule="@daily", partition=DAYS', "contxt"), "did you mean 'context'?"),
+        (SPARK.format(STORED + 'Parquet("/x")', "spark", "spark.range(1)"), "return …"),
+        (SPARK.format(STORED + 'Parquet("/x", schema={"a": "strnig"})', "spark", "return spark.range(1)"), "string"),
+        (PLAIN.format("", ", doc_md=''") + "    BashOperator(task_id='b', bash_command='load {{ ds }}')",
+         "{{ partition.start | ds }}"),
+        (PLAIN.format("", "")
+         + "    BashOperator(task_id='b', bash_command='x', env={'D': '{{ macros.ds_add(ds, 1) }}'})",
+         "{{ partition.start | ds }}"),
+        (PLAIN.format("", "")
+         + "    BashOperator.partial(task_id='b', env={'D': '{{ data_interval_end }}'}).expand(bash_command=['x'])",
+         "{{ partition.end }}"),
+    ],
+)  # fmt: skip
+def test_eu11_what_the_file_shows_is_told_when_it_is_read(read: Any, source: str, said: str) -> None:
+    (error,) = read(source).import_errors.values()
+    assert said in error
+
+
+def test_eu11_what_may_be_right_is_left_alone(read: Any) -> None:
+    bag = read(
+        """
+        @asset(schedule=None, partition=DAYS)
+        def partitions(): ...
+
+        @asset(schedule=partitions, partition=DAYS)
+        def counts(partition, partitions, weather): ...
+
+        with DAG("shared", schedule=Partitioned("@daily", DAYS), user_defined_macros={"ts": "mine"}):
+            BashOperator(task_id="a", bash_command="{{ ds | default('') }} {{ ts }} {{ partition.start | ds }} of ds")
+            BashOperator(task_id="b", bash_command="{% set ds = 1 %}{{ ds }} {{ '{' }}")
+            BashOperator(task_id="c", bash_command="{% if ts_nodash is defined %}{{ ts_nodash }}{% endif %}")
+            BashOperator(task_id="d", bash_command="{{ ds")
+
+        with DAG("plain", schedule="@daily"):
+            BashOperator(task_id="a", bash_command="{{ ds }}")
+
+        @spark_asset(schedule="@daily", partition=DAYS, storage=Parquet("/x", schema={
+            "a": "Decimal(10, 2)", "b": "array<struct<c:string>>", "d": "varchar(3)"}))
+        def unfinished(spark, partition):
+            raise NotImplementedError
+        """
+    )
+    assert bag.import_errors == {}
 
 
 @pytest.mark.parametrize(

@@ -125,11 +125,11 @@ def parse(home: Path, files: dict[str, str], templates: list[Any]) -> dict[str, 
     return answer
 
 
-def test_the_example_of_the_readme_is_a_dag_file(tmp_path: Path) -> None:
-    example = next(block for block in blocks("python") if block.page == "README.md")
-    answer = parse(tmp_path, {"dags/example.py": example.text}, [])
+def test_eu1_the_examples_of_the_readme_are_a_dag_file_as_printed(tmp_path: Path) -> None:
+    examples = [block.text for block in blocks("python") if block.page == "README.md"]
+    answer = parse(tmp_path, {"dags/example.py": "\n".join(examples)}, [])
     assert answer["errors"] == {}
-    assert answer["dags"] == ["airport_days", "hourly_report"]
+    assert answer["dags"] == ["airport_days", "hourly_report", "sales", "weeks"]
 
 
 def test_examples_are_dag_files_and_plugins(tmp_path: Path) -> None:
