@@ -2,47 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.history.events import EventTimes, events_since
+from airflow_partitions.history.events import EventTimes
 from airflow_partitions.history.ledger import materialised_times
+from airflow_partitions.history.new_events import NewEvents
 from airflow_partitions.keys import Key
 
-# Events are registered in transactions that may commit later than others that began later: the last events are read
-# again, and after a while everything is.
-_OVERLAP = timedelta(seconds=60)
-_FORGET = timedelta(minutes=5)
+_GOOD_FOR = timedelta(seconds=1)
+# An asset may be taken away and come back as another one: after a while everything is read again.
+_FORGET = timedelta(hours=1)
 
 
 class HistoryCache:
     """Times at which partitions of assets were materialised.
 
-    A key that was asked for once is remembered, so that the next question needs the newest events only: one query for
-    all assets, however many partitions are waited for.
+    A key that was asked for once is remembered, so that the next question needs the new events only: one query for all
+    assets and Dags, however many partitions are waited for.
     """
 
     def __init__(self) -> None:
         self._times: dict[str, dict[str, EventTimes | None]] = {}
         self._since: dict[str, datetime] = {}
-        self._read: dict[str, datetime] = {}
+        self._events = NewEvents()
+        self._read: datetime | None = None
 
-    def refresh(self, assets: Collection[str]) -> list[str]:
-        """Take in the newest events of *assets*; returns those of which nothing is remembered yet."""
+    @property
+    def newest(self) -> int:
+        """The greatest id of an event up to the last refresh."""
+        return self._events.newest
+
+    def refresh(self, *, at_once: bool = False) -> None:
+        """Take in the new events of all assets, if the last ones are not of this second; or *at_once*."""
         now = datetime.now(UTC)
-        for asset in assets:
-            if now - self._since.get(asset, now) > _FORGET:
-                for memory in (self._times, self._since, self._read):
-                    memory.pop(asset, None)
-        remembered = [asset for asset in assets if asset in self._times]
-        if remembered:
-            for asset, key, at in events_since(remembered, min(self._read[asset] for asset in remembered) - _OVERLAP):
-                times = self._times[asset]
-                if key in times:
-                    times[key] = EventTimes(at, at).also(times[key])
-            self._read.update(dict.fromkeys(remembered, now))
-        return [asset for asset in assets if asset not in self._times]
+        if not at_once and self._read is not None and abs(now - self._read) < _GOOD_FOR:
+            return
+        for asset in [asset for asset, since in self._since.items() if now - since > _FORGET]:
+            del self._since[asset], self._times[asset]
+        for event in self._events.read():
+            times = self._times.get(event.asset, {})
+            if event.key in times:
+                times[event.key] = EventTimes(event.at, event.at, event.id, event.id).also(times[event.key])
+        self._read = now
+
+    def lacks(self, asset: str, keys: Iterable[tuple[str, Key]]) -> bool:
+        """Whether the next question for these *keys* of an asset asks the database."""
+        times = self._times.get(asset, {})
+        return any(text not in times for text, _ in keys)
 
     def times(
         self, asset: str, definition: PartitionDefinition, keys: Iterable[tuple[str, Key]]
@@ -54,10 +62,8 @@ class HistoryCache:
         :param keys: each after that text.
         :return: of these keys, and possibly of others.
         """
-        now = datetime.now(UTC)
         times = self._times.setdefault(asset, {})
-        self._since.setdefault(asset, now)
-        self._read.setdefault(asset, now)
+        self._since.setdefault(asset, datetime.now(UTC))
         if unread := {text: key for text, key in keys if text not in times}:
             stored = materialised_times(asset, definition, unread)
             times.update((text, stored.get(text)) for text in unread)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
-from typing import NamedTuple
 
+import attrs
 from sqlalchemy import func, select
 
 from airflow_partitions.definitions import PartitionDefinition
@@ -20,22 +20,29 @@ from airflow_partitions.keys import Key
 _PER_LOOP = 500
 
 
-class RunStatus(NamedTuple):
+@attrs.frozen
+class RunStatus:
     """Status of the runs of one partition.
 
     :ivar started: when the newest began, aware; ``None`` if there is none that has.
     :ivar queued: whether one has yet to begin.
+    :ivar newest: id of the newest run; 0 if there is none.
+    :ivar begun: id of the newest that has begun.
     """
 
-    started: datetime | None
-    queued: bool
+    started: datetime | None = None
+    queued: bool = False
+    newest: int = 0
+    begun: int = 0
 
-    def also(self, start: datetime | None, *, queued: bool) -> RunStatus:
+    def also(self, number: int, start: datetime | None, *, queued: bool) -> RunStatus:
         """These, and one more run."""
-        return RunStatus(max(filter(None, (self.started, start)), default=None), self.queued or queued)
-
-
-_NONE = RunStatus(None, queued=False)
+        return RunStatus(
+            max(filter(None, (self.started, start)), default=None),
+            self.queued or queued,
+            max(self.newest, number),
+            self.begun if start is None else max(self.begun, number),
+        )
 
 
 def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
@@ -81,12 +88,12 @@ def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[
     statuses: dict[str, RunStatus] = {}
     with connection() as at:
         for portion in portions(list(keys)):
-            runs = select(DagRun.partition_key, DagRun.state, DagRun.start_date).where(
+            runs = select(DagRun.partition_key, DagRun.id, DagRun.start_date, DagRun.state).where(
                 DagRun.dag_id == dag_id, DagRun.partition_key.in_(portion)
             )
-            for key, state, start in at.execute(runs):
-                status = statuses.get(str(key), _NONE)
-                statuses[str(key)] = status.also(start, queued=state == DagRunState.QUEUED)
+            for key, number, start, state in at.execute(runs):
+                status = statuses.get(str(key), RunStatus())
+                statuses[str(key)] = status.also(number, start, queued=state == DagRunState.QUEUED)
     without_run: dict[str, Key] = {}
     for text in keys:
         if text not in statuses:
@@ -94,8 +101,8 @@ def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[
                 without_run[text] = definition.parse(text)
     for asset in outlets(dag_id) if without_run else ():
         for text, times in materialised_times(asset, definition, without_run).items():
-            statuses[text] = statuses.get(text, _NONE).also(times.last, queued=False)
-    return {key: statuses.get(key, _NONE) for key in keys}
+            statuses[text] = statuses.get(text, RunStatus()).also(0, times.last, queued=False)
+    return {key: statuses.get(key, RunStatus()) for key in keys}
 
 
 def pending_keys(dag_id: str) -> list[str]:

@@ -36,6 +36,11 @@ def portions(values: Sequence[T], most: int = MOST_PARAMETERS) -> Iterator[Seque
         yield values[start : start + most]
 
 
+def is_one_machine() -> bool:
+    """Whether all of Airflow's processes are on one machine: so it is with SQLite, a file."""
+    return _engine().dialect.name == "sqlite"
+
+
 def _engine() -> Engine:
     from airflow import settings
 

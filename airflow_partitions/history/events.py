@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,59 +12,40 @@ from airflow_partitions.history.database import connection, portions
 
 
 class EventTimes(NamedTuple):
-    """Times at which a partition was materialised, the first and the last; aware."""
+    """Times at which a partition was materialised.
+
+    :ivar first: the first time; aware.
+    :ivar last: the last time; aware.
+    :ivar first_event: id of the first event; greater than all ids if it is not known any more.
+    :ivar last_event: id of the newest event.
+    """
 
     first: datetime
     last: datetime
+    first_event: int
+    last_event: int
 
     def also(self, other: EventTimes | None) -> EventTimes:
         """These and the *other* times."""
-        return self if other is None else EventTimes(min(self.first, other.first), max(self.last, other.last))
-
-
-class Event(NamedTuple):
-    """One event of a partition.
-
-    :ivar key: text of the partition's key, as it was sent.
-    """
-
-    asset: str
-    key: str
-    at: datetime
+        if other is None:
+            return self
+        first, first_event = min((self.first, self.first_event), (other.first, other.first_event))
+        return EventTimes(first, max(self.last, other.last), first_event, max(self.last_event, other.last_event))
 
 
 def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
     """Times by key, for those of the keys *texts* that the active *asset* has events of."""
-    from airflow.models.asset import AssetEvent, AssetModel
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
 
     times: dict[str, EventTimes] = {}
     with connection() as at:
         for portion in portions(texts):
             query = (
-                select(AssetEvent.partition_key, func.min(AssetEvent.timestamp), func.max(AssetEvent.timestamp))
-                .join(AssetModel, AssetModel.id == AssetEvent.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), AssetEvent.partition_key.in_(portion))
-                .group_by(AssetEvent.partition_key)
+                select(E.partition_key, *(of(column) for column in (E.timestamp, E.id) for of in (func.min, func.max)))
+                .join(AssetModel, AssetModel.id == E.asset_id)
+                .where(AssetModel.name == asset, AssetModel.active.has(), E.partition_key.in_(portion))
+                .group_by(E.partition_key)
             )
-            times.update({key: EventTimes(first, last) for key, first, last in at.execute(query) if key is not None})
+            times.update({key: EventTimes(*rest) for key, *rest in at.execute(query) if key is not None})
     return times
-
-
-def events_since(assets: Collection[str], since: datetime) -> Iterator[Event]:
-    """The events of the active *assets* at or after an aware instant, in the order they were registered in."""
-    from airflow.models.asset import AssetEvent, AssetModel
-
-    query = (
-        select(AssetModel.name, AssetEvent.partition_key, AssetEvent.timestamp)
-        .join(AssetModel, AssetModel.id == AssetEvent.asset_id)
-        .where(
-            AssetModel.name.in_(assets),
-            AssetModel.active.has(),
-            AssetEvent.timestamp >= since,
-            AssetEvent.partition_key.is_not(None),
-        )
-        .order_by(AssetEvent.id)
-    )
-    with connection() as at:
-        for name, key, timestamp in at.execute(query):
-            yield Event(name, str(key), timestamp)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -23,7 +23,16 @@ from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import EventTimes, event_times
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, page_text
 from airflow_partitions.history.ledger_record import LedgerRecord
-from airflow_partitions.history.state_store import asset_id_of, lock_cell, read_cells, write_cells
+from airflow_partitions.history.new_events import SETTLED
+from airflow_partitions.history.state_store import (
+    asset_id_of,
+    form_of,
+    lock_cell,
+    read_cells,
+    read_texts,
+    write_cells,
+)
+from airflow_partitions.versions import Report, read_form
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
@@ -34,8 +43,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Events are read again until they are this old: the transaction that registers one may commit late.
-_SETTLED = timedelta(hours=1)
 _AT_ONCE = 5_000
 _AFTER_ANY_DAY = "32"
 
@@ -75,9 +82,11 @@ def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[st
             )
             for row, value in at.execute(query):
                 try:
-                    times[texts[row]] = LedgerRecord.from_text(value).times
+                    record = _record(row, value, log.warning)
                 except UnknownVersionError as error:
                     log.warning("The record of partition %s of asset %s is left aside: %s", texts[row], asset, error)
+                else:
+                    times |= {} if record is None else {texts[row]: record.times}
     return times
 
 
@@ -98,17 +107,26 @@ def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecor
             return
         for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
             rows = None if time_range is None else addresses.between(*map(moment, time_range))
-            for key, record in _rows(at, asset_id, addresses, rows):
+            for key, record in _rows(at, asset_id, addresses, rows, log.warning):
                 if key in selection:
                     yield key, record
 
 
-def update_ledger(asset: str, definition: PartitionDefinition | KeyFormat, *, anew: bool = False) -> LedgerUpdate:
+def update_ledger(
+    asset: str,
+    definition: PartitionDefinition | KeyFormat,
+    report: Report = log.warning,
+    *,
+    anew: bool = False,
+    after: int | None = None,
+) -> LedgerUpdate:
     """Bring the ledger of the active *asset* up to date with its events.
 
     :param definition: of the keys of its events.
+    :param report: is told of cells that can't be read; they are written anew.
     :param anew: read all events again, not only the newest, and make all pages again; so it is done by itself when the
         definition has changed.
+    :param after: the event up to which this process has read all; then the ledger's own progress stays where it is.
     :raises StorageError: if Airflow's state store is not in its database.
     :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
@@ -117,25 +135,27 @@ def update_ledger(asset: str, definition: PartitionDefinition | KeyFormat, *, an
         asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return LedgerUpdate(asset, 0, 0)
-        progress = _progress(at, asset_id)
+        progress = _progress(at, asset_id, report)
         if anew or progress is None or progress.definition != definition:
-            progress = _start(at, asset_id, definition)
+            progress = _start(at, asset_id, definition, report)
             at.commit()
-        last, events, written, malformed = progress.event, 0, 0, dict[str, str]()
+            after = None
+        last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
         while True:
             now = datetime.now(UTC)
             latest = _events(at, asset_id, last)
             complete = len(latest) < _AT_ONCE
             records = _records(latest, definition, progress.addresses, malformed)
-            settled = [record.event for record in latest if record.last < now - _SETTLED]
-            if settled or progress.until is None or _changes(at, asset_id, records):
+            settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
+            if settled or progress.until is None or _changes(at, asset_id, records, report):
                 lock_cell(at, asset_id, PROGRESS)
-                changed = write_cells(at, asset_id, _changes(at, asset_id, records))
-                progress = _progress(at, asset_id) or progress
+                changed = write_cells(at, asset_id, _changes(at, asset_id, records, report))
+                progress = _progress(at, asset_id, report) or progress
                 progress = attrs.evolve(progress, event=max([progress.event, *settled]))
                 if complete and (settled or progress.until is None):
-                    progress = attrs.evolve(progress, until=now - _SETTLED)
-                _write_pages(at, asset_id, progress, {progress.addresses.month(row) for row in changed})
+                    progress = attrs.evolve(progress, until=now - SETTLED)
+                months = {progress.addresses.month(row) for row in changed}
+                _write_pages(at, asset_id, progress, months, report)
                 at.commit()
                 written += len(changed)
             events += len(latest)
@@ -144,11 +164,11 @@ def update_ledger(asset: str, definition: PartitionDefinition | KeyFormat, *, an
             last = latest[-1].event
 
 
-def _start(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat) -> LedgerProgress:
+def _start(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, report: Report) -> LedgerProgress:
     """Progress of a ledger that takes in all events again, with pages of its records of purged events."""
     progress = LedgerProgress(definition)
     lock_cell(at, asset_id, PROGRESS)
-    return _write_pages(at, asset_id, progress, _months(at, asset_id, progress.addresses))
+    return _write_pages(at, asset_id, progress, _months(at, asset_id, progress.addresses), report)
 
 
 def _records(
@@ -171,30 +191,29 @@ def _records(
     return records
 
 
-def _changes(at: Session, asset_id: int, records: Mapping[str, LedgerRecord]) -> dict[str, str]:
+def _changes(at: Session, asset_id: int, records: Mapping[str, LedgerRecord], report: Report) -> dict[str, str]:
     """The texts that *records* change in the ledger, by address."""
-    stored = read_cells(at, asset_id, records)
-    texts: dict[str, str] = {}
-    for row, record in records.items():
-        before = stored.get(row)
-        texts[row] = record.after(None if before is None else LedgerRecord.from_text(before)).to_text()
+    stored = read_texts(at, asset_id, records)
+    texts = {row: record.after(_record(row, stored.get(row), report)).to_text() for row, record in records.items()}
     return {row: text for row, text in texts.items() if text != stored.get(row)}
 
 
-def _write_pages(at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str]) -> LedgerProgress:
+def _write_pages(
+    at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str], report: Report
+) -> LedgerProgress:
     """Make the pages of *months* again from the records, and write the progress that names them all."""
     progress = attrs.evolve(progress, months=tuple(sorted({*progress.months, *months})))
     cells = {PROGRESS: json.dumps(progress.to_json())}
     for month in months:
         addresses = progress.addresses.between(month, month + _AFTER_ANY_DAY) if month else None
-        rows = _rows(at, asset_id, progress.addresses, addresses)
+        rows = _rows(at, asset_id, progress.addresses, addresses, report)
         cells[page_cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
     write_cells(at, asset_id, cells)
     return progress
 
 
 def _rows(
-    at: Session | Connection, asset_id: int, addresses: Addresses, between: tuple[str, str] | None
+    at: Session | Connection, asset_id: int, addresses: Addresses, between: tuple[str, str] | None, report: Report
 ) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records between two addresses, or all, in order, with their keys, as far as the definition has them still."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
@@ -206,7 +225,8 @@ def _rows(
             key = addresses.key(row)
         except InvalidKeyError:
             continue
-        yield key, LedgerRecord.from_text(value)
+        if (record := _record(row, value, report)) is not None:
+            yield key, record
 
 
 def _months(at: Session, asset_id: int, addresses: Addresses) -> set[str]:
@@ -238,9 +258,14 @@ def _events(at: Session, asset_id: int, last: int) -> list[LedgerRecord]:
     return [LedgerRecord(key, time, time, *rest) for key, time, *rest in at.execute(query)]
 
 
-def _progress(at: Session, asset_id: int) -> LedgerProgress | None:
-    form = json.loads(read_cells(at, asset_id, [PROGRESS]).get(PROGRESS, "null"))
-    return None if form is None else LedgerProgress.from_json(form)
+def _progress(at: Session, asset_id: int, report: Report) -> LedgerProgress | None:
+    form = read_cells(at, asset_id, [PROGRESS]).get(PROGRESS)
+    return read_form(form, LedgerProgress.from_json, "the progress of the ledger", report)
+
+
+def _record(row: str, text: str | None, report: Report) -> LedgerRecord | None:
+    form = None if text is None else form_of(text)
+    return read_form(form, LedgerRecord.from_json, f"the record {row}", report)
 
 
 def _check_backend() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
@@ -14,11 +15,12 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.history.addresses import Addresses, month_of
-from airflow_partitions.versions import check_version
+from airflow_partitions.versions import check_version, read_number, read_time
 
 #: The cell of an asset's :class:`LedgerProgress`.
 PROGRESS = "ledger"
 _VERSION = 1
+_MONTH = re.compile(r"(\d{6})?")
 
 
 @attrs.frozen(slots=False)
@@ -60,8 +62,14 @@ class LedgerProgress:
         """
         check_version(data, _VERSION, "the progress of a ledger")
         definition = KeyFormat.from_json(data["key_format"]) if "key_format" in data else from_json(data["definition"])
-        until = None if data["until"] is None else datetime.fromisoformat(data["until"])
-        return cls(definition, data["event"], until, tuple(data["months"]))
+        until = None if data["until"] is None else read_time(data["until"])
+        return cls(definition, read_number(data["event"]), until, tuple(map(_checked_month, data["months"])))
+
+
+def _checked_month(month: Any) -> str:
+    if not isinstance(month, str) or not _MONTH.fullmatch(month):
+        raise ValueError(f"{month!r} is no month")
+    return month
 
 
 def page_cell(addresses: Addresses, month: str) -> str:

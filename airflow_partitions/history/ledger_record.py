@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 
+from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.events import EventTimes
-from airflow_partitions.versions import check_version
+from airflow_partitions.versions import check_version, read_number, read_time
 
 _VERSION = 1
 
@@ -39,7 +41,8 @@ class LedgerRecord:
     @property
     def times(self) -> EventTimes:
         """The times at which it was materialised."""
-        return EventTimes(self.first, self.last)
+        first_event = self.event if self.first == self.last else sys.maxsize
+        return EventTimes(self.first, self.last, first_event, self.event)
 
     def after(self, earlier: LedgerRecord | None) -> LedgerRecord:
         """This record merged with an *earlier* one; the newer of the two counts."""
@@ -55,13 +58,17 @@ class LedgerRecord:
         return json.dumps(form, sort_keys=True)
 
     @classmethod
-    def from_text(cls, text: str) -> LedgerRecord:
-        """The inverse of :meth:`to_text`.
+    def from_json(cls, form: Mapping[str, Any]) -> LedgerRecord:
+        """The inverse of :meth:`to_text`, once its JSON is read.
 
         :raises UnknownVersionError: if another release wrote it.
+        :raises ValueError: for a partition that is yet to be materialised.
         """
-        form = json.loads(text)
         check_version(form, _VERSION, "a record of the ledger")
-        del form["version"]
-        times = {name: datetime.fromisoformat(form[name]) for name in ("first", "last")}
-        return cls(**form | times)
+        first, last = (read_time(form[name]) for name in ("first", "last"))
+        if not first <= last <= datetime.now(UTC) + CLOCKS:
+            raise ValueError(f"nothing was materialised from {first} to {last}")
+        texts = [form["key"], *(text for text in (form["dag_id"], form["run_id"]) if text is not None)]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(form["extra"], Mapping):
+            raise ValueError("a field has a value of another type")
+        return cls(form["key"], first, last, read_number(form["event"]), form["dag_id"], form["run_id"], form["extra"])

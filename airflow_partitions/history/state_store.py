@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -42,8 +43,21 @@ def lock_cell(at: Session, asset_id: int, name: str) -> None:
         at.execute(lock)
 
 
-def read_cells(at: Session, asset_id: int, names: Collection[str]) -> dict[str, str]:
-    """The JSON texts in those of an asset's cells that there are, by name."""
+def read_cells(at: Session, asset_id: int, names: Collection[str]) -> dict[str, Any]:
+    """The forms in those of an asset's cells that there are, by name; anybody may have written them."""
+    return {name: form_of(text) for name, text in read_texts(at, asset_id, names).items()}
+
+
+def form_of(text: str) -> Any:
+    """What the *text* of a cell stands for; the text itself, if it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def read_texts(at: Session, asset_id: int, names: Collection[str]) -> dict[str, str]:
+    """The texts in those of an asset's cells that there are, by name."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     texts: dict[str, str] = {}
@@ -57,7 +71,7 @@ def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[st
     """Put JSON texts into an asset's *cells*; returns the names of those that are new or were changed."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    before = read_cells(at, asset_id, cells)
+    before = read_texts(at, asset_id, cells)
     now = datetime.now(UTC)
     new: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +17,7 @@ from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.condition import leaves
+from airflow_partitions.timetables.events_read import EventsRead
 from airflow_partitions.timetables.rules import write_rule
 from airflow_partitions.timetables.run_policy import UpstreamStatus
 from airflow_partitions.timetables.upstreams import Upstream, Upstreams
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from airflow_partitions.history.cache import HistoryCache
     from airflow_partitions.history.dag_runs import RunStatus
     from airflow_partitions.history.events import EventTimes
+    from airflow_partitions.history.run_requests import RunRequest
 
-# The scheduler reads a Dag anew for each of its loops; what is being made is read once for each.
-_GOOD_FOR = timedelta(seconds=2)
 _MOST_REMEMBERED = 1_000_000
+_NOTHING_READ = EventsRead()
 
 
 class UpstreamNeeds(NamedTuple):
@@ -68,25 +69,26 @@ _NEEDS = NeedsCache()
 class Evaluation:
     """The state of one partition, and what follows from it.
 
-    :ivar status: of the upstream partitions it needs.
+    :ivar status: of the upstream partitions it needs; whether something is being made is only asked if enough is there.
     :ivar fires: whether a run is to start now.
     :ivar idle: whether nothing is left to do before another upstream partition is materialised.
     :ivar may_fire: whether a run is to start now, or perhaps later without another event: once nothing that it needs
         is being made, or has changed for long enough.
-    :ivar started: when its newest run began; ``None`` if none has.
+    :ivar runs: of the partition; not asked for before enough is there.
     """
 
     status: UpstreamStatus
-    fires: bool
-    idle: bool
-    may_fire: bool
-    started: datetime | None = None
+    fires: bool = False
+    idle: bool = False
+    may_fire: bool = False
+    runs: RunStatus | None = None
 
 
 class Evaluator:
-    """Evaluates the partitions of one Dag.
+    """Evaluates the partitions of one Dag, as of one moment.
 
-    Texts of keys are parsed here once; the wrapped key goes on.
+    The scheduler reads a Dag anew for each of its loops, and so gets a new evaluator. What is being made, and which
+    runs there are, is read once, when it is first needed. Texts of keys are parsed here once; the wrapped key goes on.
 
     :ivar dag_id: the Dag; until it is known, runs of its partitions are not looked for.
     """
@@ -94,10 +96,11 @@ class Evaluator:
     def __init__(self, upstreams: Upstreams) -> None:
         self.dag_id: str | None = None
         self._upstreams = upstreams
-        self._in_flight: Mapping[str, Mapping[str, datetime]] = {}
+        self._in_flight: Mapping[str, Mapping[str, datetime]] | None = None
         self._runs: dict[str, RunStatus] = {}
-        self._read: datetime | None = None
-        self._requests: dict[str, datetime] = {}
+        self._requests: dict[str, RunRequest] = {}
+        self._claims: dict[str, RunRequest] = {}
+        self._has_read_ahead = False
 
     def claim_run(self, text: str) -> bool:
         """Claim the run of the Dag's key *text*, if one is to start now; ``False`` if not, or if it is claimed already.
@@ -105,15 +108,17 @@ class Evaluator:
         One scheduler gets it, once: until the run is there, a second row that asks for the same partition is left
         waiting. The claim is written to the state store of the first upstream, but on SQLite.
         """
-        from airflow_partitions.history.run_requests import is_open, request_run
+        from airflow_partitions.history.run_requests import RunRequest, request_run
 
         now = datetime.now(UTC)
         evaluation = self.evaluate(text, now)
-        if not evaluation.fires or is_open(self._requests.get(text), evaluation.started, now):
+        if not evaluation.fires or evaluation.runs is None:
             return False
-        self._requests[text] = now
-        upstream = next(iter(self._upstreams.leaves))
-        return self.dag_id is None or request_run(self.dag_id, text, upstream, evaluation.started)
+        started, claimed = evaluation.runs.started, self._claims.get(text)
+        if claimed is not None and claimed.is_open(started, now):
+            return False
+        request = self._claims[text] = RunRequest(now, _history().newest, evaluation.runs.newest)
+        return self.dag_id is None or request_run(self.dag_id, text, self._first, request, started)
 
     def evaluate(self, text: str, now: datetime) -> Evaluation:
         """Evaluate the Dag's key *text*.
@@ -121,56 +126,91 @@ class Evaluator:
         :raises InvalidKeyError: if the Dag's definition has no such key.
         """
         key = self._upstreams.downstream.parse(text)
+        _history().refresh()
         status = self._status(key, text, now)
-        there = status.complete or status.enough
-        if status.blocked or not there:
-            return Evaluation(status, fires=False, idle=False, may_fire=there)
-        runs, end = self._runs_of(text), self._end(key)
-        policy = self._upstreams.run_policy
+        if not (status.complete or status.enough):
+            return Evaluation(status)
+        in_flight, runs = self._read_in_flight(), self._runs_of(text)
+        status = self._status(key, text, now, in_flight, self._events_read(text, runs))
+        if status.blocked:
+            return Evaluation(status, may_fire=True, runs=runs)
+        policy, end = self._upstreams.run_policy, self._end(key)
         fires, idle, may_fire = (
             question(status, runs.started, end, now, queued=runs.queued)
             for question in (policy.fires, policy.idle, policy.settles)
         )
-        return Evaluation(status, fires, idle, may_fire, runs.started)
+        return Evaluation(status, fires, idle, may_fire, runs)
+
+    def is_blocked(self, text: str, now: datetime) -> bool:
+        """Whether something that the Dag's key *text* needs is being made, be there enough of the rest or not."""
+        key = self._upstreams.downstream.parse(text)
+        return self._status(key, text, now, self._read_in_flight()).blocked
 
     def needed(self, member: Upstream, key: Key | str) -> Selection:
         """The keys of an upstream that the Dag's *key* needs."""
         return member.dependency.upstream(key, now=datetime.now(UTC) if member.dependency.rule.moving else None)
 
-    def _status(self, key: Key, text: str, now: datetime) -> UpstreamStatus:
-        """The status of the upstream partitions that the Dag's *key* needs."""
-        if self._read is None or now - self._read > _GOOD_FOR:
-            from airflow_partitions.history.dag_runs import in_flight
+    def _status(
+        self,
+        key: Key,
+        text: str,
+        now: datetime,
+        in_flight: Mapping[str, Mapping[str, datetime]] | None = None,
+        read: EventsRead = _NOTHING_READ,
+    ) -> UpstreamStatus:
+        """The status of the upstream partitions that the Dag's *key* needs, as the run that has *read* some sees it."""
 
-            names = list(self._upstreams.leaves)
-            self._in_flight = in_flight(names)
-            self._runs = {}
-            if unread := _history().refresh(names):
-                self._read_ahead(unread)
-            self._read = now
-        return self._status_by(self._upstreams.condition, key, text, now)
+        def of(condition: SerializedAssetBase) -> UpstreamStatus:
+            if isinstance(condition, SerializedAssetAll):
+                return reduce(UpstreamStatus.and_, map(of, condition.objects))
+            if isinstance(condition, SerializedAssetAny):
+                return reduce(UpstreamStatus.or_, map(of, condition.objects))
+            (leaf,) = leaves(condition)
+            member = self._upstreams.member(leaf.name)
+            keys = self._needs(member, key, text).keys
+            blocked = in_flight is not None and self._is_blocked(in_flight[leaf.name], keys, now)
+            return attrs.evolve(self._status_of(member, key, keys, read), blocked=blocked)
+
+        return of(self._upstreams.condition)
+
+    def _read_in_flight(self) -> Mapping[str, Mapping[str, datetime]]:
+        """What is being made, by upstream; the newest events are read after it, so that nothing falls between."""
+        from airflow_partitions.history.dag_runs import in_flight
+
+        if self._in_flight is None:
+            self._in_flight = in_flight(list(self._upstreams.leaves))
+            _history().refresh(at_once=True)
+        return self._in_flight
 
     def _runs_of(self, text: str) -> RunStatus:
         """The runs of the Dag's key *text*; those of all keys that wait are read at once."""
         from airflow_partitions.history.dag_runs import RunStatus, pending_keys, run_statuses
+        from airflow_partitions.history.run_requests import run_requests
 
         if self.dag_id is None:
-            return RunStatus(None, queued=False)
+            return RunStatus()
         if text not in self._runs:
-            self._runs |= run_statuses(self.dag_id, self._upstreams.downstream, {text, *pending_keys(self.dag_id)})
+            keys = {text, *pending_keys(self.dag_id)}
+            self._requests |= run_requests(self.dag_id, keys, self._first)
+            self._runs |= run_statuses(self.dag_id, self._upstreams.downstream, keys)
         return self._runs[text]
 
-    def _status_by(self, condition: SerializedAssetBase, key: Key, text: str, now: datetime) -> UpstreamStatus:
-        if isinstance(condition, SerializedAssetAll):
-            parts = (self._status_by(part, key, text, now) for part in condition.objects)
-            return reduce(UpstreamStatus.and_, parts)
-        if isinstance(condition, SerializedAssetAny):
-            parts = (self._status_by(part, key, text, now) for part in condition.objects)
-            return reduce(UpstreamStatus.or_, parts)
-        (leaf,) = leaves(condition)
-        return self._status_of(self._upstreams.member(leaf.name), key, text, now)
+    def _events_read(self, text: str, runs: RunStatus) -> EventsRead:
+        from airflow_partitions.history.clocks import tolerance
 
-    def _read_ahead(self, names: Iterable[str]) -> None:
+        if not runs.begun:  # what runs that were purged have made is all that tells of them
+            return EventsRead(runs.started)
+        request = self._requests.get(text)
+        # A run that is newer than the request began after it.
+        knows = request is not None and request.run < runs.begun and request.event <= _history().newest
+        return EventsRead(runs.started, request.event if request and knows else 0, tolerance())
+
+    @property
+    def _first(self) -> str:
+        """The upstream that keeps the requests."""
+        return next(iter(self._upstreams.leaves))
+
+    def _read_ahead(self) -> None:
         """Ask at once for the history of all partitions that wait, rather than for one after the other."""
         from airflow_partitions.history.dag_runs import pending_keys
 
@@ -178,7 +218,7 @@ class Evaluator:
         for text in [] if self.dag_id is None else pending_keys(self.dag_id):
             with suppress(InvalidKeyError):  # a row of an older definition
                 downstream[text] = self._upstreams.downstream.parse(text)
-        for name in names:
+        for name in self._upstreams.leaves:
             member, keys = self._upstreams.member(name), list[tuple[str, Key]]()
             for text, key in downstream.items():
                 with suppress(InvalidKeyError):
@@ -193,9 +233,12 @@ class Evaluator:
         moving = member.dependency.rule.moving
         return compute() if moving else _NEEDS.of(self._fingerprints[member.name], text, compute)
 
-    def _status_of(self, member: Upstream, key: Key, text: str, now: datetime) -> UpstreamStatus:
-        selection, keys = self._needs(member, key, text)
-        blocked = self._blocked(member, selection, now)
+    def _status_of(
+        self, member: Upstream, key: Key, keys: Sequence[tuple[str, Key]], read: EventsRead
+    ) -> UpstreamStatus:
+        if not self._has_read_ahead and _history().lacks(member.name, keys):
+            self._has_read_ahead = True
+            self._read_ahead()
         times_by_text = _history().times(member.name, member.definition, keys)
         since = self._since(member, key)
         all_times: list[EventTimes] = []
@@ -204,35 +247,29 @@ class Evaluator:
             if times is not None and (since is None or times.last >= since):
                 all_times.append(times)
             elif self._upstreams.run_policy.wait is None:  # one that is missing is enough to know
-                return UpstreamStatus(complete=False, enough=False, blocked=blocked)
+                return UpstreamStatus(complete=False, enough=False)
         complete = 0 < len(keys) == len(all_times)
         return UpstreamStatus(
             complete,
             bool(all_times) and self._upstreams.run_policy.enough(len(all_times), len(keys)),
-            blocked,
-            max((times.last for times in all_times), default=None),
-            max(times.first for times in all_times) if complete else None,
+            newest=max((read.time(times.last, times.last_event) for times in all_times), default=None),
+            completed=max(read.time(times.first, times.first_event) for times in all_times) if complete else None,
         )
 
-    def _blocked(self, member: Upstream, needed: Selection, now: datetime) -> bool:
-        """Whether something that is *needed* is being made, and not for too long already."""
-        for text, since in self._in_flight[member.name].items():
-            if now - since > self._upstreams.run_policy.max_wait:
-                continue
-            try:
-                if any(key in needed for key in member.keys(text)):
-                    return True
-            except InvalidKeyError:  # a run of an older definition makes nothing that is needed now
-                continue
-        return False
+    def _is_blocked(self, in_flight: Mapping[str, datetime], keys: Sequence[tuple[str, Key]], now: datetime) -> bool:
+        """Whether one of the *keys* is being made, and not for too long already."""
+        longest = self._upstreams.run_policy.max_wait
+        return bool(in_flight) and any(text in in_flight and now - in_flight[text] <= longest for text, _ in keys)
 
     def _since(self, member: Upstream, key: Key) -> datetime | None:
         """From when on an upstream without time counts for the Dag's *key*: from the tick that makes it due."""
         interval = self._upstreams.downstream.interval_of(key)
         if not member.dependency.needs_tick or interval is None:
             return None
+        from airflow_partitions.history.clocks import tolerance
+
         tick = member.ticks.after(interval.time_range[1] - 1)
-        return None if tick is None else utc(tick)
+        return None if tick is None else utc(tick) - tolerance()
 
     def _end(self, key: Key) -> datetime | None:
         interval = self._upstreams.downstream.interval_of(key)

@@ -110,8 +110,8 @@ class Partitioned(PartitionTimetable):
             self.upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, run_policy)
             self.upstreams.check()
         if self.upstreams is not None:
-            self._readiness = Evaluator(self.upstreams)
-            self._mappers = mappers_of(self.upstreams, self._readiness, self._dates)
+            self._evaluator = Evaluator(self.upstreams)
+            self._mappers = mappers_of(self.upstreams, self._evaluator, self._dates)
             self.asset_condition = AnyEvent(self.upstreams.condition)
         else:
             check_schedulable(partition)
@@ -143,7 +143,7 @@ class Partitioned(PartitionTimetable):
     def dag_id(self, dag_id: str | None) -> None:
         self._dag_id = dag_id
         if self.upstreams is not None:
-            self._readiness.dag_id = dag_id
+            self._evaluator.dag_id = dag_id
 
     def evaluate(self, key: str) -> Evaluation:
         """Evaluate *key* over all that was ever materialised; for scheduler and API server.
@@ -153,7 +153,11 @@ class Partitioned(PartitionTimetable):
         """
         if self.upstreams is None:
             raise InvalidDefinitionError(f"{self.dag_id} is not scheduled on assets; its partitions wait for none")
-        return self._readiness.evaluate(key, _now())
+        return self._evaluator.evaluate(key, _now())
+
+    def is_blocked(self, key: str) -> bool:
+        """Whether something that *key* needs is being made; for scheduler and API server."""
+        return self.upstreams is not None and self._evaluator.is_blocked(key, _now())
 
     @property
     def summary(self) -> str:

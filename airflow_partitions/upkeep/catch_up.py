@@ -1,7 +1,8 @@
 """Events that Airflow did not deliver to a consumer: those sent while it was paused.
 
-For each consumer and upstream asset the state store keeps the last event that has been looked at. A consumer that is
-new, or waits for something else than before, starts at the newest event: history is for backfills.
+For each consumer and upstream asset the state store keeps the last event that has been looked at. Where there is none,
+the consumer's own rows and runs say since when it works as it does now. One that has none is new: it starts at the
+newest event, since history is for backfills.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -17,15 +18,15 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.errors import PartitionError
+from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.database import portions, session
+from airflow_partitions.history.new_events import SETTLED
 from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
 from airflow_partitions.upkeep.serialized_dags import fingerprint
-from airflow_partitions.versions import check_version
+from airflow_partitions.versions import Report, check_version, read_form, read_number
 
-# Events are looked at again until they are this old: the transaction that registers one may commit late.
-_SETTLED = timedelta(minutes=10)
 _AT_ONCE = 5_000
 _VERSION = 1
 
@@ -42,9 +43,11 @@ class UpstreamEvent(NamedTuple):
     run_after: datetime | None
 
 
-def catch_up(dag_id: str, timetable: Partitioned) -> int:
+def catch_up(dag_id: str, timetable: Partitioned, report: Report, after: Mapping[str, int] | None = None) -> int:
     """Ask for the partitions of a consumer that missed events call for; returns how many.
 
+    :param after: by asset, the event up to which all have been looked at by this process; then the state store does not
+        learn of it.
     :raises InvalidDefinitionError: if an upstream can't be found.
     :raises UnknownVersionError: if another release has looked at the events of an upstream.
     """
@@ -54,16 +57,17 @@ def catch_up(dag_id: str, timetable: Partitioned) -> int:
     requests: dict[str, dict[int, tuple[int, str]]] = defaultdict(dict)
     last_events: dict[int, int] = {}
     with session() as at:
-        for name in timetable.upstreams.leaves:
+        for name in timetable.upstreams.leaves if after is None else after:
             asset_id = asset_id_of(at, name)
             if asset_id is None:
                 continue
-            last_event = _last_event(at, asset_id, dag_id, prints)
+            last_event = None if after is None else after[name]
             if last_event is None:
-                last_events[asset_id] = _newest(at, asset_id)
-                continue
+                last_event = _last_event(at, asset_id, dag_id, prints, report)
+            if last_event is None:
+                last_event = last_events[asset_id] = _first_missed(at, asset_id, dag_id, prints)
             events = _events(at, asset_id, last_event)
-            if old := [event.id for event in events if event.at < datetime.now(UTC) - _SETTLED]:
+            if after is None and (old := [event.id for event in events if event.at < datetime.now(UTC) - SETTLED]):
                 last_events[asset_id] = max(old)
             mapper = timetable.get_partition_mapper(name=name)
             for event in _undelivered(at, dag_id, events):
@@ -101,10 +105,29 @@ def _events(at: Session, asset_id: int, last_event: int) -> list[UpstreamEvent]:
     return [UpstreamEvent(number, str(key), *rest) for number, key, *rest in at.execute(query)]
 
 
-def _newest(at: Session, asset_id: int) -> int:
+def _first_missed(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int:
+    """The event after which a consumer may have missed some, where nothing says which have been looked at."""
     from airflow.models.asset import AssetEvent as E
 
-    return at.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
+    since = _works_since(at, dag_id, prints)
+    newest = select(func.max(E.id)).where(E.asset_id == asset_id)
+    return at.scalar(newest if since is None else newest.where(E.timestamp < since - CLOCKS)) or 0
+
+
+def _works_since(at: Session, dag_id: str, prints: dict[str, Any]) -> datetime | None:
+    """Since when a consumer waits for what it does now, by its rows and runs; ``None`` if it is new."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.dagrun import DagRun
+
+    since: datetime | None = None
+    rows = select(Row.rollup_fingerprint, Row.created_at).where(Row.target_dag_id == dag_id).order_by(Row.id.desc())
+    for row, created_at in at.execute(rows, execution_options={"yield_per": 1000}):
+        if row != prints:  # of what it waited for before
+            return since
+        since = created_at
+    if since is None:  # made by hand, by a backfill, or purged
+        since = at.scalar(select(func.min(DagRun.queued_at)).where(DagRun.dag_id == dag_id))
+    return since
 
 
 def _undelivered(at: Session, dag_id: str, events: list[UpstreamEvent]) -> list[UpstreamEvent]:
@@ -150,14 +173,15 @@ def _request(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, s
     )
 
 
-def _last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int | None:
-    """The event up to which all is done; ``None`` for a consumer that is new or was redefined."""
-    text = read_cells(at, asset_id, [_cell(dag_id)]).get(_cell(dag_id))
-    if text is None:
-        return None
-    form = json.loads(text)
-    check_version(form, _VERSION, f"the last event that consumer {dag_id!r} has looked at")
-    return int(form["event"]) if form["fingerprint"] == _digest(prints) else None
+def _last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], report: Report) -> int | None:
+    """The event up to which all is done; ``None`` if there is none for what the consumer waits for now."""
+    name = f"the last event that consumer {dag_id!r} has looked at"
+
+    def read(form: Any) -> int | None:
+        check_version(form, _VERSION, name)
+        return read_number(form["event"]) if form["fingerprint"] == _digest(prints) else None
+
+    return read_form(read_cells(at, asset_id, [_cell(dag_id)]).get(_cell(dag_id)), read, name, report)
 
 
 def _set_last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], event: int) -> None:

@@ -57,9 +57,9 @@ def _is_hopeless(timetable: Partitioned, key: str, *, crowded: bool) -> bool:
         evaluation = timetable.evaluate(key)
     except PartitionError:  # a key or an upstream that is no more
         return True
-    if evaluation.may_fire or evaluation.status.blocked:
+    if evaluation.may_fire:
         return False
-    return evaluation.idle or crowded
+    return evaluation.idle or (crowded and not timetable.is_blocked(key))
 
 
 def _delete(at: Session, rows: list[int]) -> int:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import attrs
+from sqlalchemy.exc import OperationalError
 
-from airflow_partitions.errors import PartitionError, UnknownVersionError
+from airflow_partitions.errors import PartitionError, StorageError
 from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
 from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
+from airflow_partitions.versions import Report
+
+log = logging.getLogger(__name__)
 
 
 @attrs.frozen
@@ -55,19 +62,31 @@ def one_round(*, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -
     problems = dict.fromkeys(dags.problems)  # in their order, each once
     records = caught_up = 0
     for asset, definition in dags.definitions.items():
-        try:
-            update = update_ledger(asset, definition)
-        except UnknownVersionError as error:
-            problems[f"asset {asset!r}: {error}"] = None
-            continue
-        records += update.records
-        problems |= dict.fromkeys(f"asset {asset!r}: {reason}" for reason in update.malformed.values())
+        with _reporting(f"asset {asset!r}", problems) as report:
+            update = update_ledger(asset, definition, report)
+            records += update.records
+            for reason in update.malformed.values():
+                report(reason)
     for dag_id, timetable in dags.consumers.items():
-        try:
-            caught_up += catch_up(dag_id, timetable)
-        except PartitionError as error:
-            problems[f"Dag {dag_id!r}: {error}"] = None
+        with _reporting(f"Dag {dag_id!r}", problems) as report:
+            caught_up += catch_up(dag_id, timetable, report)
     hopeless = delete_hopeless(dags.consumers, harmless)
-    return Round(
-        len(dags.definitions), records, caught_up, delete_fired(keep_fired), hopeless, tuple(dict.fromkeys(problems))
-    )
+    return Round(len(dags.definitions), records, caught_up, delete_fired(keep_fired), hopeless, tuple(problems))
+
+
+@contextmanager
+def _reporting(subject: str, problems: dict[str, None]) -> Iterator[Report]:
+    """Let what fails for one asset or Dag be a problem, and keep nothing else from being done."""
+
+    def report(problem: str) -> None:
+        problems[f"{subject}: {problem}"] = None
+
+    try:
+        yield report
+    except (StorageError, OperationalError):  # nothing else would work either
+        raise
+    except PartitionError as error:
+        report(str(error))
+    except Exception as error:
+        log.exception("Upkeep of %s failed", subject)
+        report(f"{type(error).__name__}: {error}")

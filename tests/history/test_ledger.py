@@ -25,6 +25,7 @@ from airflow_partitions.errors import UnknownVersionError
 from airflow_partitions.history import ledger
 from airflow_partitions.history.ledger import materialised_times, records, update_ledger
 from airflow_partitions.history.ledger_pages import months_with
+from airflow_partitions.history.new_events import SETTLED
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow
@@ -71,7 +72,7 @@ def test_a_record_tells_who_made_it_first_and_last(metadata: Metadata) -> None:
     update_ledger("flights", HOURS)
     ((made, record),) = records("flights", Selection.of(HOURS, key))
     assert (str(made), record.dag_id, record.run_id, record.extra) == (key, "flights", "run2", {"rows": 7})
-    assert record.times == (LONG_AGO, later)
+    assert (record.first, record.last) == (LONG_AGO, later)
 
 
 def test_parts_of_a_product_are_told_once_and_in_order(metadata: Metadata) -> None:
@@ -213,9 +214,9 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
     begin = datetime.now(UTC)
     update_ledger("flights", HOURS)
     first = datetime.fromisoformat(metadata.progress("flights")["until"])
-    assert begin <= first + timedelta(hours=1) <= datetime.now(UTC)
+    assert begin <= first + SETTLED <= datetime.now(UTC)
     monkeypatch.setattr(ledger, "_AT_ONCE", 5)
-    recent = [begin - timedelta(minutes=minutes) for minutes in (59, 30, 1)]
+    recent = [begin - timedelta(minutes=minutes) for minutes in (9, 5, 1)]
     hours = day(HOURS, "2013-07-01")
     metadata.emit("flights", *hours[:10])
     for hour, at in zip(hours[10:], recent, strict=False):
@@ -233,9 +234,9 @@ def test_until_waits_for_the_last_batch(metadata: Metadata, monkeypatch: pytest.
     untils: list[Any] = []
     write: Callable[..., Any] = ledger._write_pages
 
-    def watched(at: Any, asset_id: int, progress: Any, months: Any) -> Any:
+    def watched(at: Any, asset_id: int, progress: Any, *rest: Any) -> Any:
         untils.append(progress.until)
-        return write(at, asset_id, progress, months)
+        return write(at, asset_id, progress, *rest)
 
     monkeypatch.setattr(ledger, "_write_pages", watched)
     metadata.emit("flights", *day(HOURS, "2013-07-01")[:10])
@@ -268,6 +269,57 @@ def test_a_scheduler_goes_on_without_records_of_another_release(
     metadata.put("flights", name, form | {"version": 2})
     assert list(materialised_times("flights", HOURS, keys)) == [other]
     assert f"The record of partition {one} of asset flights is left aside" in caplog.text
+
+
+DAMAGED = ["x", 7, [], {}, None, {"version": 1}, {"version": "1"}, [[[[]]]], True]
+
+
+@pytest.mark.parametrize("form", DAMAGED, ids=repr)
+@pytest.mark.parametrize("cell", ["ledger", "record/", "page/"])
+def test_ea2_a_cell_that_cant_be_read_is_told_and_written_anew(metadata: Metadata, cell: str, form: Any) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours)
+    update_ledger("flights", HOURS)
+    before = metadata.cells("flights", "record/")
+    name = next(iter(metadata.cells("flights", cell)))
+    metadata.put("flights", name, form)
+    problems: list[str] = []
+    update_ledger("flights", HOURS, problems.append, anew=True)
+    assert metadata.cells("flights", "record/") == before
+    assert metadata.pages("flights") == {"201307": hours}
+    assert bool(problems) == (cell != "page/" and form is not None)
+    assert all("can't be read, and counts as not there" in problem for problem in problems)
+    assert (
+        list(
+            materialised_times("flights", HOURS, dict(zip(hours, HOURS.keys("2013-07-01", "2013-07-02"), strict=True)))
+        )
+        == hours
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"last": "2099-01-01T00:00:00+00:00"},
+        {"last": "2020-01-01T00:00:00"},
+        {"first": 7},
+        {"event": -1},
+        {"event": "5"},
+        {"extra": "x"},
+        {"key": None},
+    ],
+    ids=repr,
+)
+def test_ea4_a_record_of_the_future_or_of_no_sense_counts_as_not_there(
+    metadata: Metadata, fields: dict[str, Any]
+) -> None:
+    key = next(HOURS.keys("2013-07-01", "2013-07-02"))
+    metadata.emit("flights", str(key))
+    update_ledger("flights", HOURS)
+    metadata.purge()
+    ((name, form),) = metadata.cells("flights", "record/").items()
+    metadata.put("flights", name, form | fields)
+    assert materialised_times("flights", HOURS, {str(key): key}) == {}
 
 
 def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -> None:

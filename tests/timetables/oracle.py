@@ -19,7 +19,9 @@ BEGIN, END = datetime(2013, 10, 31, tzinfo=UTC), datetime(2013, 11, 26, tzinfo=U
 class Event:
     """Something was materialised.
 
-    :ivar at: when the transaction that tells it began.
+    :ivar at: when the transaction that tells it began, by the clock of the API server.
+    :ivar id: the number that the database gives it.
+    :ivar told: when it really began.
     :ivar committed: when it ended; ``None`` if it has not yet.
     :ivar kept: whether the ledger knows it.
     :ivar purged: whether Airflow has forgotten it.
@@ -29,6 +31,8 @@ class Event:
     text: str
     at: datetime
     committed: datetime | None = None
+    id: int = 0
+    told: datetime | None = None
     kept: bool = False
     purged: bool = False
 
@@ -122,10 +126,18 @@ class Consumer:
 
 @attrs.frozen
 class Held:
-    """A condition that holds: whether with all that is needed, and when each of it was last materialised."""
+    """A condition that holds: whether with all that is needed, and when each of it last came for the newest run."""
 
     complete: bool
     last: tuple[datetime, ...]
+
+
+@attrs.frozen
+class Claim:
+    """What is noted of a run that a scheduler starts: the newest event, and the newest run of the same partition."""
+
+    event: int
+    run: int
 
 
 @attrs.define
@@ -137,15 +149,29 @@ class World:
     events: list[Event] = attrs.field(factory=list)
     runs: list[Run] = attrs.field(factory=list)
     paused: set[str] = attrs.field(factory=set)
+    claims: dict[tuple[str, str], Claim] = attrs.field(factory=dict)
+    clocks: timedelta = timedelta(0)
 
-    def made(self, asset: str) -> dict[Interval, list[datetime]]:
-        """When each partition of an asset was materialised; malformed events are about none."""
-        calendar, found = self.calendars[asset], dict[Interval, list[datetime]]()
+    def made(self, asset: str) -> dict[Interval, list[Event]]:
+        """The events of each partition of an asset; malformed ones are about none."""
+        calendar, found = self.calendars[asset], dict[Interval, list[Event]]()
         for event in self.events:
             if event.asset == asset and event.counts:
                 for interval in calendar.by_text.get(event.text, ()):
-                    found.setdefault(interval, []).append(event.at)
+                    found.setdefault(interval, []).append(event)
         return found
+
+    def came(self, consumer: Consumer, of: Interval, at: datetime, event: int) -> datetime:
+        """When an event came, as the newest run of a partition sees it: what it may not have read came after it."""
+        text, begun = self.calendars[consumer.name].texts[of], self.begun(consumer, of)
+        runs = [run.id for run in self.runs if run.dag_id == consumer.name and run.key == text and run.began]
+        if begun is None:
+            return at
+        claim = self.claims.get((consumer.name, text)) if runs else None
+        if claim is not None and claim.run < max(runs) and event <= claim.event:
+            return min(at, begun)
+        clocks = self.clocks if runs else timedelta(0)
+        return max(at, begun + timedelta(microseconds=1)) if at > begun - clocks else at
 
     def in_flight(self, asset: str, max_wait: timedelta) -> set[str]:
         """The keys that are being made."""
@@ -169,7 +195,11 @@ class World:
         in_flight = self.in_flight(condition, consumer.max_wait)
         if not needed or len(there) < wanted or any(calendar.texts[key] in in_flight for key in needed):
             return None
-        return Held(len(there) == len(needed), tuple(map(max, there)))
+        last = tuple(
+            self.came(consumer, of, max(event.at for event in events), max(event.id for event in events))
+            for events in there
+        )
+        return Held(len(there) == len(needed), last)
 
     def was_complete(self, consumer: Consumer, condition: Condition, of: Interval, at: datetime) -> bool:
         """Whether all that is needed now was there at an instant."""
@@ -178,7 +208,10 @@ class World:
             return all(parts) if condition[0] == "&" else any(parts)
         made = self.made(condition)
         needed = self.calendars[condition].needed(consumer.rules[condition], of, self.now)
-        return bool(needed) and all(key in made and min(made[key]) <= at for key in needed)
+        if not needed or not all(key in made for key in needed):
+            return False
+        first = [min((event.at, event.id) for event in made[key]) for key in needed]
+        return all(self.came(consumer, of, *event) <= at for event in first)
 
     def begun(self, consumer: Consumer, of: Interval) -> datetime | None:
         """When the newest run of a partition began; of runs that are no more, when they materialised it."""
@@ -186,7 +219,7 @@ class World:
         runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
         if runs:
             return max((run.began for run in runs if run.began is not None), default=None)
-        return max(self.made(consumer.name).get(of, []), default=None)
+        return max((event.at for event in self.made(consumer.name).get(of, [])), default=None)
 
     def fires(self, consumer: Consumer, of: Interval) -> bool:
         """Whether a partition is to be made now."""
@@ -219,7 +252,26 @@ class World:
             for key in self.calendars[asset].needed(rule, of, self.now)
         }
         return any(
-            event.counts and event.at > since and (begun is None or event.at > begun)
+            event.counts
+            and (event.told or event.at) > since
+            and (begun is None or self.came(consumer, of, event.at, event.id) > begun)
             for event in self.events
             if (event.asset, event.text) in texts
         )
+
+    def lost(self, consumer: Consumer, of: Interval) -> list[Event]:
+        """Changes that came after the newest run of a partition really began, and that it is taken to have read."""
+        text = self.calendars[consumer.name].texts[of]
+        runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text and run.began]
+        begun = max((run.began for run in runs if run.began is not None), default=None)
+        needed = {
+            event.id: event
+            for asset, rule in consumer.rules.items()
+            for key in self.calendars[asset].needed(rule, of, self.now)
+            for event in self.made(asset).get(key, [])
+        }
+        return [
+            event
+            for event in needed.values()
+            if begun and event.told and event.told > begun and self.came(consumer, of, event.at, event.id) <= begun
+        ]

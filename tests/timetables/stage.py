@@ -19,7 +19,7 @@ from airflow_partitions import AtLeast, KeyFormat, Lookback, PartitionByInterval
 from airflow_partitions.dependencies import AllPartitions, LatestPartition, Window
 from airflow_partitions.dependencies import Rule as PartitionRule
 from airflow_partitions.errors import PartitionError
-from airflow_partitions.history import cache, ledger, run_requests, state_store
+from airflow_partitions.history import cache, ledger, new_events, state_store
 from airflow_partitions.history.ledger_pages import PROGRESS, read_page
 from airflow_partitions.timetables import evaluation, mapper, partitioned
 from airflow_partitions.timetables.condition import condition_of
@@ -35,9 +35,9 @@ CLOCKED: tuple[ModuleType, ...] = (
     evaluation,
     ledger,
     mapper,
+    new_events,
     partitioned,
     pending_rows,
-    run_requests,
     state_store,
 )
 Meaning = PartitionByInterval | KeyFormat

@@ -66,17 +66,17 @@ def test_a_row_that_waits_for_changes_to_settle_stays_however_many_wait(stage: S
 def test_what_was_missed_is_asked_for_before_it_has_settled(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
-    catch_up("down", waiting(SETTLING))
+    catch_up("down", waiting(SETTLING), print)
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", waiting(SETTLING)) == 1
+    assert catch_up("down", waiting(SETTLING), print) == 1
     assert [key for key, _ in stage.pending("down").values()] == [DAY]
 
 
 def test_what_was_missed_is_asked_for_while_it_is_made_again(stage: Stage, clock: Clock) -> None:
-    catch_up("down", waiting())
+    catch_up("down", waiting(), print)
     tell(stage, 1, "up", NOON - 15 * MINUTE)
     again = run(stage, 1, "up", NOON, ended=False)
-    assert catch_up("down", waiting()) == 1
+    assert catch_up("down", waiting(), print) == 1
     again.ended = True  # and has failed: nothing tells of it
     stage.put(again)
     clock.now += MINUTE

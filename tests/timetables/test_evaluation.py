@@ -1,0 +1,177 @@
+"""What a loop of the scheduler costs, and what it takes for read when clocks differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event as database_event
+
+from airflow_partitions import PartitionByInterval, Partitioned
+from airflow_partitions.history.clocks import CLOCKS
+from airflow_partitions.timetables import evaluation
+from airflow_partitions.upkeep.catch_up import catch_up
+from airflow_partitions.upkeep.pending_rows import delete_hopeless
+from tests.metadata import Metadata, engine, metadata
+from tests.timetables.oracle import Consumer, Event, Rule, Run
+from tests.timetables.stage import Clock, Stage, clock, timetable_of
+
+__all__ = ["clock", "engine", "metadata"]
+
+pytestmark = pytest.mark.airflow
+
+HOURS = PartitionByInterval("@hourly", start="2013-01-01")
+DAYS = PartitionByInterval("@daily", start="2013-01-01")
+MEANINGS = {"up": HOURS, "other": HOURS, "down": DAYS}
+NOW = datetime(2013, 11, 3, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+DAY = "2013-01-01"
+KEYS = [str(key) for key in HOURS.keys("2013-01-01", "2013-01-09")]
+DAY_KEYS = [str(key) for key in DAYS.keys("2013-01-01", "2013-01-09")]
+
+
+@pytest.fixture
+def stage(metadata: Metadata, clock: Clock) -> Stage:
+    evaluation._history.cache_clear()
+    clock.now = NOW
+    return Stage.empty(metadata, list(MEANINGS))
+
+
+def waiting(*upstreams: str) -> Partitioned:
+    """A consumer as a loop of the scheduler reads it."""
+    names = upstreams or ("up",)
+    condition = names[0] if len(names) == 1 else ("&", *names)
+    rules = dict.fromkeys(names, Rule())
+    return timetable_of(Consumer("down", condition, rules, None, "always", timedelta(days=1)), MEANINGS)
+
+
+def fires(timetable: Partitioned, key: str = DAY, asset: str = "up") -> bool:
+    """The scheduler's question."""
+    mapper: Any = timetable.get_partition_mapper(name=asset)
+    satisfied: bool = mapper.wait_policy.is_satisfied_by_keys(matched=set(), expected=mapper.to_upstream(key)).satisfied
+    return satisfied
+
+
+@contextmanager
+def counted(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """How many statements the database gets, and how many texts of keys are parsed."""
+    counts = Counter[str]()
+    parse = PartitionByInterval.parse
+
+    def counting(self: PartitionByInterval, text: str) -> Any:
+        counts["parses"] += 1
+        return parse(self, text)
+
+    def remember(*_: Any) -> None:
+        counts["queries"] += 1
+
+    database_event.listen(metadata.engine, "before_cursor_execute", remember)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(PartitionByInterval, "parse", counting)
+            yield counts
+    finally:
+        database_event.remove(metadata.engine, "before_cursor_execute", remember)
+
+
+def test_ea1_what_is_in_flight_costs_a_loop_nothing(
+    stage: Stage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, text in enumerate(KEYS[::2], 1):
+        stage.commit(number, Event("up", text, NOW - 60 * SECOND), {"down": [text[:10]]})
+
+    def loop() -> Counter[str]:
+        clock.now += 5 * SECOND
+        timetable = waiting("up", "other")
+        with counted(stage.metadata, monkeypatch) as counts:
+            assert not any(fires(timetable, key) for key in DAY_KEYS)
+        return counts
+
+    loop()  # the first one reads what was materialised
+    before = loop()
+    for number, text in enumerate(KEYS, 1):
+        stage.put(Run(number, "up", text, NOW))
+    assert loop() == before
+    assert before["queries"] <= 2
+    assert before["parses"] <= 3 * len(DAY_KEYS)
+
+
+def test_ea1_what_is_in_flight_is_read_once_a_loop_and_looked_up(
+    stage: Stage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, text in enumerate(KEYS, 1):
+        stage.commit(number, Event("up", text, NOW - 60 * SECOND), {"down": [text[:10]]})
+
+    def loop() -> Counter[str]:
+        clock.now += 5 * SECOND
+        timetable = waiting()
+        with counted(stage.metadata, monkeypatch) as counts:
+            assert not any(fires(timetable, key) for key in DAY_KEYS)
+        return counts
+
+    for number, text in enumerate(KEYS[::24], 1):
+        stage.put(Run(number, "up", text, NOW))
+    loop()
+    few = loop()
+    for number, text in enumerate(KEYS, 1):
+        stage.put(Run(number, "up", text, NOW))
+    assert loop() == few
+    assert few["queries"] <= 10
+    assert few["parses"] <= 4 * len(DAY_KEYS)
+
+
+@pytest.fixture
+def shifted(stage: Stage) -> Stage:
+    if stage.metadata.engine.dialect.name == "sqlite":
+        pytest.skip("SQLite is a file: all processes are on one machine")
+    return stage
+
+
+@pytest.mark.parametrize("ahead", [-30, -8, -1, 0, 1, 8, 30])
+def test_ea3_a_change_as_a_run_begins_is_never_lost(shifted: Stage, clock: Clock, ahead: int) -> None:
+    """The scheduler's clock is that many seconds ahead of the API server's."""
+    difference, stage = ahead * SECOND, shifted
+
+    def tell(number: int, text: str) -> None:
+        reached = stage.reached(Event("up", text, clock.now), {"down": waiting()})
+        stage.commit(number, Event("up", text, clock.now - difference), reached)
+        clock.now += SECOND
+
+    def begin(number: int) -> None:
+        assert fires(waiting())
+        (row,) = stage.pending("down")
+        stage.put(Run(number, "down", DAY, clock.now), row=row)
+        assert not fires(waiting())
+        clock.now += SECOND
+        stage.put(Run(number, "down", DAY, clock.now, clock.now))
+        clock.now += SECOND
+
+    for number, text in enumerate(KEYS[:24], 1):
+        tell(number, text)
+    begin(1)
+    assert not waiting().evaluate(DAY).may_fire  # once, if nothing changes
+    assert waiting().evaluate(DAY).idle
+    tell(100, KEYS[7])
+    assert delete_hopeless({"down": waiting()}, harmless=0) == 0
+    begin(2)
+    clock.now += timedelta(hours=1)
+    assert waiting().evaluate(DAY).idle
+    assert not fires(waiting())
+
+
+def test_ea3_what_was_missed_as_a_run_began_is_caught_up(shifted: Stage, clock: Clock) -> None:
+    stage = shifted
+    catch_up("down", waiting(), print)
+    for number, text in enumerate(KEYS[:24], 1):
+        stage.commit(number, Event("up", text, NOW - 600 * SECOND), {"down": [DAY]})
+    assert fires(waiting())
+    (row,) = stage.pending("down")
+    stage.put(Run(1, "down", DAY, NOW, NOW), row=row)
+    stage.commit(25, Event("up", KEYS[3], NOW + SECOND - CLOCKS), {})  # while the consumer was paused
+    clock.now += 60 * SECOND
+    assert catch_up("down", waiting(), print) == 1
+    assert fires(waiting())
