@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.definitions.runtime import Addition
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
+from airflow_partitions.keys.keyed import Keyed
 from airflow_partitions.versions import check_version
 
 
-class Partition:
+class Partition(Keyed):
     """One partition of an asset: its key together with its definition.
 
     ``str(partition)`` is the key's text. ``partition["airport"]`` (``{{ partition.airport }}`` in templates) is the
@@ -24,7 +25,7 @@ class Partition:
     :raises InvalidKeyError: if the definition has no such key.
     """
 
-    __slots__ = ("_additions", "definition", "wrapped")
+    __slots__ = ("_additions", "definition")
     __version__: ClassVar[int] = 1
 
     def __init__(

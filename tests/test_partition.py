@@ -19,6 +19,7 @@ from airflow_partitions import (
     PartitionBySequence,
 )
 from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidKeyError, UnknownVersionError
 
 DAY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
@@ -120,3 +121,28 @@ def test_er4_a_partition_is_pickled_as_its_json_form(definition: PartitionDefini
     copy = pickle.loads(pickle.dumps(partition, protocol))
     assert copy == partition
     assert (str(copy), repr(copy), copy.start) == (text, repr(partition), partition.start)
+
+
+@pytest.mark.parametrize(
+    ("definition", "text"),
+    [
+        (DAY, "2013-02-08"),
+        (PartitionBySequence([1, 2]), "2"),
+        (PartitionByProduct([DAY, AIRPORT]), "2013-02-08|JFK"),
+        (PartitionAtRuntime(name="customer"), "acme"),
+    ],
+)
+def test_eu8_a_partition_stands_wherever_a_key_may(definition: PartitionDefinition, text: str) -> None:
+    partition = Partition(definition, text)
+    assert definition.key(partition) == partition.wrapped
+    assert definition.contains(partition)
+    assert Partition(definition, partition) == partition
+    if not isinstance(definition, PartitionAtRuntime):
+        assert definition.previous(partition) == definition.previous(partition.wrapped)
+        assert partition in Selection.of(definition, partition)
+
+
+def test_eu8_a_partition_of_other_intervals_is_no_key() -> None:
+    hours = PartitionByInterval("@hourly", timezone="America/New_York")
+    with pytest.raises(InvalidKeyError, match="nearest: 2013-11-03"):
+        PartitionByInterval("@daily", timezone="America/New_York").key(Partition(hours, "2013-11-03T01:00-04:00"))

@@ -53,7 +53,8 @@ class PartitionDefinition(ABC):
 
     @abstractmethod
     def key(self, value: Any) -> Key:
-        """Wrap a plain *value* (an :class:`Interval`, a segment's value, a mapping of a product's dimensions).
+        """Wrap a plain *value* (an :class:`Interval`, a segment's value, a mapping of a product's dimensions), or take
+        the key of a :class:`.Partition`.
 
         :raises InvalidKeyError: if the definition has no such key.
         """

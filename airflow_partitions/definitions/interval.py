@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 from airflow_partitions.calendars import Calendar, Clock, CronCalendar, ElapsedCalendar, read_cron
-from airflow_partitions.calendars.instants import DAY, SECOND, instant
+from airflow_partitions.calendars.instants import DAY, SECOND, instant, wall_of
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_name
+from airflow_partitions.definitions.wall_time import wall_time
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval
+from airflow_partitions.keys.keyed import key_of
 
 _DAY_ZERO = date(1970, 1, 1)
 
@@ -124,6 +126,7 @@ class PartitionByInterval(PartitionDefinition):
         return interval
 
     def key(self, value: Any) -> Interval:
+        value = key_of(value)
         if isinstance(value, str):
             return self.parse(value)
         if isinstance(value, Interval):
@@ -257,9 +260,11 @@ class PartitionByInterval(PartitionDefinition):
         try:
             return self._instant_of_iso(text)
         except ValueError as error:
+            nearest = self._meant_by(text)
+            hint = f"nearest: {', '.join(nearest)}" if nearest else f"expected a key such as {self._example()}"
+            reason = "it is no ISO date or time" if str(error).startswith("Invalid isoformat") else str(error)
             raise InvalidKeyError(
-                f"{text!r} is not a partition of {self!r}: {error}; expected a key such as {self._example()}",
-                given=text,
+                f"{text!r} is not a partition of {self!r}: {reason}; {hint}", given=text, nearest=nearest
             ) from None
 
     def _instant_of_iso(self, text: str) -> int:
@@ -280,7 +285,29 @@ class PartitionByInterval(PartitionDefinition):
         interval = self.first() or self._interval(self.calendar.floor(1_700_000_000 * SECOND), LAST)
         return repr(str(interval)) if interval else "'2013-01-01T05:00-05:00'"
 
+    def _meant_by(self, text: str) -> tuple[str, ...]:
+        """Texts of the keys that *text* may mean, where it has no offset by the clocks of the zone."""
+        moment = wall_time(text)
+        if moment is None or not 2 < moment.year < 9998:  # nor what is near the ends of Python's calendar
+            return ()
+        line, wall = timeline(self._zone), wall_of(moment)
+        shown = (instant(moment),) if moment.utcoffset() is not None else line.instants(wall) or (line.after_gap(wall),)
+        keys = dict.fromkeys(self._text_at(at) for at in shown)
+        return tuple(key for key in keys if key is not None) or self._nearest(shown[0])
+
+    def _text_at(self, at: int) -> str | None:
+        """Text of the key of the interval that holds the instant *at*, if there is one."""
+        start = self.calendar.floor(at)
+        interval = None if start is None else self._interval(start, self.calendar.after(start))
+        return None if interval is None else str(interval)
+
     def _no_key(self, text: str, at: int) -> InvalidKeyError:
+        nearest = self._nearest(at)
+        hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
+        return InvalidKeyError(f"{text} is not a partition of {self!r}{hint}", given=text, nearest=nearest)
+
+    def _nearest(self, at: int) -> tuple[str, ...]:
+        """Texts of the two keys that begin nearest to the instant *at*."""
         before, after = self.calendar.floor(at), self.calendar.after(at)
         candidates = [
             self._interval(before, None if before is None else self.calendar.after(before)),
@@ -289,9 +316,7 @@ class PartitionByInterval(PartitionDefinition):
             self.last(),
         ]
         by_distance = sorted((c for c in candidates if c is not None), key=lambda c: abs(c.time_range[0] - at))
-        nearest = tuple(dict.fromkeys(map(str, by_distance)))[:2]
-        hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
-        return InvalidKeyError(f"{text} is not a partition of {self!r}{hint}", given=text, nearest=nearest)
+        return tuple(dict.fromkeys(map(str, by_distance)))[:2]
 
 
 def _representable(at: int, description: str) -> int:

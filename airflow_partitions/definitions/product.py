@@ -13,6 +13,7 @@ from airflow_partitions.definitions.interval import PartitionByInterval
 from airflow_partitions.definitions.sequence import PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, ProductKey, Segment
+from airflow_partitions.keys.keyed import key_of
 from airflow_partitions.keys.product_key import split_parts
 
 # The longest text of an interval: microseconds and an offset with seconds.
@@ -137,6 +138,7 @@ class PartitionByProduct(PartitionDefinition):
         return self.key({self._time.name: self._time.key_at(moment), **segments})
 
     def key(self, value: Any) -> ProductKey:
+        value = key_of(value)
         if isinstance(value, str):
             return self.parse(value)
         if not isinstance(value, Mapping) or set(value) != set(self._names):
@@ -147,11 +149,19 @@ class PartitionByProduct(PartitionDefinition):
     def parse(self, text: str) -> ProductKey:
         parts = split_parts(text) if isinstance(text, str) else []
         if len(parts) != len(self._names):
+            nearest = self._nearest(parts)
             raise InvalidKeyError(
-                f"{text!r} has {len(parts)} parts; expected {len(self._names)} joined by '|': {'|'.join(self._names)}",
+                f"{text!r} has {len(parts)} parts; expected {len(self._names)} joined by '|': {'|'.join(self._names)}"
+                f"{'; nearest: ' if nearest else ''}{', '.join(nearest)}",
                 given=text,
+                nearest=nearest,
             )
-        return self._wrap([d.parse(part) for d, part in zip(self._dimensions.values(), parts, strict=True)])
+        try:
+            return self._wrap([d.parse(part) for d, part in zip(self._dimensions.values(), parts, strict=True)])
+        except InvalidKeyError as error:
+            nearest = self._nearest(parts)
+            hint = f"; the nearest key: {', '.join(nearest)}" if nearest else ""
+            raise InvalidKeyError(f"{error}{hint}", given=text, nearest=nearest) from None
 
     def previous(self, key: Any) -> ProductKey | None:
         return self._step(self.key(key), -1)
@@ -167,6 +177,20 @@ class PartitionByProduct(PartitionDefinition):
 
     def _wrap(self, parts: list[Any]) -> ProductKey:
         return ProductKey(self._names, tuple(parts))
+
+    def _nearest(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Text of the key nearest to that of *texts*, one for each dimension; none where a dimension is not told."""
+        parts: list[Interval | Segment] = []
+        for i, dimension in enumerate(self._dimensions.values()):
+            try:
+                part = dimension.parse(texts[i].strip() if i < len(texts) else "")
+            except InvalidKeyError as error:
+                if not error.nearest:
+                    return ()
+                part = dimension.parse(error.nearest[0])
+            if not isinstance(part, ProductKey):
+                parts.append(part)
+        return (str(self._wrap(parts)),)
 
     def _at(self, interval: Interval | None, i: int) -> ProductKey:
         """The first (0) or last (-1) key of an interval."""

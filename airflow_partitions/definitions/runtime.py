@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 from airflow_partitions.keys import Segment
+from airflow_partitions.keys.keyed import key_of
 from airflow_partitions.keys.value import from_json, text_of, to_json
 
 
@@ -119,6 +120,7 @@ class PartitionAtRuntime(PartitionDefinition):
         self.keys()
 
     def key(self, value: Any) -> Segment:
+        value = key_of(value)
         if isinstance(value, Segment):
             value = value.value
         text = _text(value)

@@ -9,6 +9,7 @@ from typing import Any
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_length, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
+from airflow_partitions.keys.keyed import key_of
 from airflow_partitions.keys.value import Value, to_json
 
 
@@ -55,6 +56,7 @@ class PartitionBySequence(PartitionDefinition):
         return len(self.segments)
 
     def key(self, value: Any) -> Segment:
+        value = key_of(value)
         segment = value if isinstance(value, Segment) else Segment.of(value)
         own = self.parse(segment.text)
         if own != segment:

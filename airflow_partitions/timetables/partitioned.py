@@ -265,7 +265,8 @@ class Partitioned(PartitionTimetable):
         try:
             key = self.partition.parse(partition_key)
         except InvalidKeyError as error:
-            raise InvalidPartitionKeyError(str(error)) from None
+            advice = "" if error.nearest else f"; {self._advice()}"
+            raise InvalidPartitionKeyError(f"{error}{advice}") from None
         if str(key) != partition_key:
             raise InvalidPartitionKeyError(f"partition_key {partition_key!r} is written {str(key)!r}; give that text")
         interval = self.partition.interval_of(key)

@@ -226,21 +226,56 @@ def test_a16_a_text_that_names_no_interval(text: str, nearest: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("text", "problem", "hint"),
     [
-        ("2013-01-01", "a date alone does not say which interval of the day"),
-        ("2013-01-01T05:00", "it has no UTC offset"),
-        ("yesterday", "Invalid isoformat"), ("", "Invalid isoformat"), ("2013-02-30T00:00Z", "day"),
-        ("9999-12-31T23:00Z", "too close to the end"), (5, "is not text"), (None, "is not text"),
+        ("2013-01-01", "a date alone does not say which interval of the day", "nearest: 2013-01-01T00:00Z"),
+        ("2013-01-01T05:00", "it has no UTC offset", "nearest: 2013-01-01T05:00Z"),
+        ("yesterday", "it is no ISO date or time", "expected a key such as '2013-01-01T00:00Z'"),
+        ("", "it is no ISO date or time", "expected a key such as '2013-01-01T00:00Z'"),
+        ("2013-02-30T00:00Z", "day", "expected a key such as '2013-01-01T00:00Z'"),
+        ("9999-12-31T23:00Z", "too close to the end", "expected a key such as '2013-01-01T00:00Z'"),
+        (5, "is not text", "expected a key such as '2013-01-01T00:00Z'"),
+        (None, "is not text", "expected a key such as '2013-01-01T00:00Z'"),
     ],
-)  # fmt: skip
-def test_a16_malformed_texts(text: Any, problem: str) -> None:
+)
+def test_a16_malformed_texts(text: Any, problem: str, hint: str) -> None:
     definition = PartitionByInterval("@hourly", start="2013-01-01")
     with pytest.raises(InvalidKeyError, match=problem) as caught:
         definition.parse(text)
     assert repr(text) in str(caught.value)
-    assert "expected a key such as '2013-01-01T00:00Z'" in str(caught.value)
+    assert hint in str(caught.value)
     assert caught.value.given == text
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("2013-06-01T10:00", ("2013-06-01T10:00-04:00",)),
+        ("2013-06-01T10:42", ("2013-06-01T10:00-04:00",)),
+        ("2013-06-01, 10:00 -04:00", ("2013-06-01T00:00-04:00",)),
+        ("2013-6-1 9", ("2013-06-01T09:00-04:00",)),
+        ("2013-06-01", ("2013-06-01T00:00-04:00",)),
+        (" 2013-06-01T14:00Z ", ("2013-06-01T10:00-04:00",)),
+        ("2013-11-03T01:00", ("2013-11-03T01:00-04:00", "2013-11-03T01:00-05:00")),
+        ("2013-03-10T02:30", ("2013-03-10T03:00-04:00",)),
+        ("2012-06-01T10:00", ("2013-01-01T00:00-05:00",)),
+        ("2013-13-01T10:00", ()), ("nonsense", ()),
+    ],
+)  # fmt: skip
+def test_eu9_a_time_without_offset_is_answered_with_the_key_that_the_clocks_show(
+    text: str, nearest: tuple[str, ...]
+) -> None:
+    definition = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
+    with pytest.raises(InvalidKeyError) as caught:
+        definition.parse(text)
+    assert caught.value.nearest == nearest
+    assert ", ".join(nearest) in str(caught.value)
+
+
+def test_eu9_a_day_is_meant_by_a_time_in_it() -> None:
+    with pytest.raises(InvalidKeyError, match="nearest: 2013-06-01") as caught:
+        PartitionByInterval("@daily", timezone="America/New_York").parse("2013-06-01T10:00")
+    assert caught.value.nearest == ("2013-06-01",)
 
 
 def test_a16_a_day_that_does_not_exist_is_no_key() -> None:
