@@ -204,9 +204,12 @@ class Dataset:
         object.__setattr__(dataset, "pin", listing)
         return dataset
 
-    def path_of(self, key: Key) -> str:
-        """Path of the folder of *key*."""
-        return f"{self.path}/{self.layout.directory_of(key)}"
+    def path_of(self, key: Key | Any) -> str:
+        """Path of the folder of *key*: wrapped, plain, its text or a partition.
+
+        :raises InvalidKeyError: if the definition has no such key.
+        """
+        return f"{self.path}/{self.layout.directory_of(self.layout.key(key))}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`. It holds no credentials."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError, StorageError
 from airflow_partitions.storage import Column, Parquet
 from airflow_partitions.storage.filesystem.paths import local
@@ -99,3 +99,16 @@ def test_forms_of_another_version_are_refused() -> None:
     assert Parquet.from_json(form) == Parquet("/x", ownership="read-only")
     with pytest.raises(InvalidDefinitionError, match="has a form of version 2; expected version 1"):
         Parquet.from_json({**form, "version": 2})
+
+
+def test_eu8_files_take_the_partition_that_a_task_is_given(tmp_path: Path) -> None:
+    import pandas as pd
+
+    days = PartitionByInterval("@daily", name="date")
+    files = Parquet(str(tmp_path / "raw"), partition=days)
+    partition = Partition(days, "2013-02-08")
+    files.save({partition: pd.DataFrame({"a": [1, 2]})})
+    assert files.exists(partition)
+    assert [each.key for each in files.list([partition])] == [partition.wrapped]
+    assert files.read(partition, as_="pandas")["a"].tolist() == [1, 2]
+    assert files.path_of(partition) == f"{files.path}/date=2013-02-08"
