@@ -68,7 +68,7 @@ def watched(
     trigger = ArrivalTrigger(arrivals.to_json(), poke_interval.total_seconds())
     noticed = Asset(f"{name}_noticed", watchers=[AssetWatcher(name=f"{name}_watcher", trigger=trigger)])
 
-    with DagArguments.of(dag).create(name, [noticed], max_active_runs=1):
+    with DagArguments(**dag).create(name, [noticed], max_active_runs=1):
 
         @task(outlets=[asset])
         def report(**context: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 import attrs
 from airflow.sdk import DAG
@@ -65,6 +65,15 @@ class PartitionedDag(DagArguments):
     wait: AtLeast | None = None
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Refuse an asset that says nothing of its partitions, before Python does."""
+        if options and "partition" not in options:  # a copy is made without any
+            raise InvalidDefinitionError(
+                "partition= is missing; write the partitions, for example PartitionByInterval('@daily'),"
+                " partition=INFER for those that follow from schedule, or partition=None for an asset without any"
+            )
+        return super().__new__(cls, *args, **options)
 
     def __attrs_post_init__(self) -> None:
         if self.partition is INFER:

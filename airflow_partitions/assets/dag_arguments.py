@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypedDict
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 import attrs
-from airflow.sdk import DAG
+from airflow.sdk import DAG, BaseOperator
 
 from airflow_partitions.errors import InvalidDefinitionError
 
@@ -38,6 +39,15 @@ class DagOptions(TypedDict, total=False):
     tags: Collection[str]
 
 
+_ADVICE = {
+    "catchup": "the Dag of an asset makes the newest tick only. Ask for a backfill of what is before it, or write"
+    " DAG(catchup=True, schedule=Partitioned(…))",
+    "timezone": "give it to the partition: PartitionByInterval(…, timezone=…); presets and crons in schedule follow it",
+    "start": "give it to the partition: PartitionByInterval(…, start=…)",
+    "outlets": "an asset's function writes that asset; several are made by @asset.multi(outlets=[…])",
+}
+
+
 @attrs.define(kw_only=True)
 class DagArguments:
     """Arguments that mean what they mean for a Dag of Airflow."""
@@ -60,18 +70,16 @@ class DagArguments:
     owner_links: dict[str, str] = attrs.field(factory=dict)
     tags: Collection[str] = ()
 
-    @classmethod
-    def of(cls, options: DagOptions) -> DagArguments:
-        """The arguments among keyword arguments of a function.
+    def __new__(cls, *_: Any, **options: Any) -> Self:
+        """Refuse arguments that there are none of, before Python does.
 
-        :raises InvalidDefinitionError: for names that are none; the nearest are in the message.
+        :raises InvalidDefinitionError: naming the way to say it, or the nearest argument.
         """
-        names = [field.name for field in attrs.fields(DagArguments)]
+        names = [field.alias for field in attrs.fields(cls)]
         for name in options:
             if name not in names:
-                nearest = get_close_matches(name, names) or names
-                raise InvalidDefinitionError(f"{name!r} is no argument of a Dag here; nearest: {', '.join(nearest)}")
-        return DagArguments(**options)
+                raise InvalidDefinitionError(f"{name!r} is no argument here; {_advice(name, names)}")
+        return super().__new__(cls)
 
     def create(
         self, name: str, schedule: Any, *, max_active_runs: int | None = None, description: str | None = None
@@ -95,3 +103,11 @@ class DagArguments:
         }
         arguments = {name: value for name, value in arguments.items() if value is not None}
         return DAG(schedule=schedule, catchup=False, auto_register=True, **arguments)
+
+
+def _advice(name: str, names: list[str]) -> str:
+    if name in _ADVICE:
+        return _ADVICE[name]
+    if name in signature(BaseOperator).parameters:
+        return f"it is one of a task: default_args={{{name!r}: …}}"
+    return f"nearest: {', '.join(get_close_matches(name, names) or names)}"

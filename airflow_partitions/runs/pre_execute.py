@@ -23,8 +23,8 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
     definition: PartitionDefinition = timetable.partition
     if run.partition_key is None:
         raise MissingPartitionError(
-            f"run {run.run_id!r} has no partition_key (it was cleared); trigger a run with the key it had,"
-            f" one of {definition!r}"
+            f"run {run.run_id!r} has no partition_key: it was cleared, or the run is one of 'airflow dags test', which"
+            f" gives none. Trigger a run with a key of {definition!r}, or try one by 'airflow asset-partitions test'"
         )
     if not isinstance(definition, PartitionAtRuntime):
         return Partition(definition, run.partition_key)

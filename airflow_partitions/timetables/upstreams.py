@@ -228,8 +228,9 @@ def check_schedulable(definition: PartitionDefinition) -> None:
     """Refuse definitions whose keys are known only at runtime."""
     if isinstance(definition, PartitionAtRuntime):
         raise InvalidDefinitionError(
-            f"{definition!r} has no keys before a task runs, so no tick can make one run per key;"
-            " expected PartitionByInterval, PartitionBySequence or PartitionByProduct"
+            f"{definition!r} has no keys before a task runs, so no tick can make one run per key; expected"
+            " PartitionByInterval, PartitionBySequence or PartitionByProduct. Add the keys in an @asset(schedule=…,"
+            " partition=…), and schedule the Dag on it"
         )
 
 

@@ -1,7 +1,8 @@
 """A partition of a table that somebody else keeps is a filter on its time column.
 
 The bounds are aware and half-open: no second is lost between two days, and no row is in both. Any engine takes them.
-For one that is asked in text they are ``ts >= '{{ partition.start }}' AND ts < '{{ partition.end }}'``.
+One that is asked in text, as pyiceberg's ``row_filter`` is, wants them in ISO 8601, with a ``T``:
+``ts >= '{{ partition.start | ts }}' AND ts < '{{ partition.end | ts }}'``, in Python ``partition.start.isoformat()``.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def test_a_watched_asset_may_have_segments(tmp_path: Path) -> None:
 
 def test_a_dag_takes_the_arguments_that_an_asset_takes(files: Parquet) -> None:
     assert {field.name for field in attrs.fields(DagArguments)} == set(DagOptions.__annotations__)
-    with pytest.raises(InvalidDefinitionError, match="'tag' is no argument of a Dag here; nearest: tags"):
+    with pytest.raises(InvalidDefinitionError, match="'tag' is no argument here; nearest: tags"):
         watched("refused", files, tag=["landing"])  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'tag'"):
+    with pytest.raises(InvalidDefinitionError, match="'tag' is no argument here; nearest: tags"):
         asset(schedule=None, partition=None, tag=["landing"])  # type: ignore[call-arg]

@@ -292,11 +292,17 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (DECORATED.format('schedule="@daily"', ""), "partition"),
+        (DECORATED.format('schedule="@daily"', ""), "partition= is missing; write the partitions, for example"),
+        (SPARK.format('schedule="@daily", storage=Parquet("/x")', "spark", "..."), "partition= is missing"),
+        ("@asset.multi(schedule=None, outlets=[Asset('a')])\ndef several(): ...", "partition= is missing"),
+        (DECORATED.format('schedule=None, partition=DAYS, catchup=True', ""), "Ask for a backfill"),
+        (DECORATED.format('schedule=None, partition=DAYS, retries=2', ""), "default_args={'retries': …}"),
+        (DECORATED.format('schedule=None, partition=DAYS, tag=["x"]', ""), "'tag' is no argument here; nearest: tags"),
+        (DECORATED.format('schedule=None, partition=DAYS, timezone="UTC"', ""), "PartitionByInterval(…, timezone=…)"),
         (DECORATED.format('schedule="@daily", partition="@daily"', ""), "is not a partition definition"),
         (DECORATED.format('schedule="@daily", partition=None, refresh=2', ""), "need a partition"),
         (DECORATED.format('schedule="@daily", partition=PartitionBySequence(["a"]), refresh=2', ""), "refresh=2"),
-        ("DAG('x', schedule=Partitioned('@daily', PartitionAtRuntime(name='x')))", "before a task runs"),
+        ("DAG('x', schedule=Partitioned('@daily', PartitionAtRuntime(name='x')))", "Add the keys in an @asset("),
         (DECORATED.format('schedule="@daily", partition=PartitionAtRuntime(name="x"), refresh=1', ""), "refresh"),
         (DECORATED.format('schedule="@daily", partition=PartitionByInterval("@dayly")', ""), "'@dayly'"),
         (DECORATED.format('schedule="@daily", partition=PartitionByInterval("@daily", timezone="Europe/Berln")', ""),
@@ -316,7 +322,7 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
                           'upstreams={"a": PartitionByInterval("@yearly")}', ""), "would make 527,040 partitions"),
         (DECORATED.format('schedule="@daily", partition=DAYS, upstreams={"a": DAYS}', ""), "go with assets"),
         (PLAIN.format("", ", depends_on_past=True"), "Lookback"),
-        (PLAIN.format(', default_args={"wait_for_downstream": True}', ""), "Lookback"),
+        (PLAIN.format(', default_args={"wait_for_downstream": True}', ""), "wait_for_downstream=True has no effect"),
         (SPARK.format('schedule="@daily", partition=None, storage=Parquet("/x")', "spark", "..."), "partition=None"),
         (SPARK.format('schedule=None, partition=PartitionAtRuntime(name="x"), storage=Parquet("/x")', "spark", "..."),
          "no key before a task runs"),
@@ -332,7 +338,7 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
          "share no value"),
     ],
 )  # fmt: skip
-def test_what_cant_work_is_an_import_error_that_names_the_fix(read: Any, source: str, said: str) -> None:
+def test_er18_what_cant_work_is_an_import_error_that_names_the_fix(read: Any, source: str, said: str) -> None:
     bag = read(source)
     assert bag.dags == {}
     (error,) = bag.import_errors.values()

@@ -147,6 +147,13 @@ def test_templates_give_what_the_table_says(tmp_path: Path) -> None:
     assert answer["rendered"] == [given for _, _, (given,) in rows]
 
 
+def test_er17_the_filter_of_the_example_is_in_iso_8601(tmp_path: Path) -> None:
+    source = (ROOT / "dags/aip/external_table.py").read_text()
+    bounds = re.findall(r"'(\{\{.*?\}\})'", source)
+    answer = parse(tmp_path, {"dags/example.py": source}, [["daily_sales_data", "2013-02-08", bounds]])
+    assert answer["rendered"] == ["2013-02-08T00:00:00+00:00", "2013-02-09T00:00:00+00:00"]
+
+
 def test_keys_have_the_text_the_table_says() -> None:
     class Position(PartitionKey):
         x: float
