@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from difflib import get_close_matches
@@ -15,13 +14,8 @@ from airflow_partitions.errors import FilterError, InvalidDefinitionError, Inval
 from airflow_partitions.keys import Segment
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of, flatten
 from airflow_partitions.storage.filters.time_columns import TimeColumns
-from airflow_partitions.storage.filters.values import typed
+from airflow_partitions.storage.filters.values import check_microseconds, test_of, typed
 from airflow_partitions.storage.layout.layout import Layout
-
-OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "in": lambda value, chosen: value in chosen, "not in": lambda value, chosen: value not in chosen,
-}  # fmt: skip
 
 #: Texts of partition columns by name.
 Texts: TypeAlias = Mapping[str, str]
@@ -93,6 +87,8 @@ class BoundColumns:
         try:
             if self.layout is not None and name in dimensions:
                 dimension = dimensions[name]
+                if bounds[0].value is None:
+                    return attrs.evolve(bounds[0], field=self.layout.columns_of(name)[0])
                 if isinstance(dimension, PartitionByInterval):
                     return _time(TimeColumns(self.layout, dimension), bounds)
                 return all_of(_segment(self.layout, dimension, bound) for bound in bounds)
@@ -108,10 +104,7 @@ class BoundColumns:
 
     def typed(self, condition: Condition) -> Condition:
         """*condition*, if its values fit the type of its column."""
-        kind = self.type_of(condition.field)
-        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        for value in values:
-            typed(value, kind, condition)
+        typed(condition, self.type_of(condition.field))
         return condition
 
     def type_of(self, column: str) -> str | None:
@@ -120,6 +113,12 @@ class BoundColumns:
 
 
 def _time(times: TimeColumns, bounds: list[Condition]) -> Filter:
+    for bound in bounds:
+        for value in bound.value if isinstance(bound.value, tuple) else (bound.value,):
+            try:
+                check_microseconds(value)
+            except ValueError as error:
+                raise FilterError(f"{bound}: {error}") from None
     if bounds[0].op in ("==", "!=", "in", "not in"):
         return times.among(bounds[0])
     keys = times.within(bounds)
@@ -164,10 +163,10 @@ def _key(dimension: PartitionDefinition, value: Any) -> Any:
 
 def _compare(segment: Any, condition: Condition) -> bool:
     """Whether the order of the segment's value and that of the *condition* is the wanted one."""
-    mine, kind = segment.value, _KINDS.get(type(segment.value))
+    value, kind = segment.value, _KINDS.get(type(segment.value))
     if kind is None:
-        raise FilterError(f"{condition}: values of type {type(mine).__name__} have no order; expected == or in")
-    return bool(OPERATORS[condition.op](mine, typed(condition.value, kind, condition)))
+        raise FilterError(f"{condition}: values of type {type(value).__name__} have no order; expected == or in")
+    return test_of(condition, kind)(value)
 
 
 _KINDS = {str: "string", int: "bigint", float: "double", date: "date", datetime: "timestamp"}

@@ -10,10 +10,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from keyword import iskeyword
 from typing import Any, ClassVar, NoReturn
 from unicodedata import is_normalized
@@ -21,14 +19,15 @@ from unicodedata import is_normalized
 import attrs
 
 from airflow_partitions.errors import FilterError
-from airflow_partitions.keys.partition_key import is_partition_key
-from airflow_partitions.keys.value import text_of
+from airflow_partitions.storage.filters.scalar import scalar
 from airflow_partitions.storage.filters.text import form_of
 
 #: Comparison and the one that holds exactly where it does not.
 INVERSE: Mapping[str, str] = {
     "==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<=", "in": "not in", "not in": "in",
 }  # fmt: skip
+#: The texts of comparisons with ``None``.
+_NULL = {"==": "is None", "!=": "is not None"}
 _DEEPEST = 100
 
 
@@ -87,7 +86,8 @@ class Condition(Filter):
 
     :ivar field: its name.
     :ivar op: one of ``== != < <= > >= in`` and ``not in``.
-    :ivar value: a number, text or bool, for ``in`` a tuple of them; dates and times are ISO text.
+    :ivar value: a number, text or bool, for ``in`` a tuple of them; dates, times and decimals are text. ``None`` with
+        ``==`` and ``!=``: whether it is null.
     """
 
     field: str
@@ -108,7 +108,7 @@ class Condition(Filter):
         # Python takes identifiers that look alike for the same.
         plain = self.field.isidentifier() and not iskeyword(self.field) and is_normalized("NFKC", self.field)
         name = self.field if plain else f"field({self.field!r})"
-        return f"{name} {self.op} {self.value!r}"
+        return f"{name} {_NULL[self.op]}" if self.value is None else f"{name} {self.op} {self.value!r}"
 
 
 @attrs.frozen
@@ -148,8 +148,14 @@ class Or(_Joined):
         return And(tuple(~part for part in self.parts))
 
 
+#: What holds nowhere, and everywhere.
+NOTHING, EVERYTHING = Or(()), And(())
+
+
 class Field:
     """A field of a dataset, to be compared: a dimension, a partition column, or a column of the files.
+
+    ``field(name) == None`` asks whether it is null, ``!= None`` whether it is not.
 
     :param name: its name.
     """
@@ -163,10 +169,10 @@ class Field:
         self.name = name
 
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        return Condition(self.name, "==", scalar(value))
+        return Condition(self.name, "==", None if value is None else scalar(value))
 
     def __ne__(self, value: object) -> Condition:  # type: ignore[override]
-        return Condition(self.name, "!=", scalar(value))
+        return Condition(self.name, "!=", None if value is None else scalar(value))
 
     def __lt__(self, value: Any) -> Condition:
         return Condition(self.name, "<", scalar(value))
@@ -210,24 +216,6 @@ def check_filter(given: Any) -> Filter:
     return given
 
 
-def scalar(value: Any) -> str | int | float | bool:
-    """*value* as a filter keeps it: numbers, bools and text as they are, everything else as its text."""
-    if value is None:
-        raise FilterError("a filter compares with a value, not with None; for an open range use between(low, None)")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise FilterError(f"a filter can't compare with {value!r}; expected a finite number")
-    if type(value) in (str, int, float, bool):
-        return value  # type: ignore[no-any-return]
-    if isinstance(value, date):  # datetimes are dates too
-        return value.isoformat()
-    if isinstance(value, tuple) or is_partition_key(value):
-        return text_of(value)
-    raise FilterError(
-        f"a filter can't compare with {value!r} of type {type(value).__name__}; expected text, a number, a bool, a date"
-        " or a datetime"
-    )
-
-
 def flatten(kind: type[_Joined], parts: Iterable[Filter]) -> tuple[Filter, ...]:
     """*parts*, with those of the same *kind* taken apart."""
     return tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, kind) else (part,)))
@@ -247,7 +235,8 @@ def _from_json(form: Any, depth: int) -> Filter:
             return Condition(Field(name).name, op, tuple(map(scalar, values)))
         case {"field": str(name), "op": str(op), "value": value, **rest} if op in INVERSE and not rest:
             if op not in ("in", "not in"):
-                return Condition(Field(name).name, op, scalar(value))
+                null = value is None and op in _NULL
+                return Condition(Field(name).name, op, None if null else scalar(value))
         case {"and": [_, *_] as parts, **rest} if not rest:
             return And(flatten(And, (_from_json(part, depth + 1) for part in parts)))
         case {"or": [_, *_] as parts, **rest} if not rest:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from airflow_partitions.errors import FilterError, LayoutError
-from airflow_partitions.storage.filters.binding import OPERATORS, BoundColumns, DirectoryTest, Texts
+from airflow_partitions.storage.filters.binding import BoundColumns, DirectoryTest, Texts
+from airflow_partitions.storage.filters.expressions import arrow_condition, spark_condition
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of
-from airflow_partitions.storage.filters.values import typed
+from airflow_partitions.storage.filters.values import test_of, typed
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.layout.layout import Layout
 
@@ -64,13 +65,8 @@ class Pruning:
         """
         from pyspark.sql import functions as f
 
-        def compared(name: str, op: str, value: Any) -> Any:
-            column = f.col("`" + name.replace("`", "``") + "`")
-            if op in ("in", "not in"):
-                return column.isin(list(value)) if op == "in" else ~column.isin(list(value))
-            return OPERATORS[op](column, f.lit(value))
-
-        return self._told(self.lowered if part is None else part, types or {}, compared, f.lit)  # type: ignore[no-any-return]
+        whole = self.lowered if part is None else part
+        return self._expression(whole, types or {}, spark_condition, f.lit)  # type: ignore[no-any-return]
 
     def to_arrow(self, part: Filter | None = None, types: Mapping[str, str | None] | None = None) -> Any:
         """The filter, or a *part* of its lowered form, as an expression of pyarrow on bare columns.
@@ -80,28 +76,25 @@ class Pruning:
         """
         import pyarrow.compute as pc
 
-        def compared(name: str, op: str, value: Any) -> Any:
-            if op in ("in", "not in"):
-                return pc.field(name).isin(list(value)) if op == "in" else ~pc.field(name).isin(list(value))
-            return OPERATORS[op](pc.field(name), value)
+        return self._expression(self.lowered if part is None else part, types or {}, arrow_condition, pc.scalar)
 
-        return self._told(self.lowered if part is None else part, types or {}, compared, pc.scalar)
+    def type_of(self, column: str) -> str | None:
+        """Spark's name of the type of a column, ``None`` if the dataset does not tell it."""
+        return self._fields.type_of(column)
 
-    def _told(
+    def _expression(
         self,
         part: Filter,
         types: Mapping[str, str | None],
-        compared: Callable[[str, str, Any], Any],
+        compared: Callable[[Condition, str | None], Any],
         constant: Callable[[bool], Any],
     ) -> Any:
         if isinstance(part, Condition):
-            if part.value == ():  # engines can't tell the type of nothing
-                return constant(part.op == "not in")
-            return compared(
-                part.field, part.op, _typed(part, self._fields.type_of(part.field) or types.get(part.field))
-            )
+            kind = self.type_of(part.field) or types.get(part.field)
+            exact = typed(part, kind)
+            return compared(exact, kind) if isinstance(exact, Condition) else constant(isinstance(exact, And))
         if isinstance(part, And | Or):
-            conditions = [self._told(each, types, compared, constant) for each in part.parts]
+            conditions = [self._expression(each, types, compared, constant) for each in part.parts]
             join = and_ if isinstance(part, And) else or_
             return reduce(join, conditions) if conditions else constant(isinstance(part, And))
         raise FilterError(
@@ -147,12 +140,6 @@ def _decided(part: Filter, types: Mapping[str, str]) -> bool:
     return all(_decided(each, types) for each in part.parts) if isinstance(part, And | Or) else True
 
 
-def _typed(condition: Condition, kind: str | None) -> Any:
-    if isinstance(condition.value, tuple):
-        return tuple(typed(value, kind, condition) for value in condition.value)
-    return typed(condition.value, kind, condition)
-
-
 def _accept(part: Filter, types: Mapping[str, str]) -> Decision:
     """*part* as a question about texts; ``None`` is the answer where they don't tell."""
     if isinstance(part, DirectoryTest):
@@ -177,16 +164,13 @@ def _accept(part: Filter, types: Mapping[str, str]) -> Decision:
 
 
 def _compared(condition: Condition, kind: str) -> Decision:
-    name, read, holds = condition.field, TYPES[kind], OPERATORS[condition.op]
-    value = _typed(condition, kind)
-    if isinstance(value, tuple):
-        value = frozenset(value)
+    name, read, holds = condition.field, TYPES[kind], test_of(condition, kind)
 
     def compared(texts: Texts) -> bool | None:
         if (text := texts.get(name)) is None:
             return None
         try:
-            return bool(holds(read(text), value))
+            return holds(read(text))
         except ValueError:
             raise LayoutError(f"partition column {name!r}: {text!r} is not a {kind}; expected folders of one") from None
 

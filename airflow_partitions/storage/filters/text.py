@@ -11,10 +11,12 @@ Form = dict[str, Any]
 _LONGEST = 32 * 1024
 _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-    ast.In: "in", ast.NotIn: "not in",
+    ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not",
 }  # fmt: skip
 #: What a comparison becomes when its sides change places.
 _TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+#: What a test for None is to a filter.
+_NULL = {"is": "==", "is not": "!="}
 
 
 def form_of(text: str) -> Form:
@@ -61,7 +63,9 @@ def _condition(left: ast.expr, op: str, right: ast.expr) -> Form:
     literal = _value(value)
     if (op in ("in", "not in")) != isinstance(literal, list):
         raise FilterError(f"{name} {op} {ast.unparse(value)}: expected several values for 'in', one for all others")
-    return {"field": name, "op": op, "value": literal}
+    if op in _NULL and literal is not None:
+        raise FilterError(f"{name} {op} {ast.unparse(value)}: expected 'is None', 'is not None', or ==")
+    return {"field": name, "op": _NULL.get(op, op), "value": literal}
 
 
 def _name(node: ast.expr) -> str | None:

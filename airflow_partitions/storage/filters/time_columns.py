@@ -11,7 +11,7 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
 from airflow_partitions.keys import Interval
-from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of
+from airflow_partitions.storage.filters.filter import NOTHING, And, Condition, Filter, Or, all_of
 from airflow_partitions.storage.layout.layout import Layout
 
 #: More times than this are not listed in a filter.
@@ -20,7 +20,6 @@ _DIRECTIVE = re.compile(r"%([-_0^#]?[A-Za-z%])")
 _SHORT = {"F": "Ymd", "T": "HMS", "R": "HM"}
 #: Directives from the greatest to the least: texts of fixed width written in such an order sort like the times.
 _ORDERS = ("YmdHMSf", "YjHMSf", "GVuHMSf")
-NOTHING = Or(())
 #: Decides by the texts of partition columns.
 Decide: TypeAlias = Callable[[Mapping[str, str]], bool]
 

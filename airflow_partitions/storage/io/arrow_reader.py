@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.errors import FilterError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.io.arrow_dataset import dataset
@@ -33,20 +34,26 @@ def read_table(scan: ReadRequest) -> pa.Table:
     with translate_errors(repr(scan.dataset.path), form, damaged=(ValueError, pa.ArrowTypeError)):
         try:
             return source.to_table(columns=columns, filter=rows)
-        except (OSError, pa.ArrowInvalid, pa.ArrowTypeError):
+        except (OSError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
             for file in source.get_fragments():  # once more, one by one: the error is to name the file
                 with translate_errors(
                     partial(scan.named, getattr(file, "path", "")), form, damaged=(ValueError, pa.ArrowTypeError)
                 ):
-                    file.to_table(schema=source.schema, columns=columns, filter=rows)
-            raise
+                    file.to_table(schema=source.schema, columns=source.schema.names)
+            if rows is None or isinstance(error, OSError):
+                raise
+            raise FilterError(f"{scan.files.path!r}: {rows} can't be told of its rows: {error}") from error
 
 
-def _types(schema: pa.Schema, rows: Filter, scan: ReadRequest) -> dict[str, str | None]:
+def _types(schema: pa.Schema, rows: Filter, scan: ReadRequest) -> dict[str, str]:
     """Spark's names of the types of the columns that *rows* is about."""
+    import pyarrow as pa
+
     names = {condition.field for condition in rows.conditions()}
     check_columns(scan, names, schema.names)
-    return {name: spark_name(schema.field(name).type) for name in names}
+    types = {name: schema.field(name).type for name in names}
+    plain = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in types.items()}
+    return {name: spark_name(kind) or str(kind) for name, kind in plain.items()}
 
 
 class ArrowReader(Reader):

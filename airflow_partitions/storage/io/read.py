@@ -8,7 +8,6 @@ from typing import Any
 
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
-from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.filters.pruning import Pruning
 from airflow_partitions.storage.io import Reader, reader_for
 from airflow_partitions.storage.io.read_request import ReadRequest
@@ -55,7 +54,7 @@ def read(
     partitions, pruning = tuple(chosen.partitions), chosen.pruning
     if pruning is not None and not full_scan and not pruning.prunes:
         rows = pruning.residual
-        if rows is None or any(needed(partition, rows) is None for partition in partitions):
+        if rows is None or any(needed(partition, rows, pruning.type_of) is None for partition in partitions):
             raise unpruned(dataset, pruning.where)
     return _read(reader, dataset, partitions, names, pruning, spark)
 
@@ -69,8 +68,8 @@ def _read(
     spark: Any,
 ) -> Any:
     chosen = partitions
-    if partitions is not None and pruning is not None and pruning.residual is not None:
-        chosen = tuple(_indexed(partition, pruning.residual) for partition in partitions)
+    if partitions is not None and pruning is not None:
+        chosen = tuple(_indexed(partition, pruning) for partition in partitions)
     # A folder that is no partition is an error, not rows.
     keys = [str(partition.key) for partition in partitions or ()]
     with translate_errors(about(dataset.path, keys), "read"):
@@ -79,6 +78,6 @@ def _read(
         )
 
 
-def _indexed(partition: StoredPartition, rows: Filter) -> StoredPartition:
-    names = needed(partition, rows)
+def _indexed(partition: StoredPartition, pruning: Pruning) -> StoredPartition:
+    names = None if pruning.residual is None else needed(partition, pruning.residual, pruning.type_of)
     return partition if names is None else partition.only(names)

@@ -25,6 +25,8 @@ _WIDER = {
     "string": {"large_string", "string_view"},
     "binary": {"large_binary", "binary_view"},
 }
+#: Of a decimal.
+_MOST_DIGITS = 38
 _FIELD = re.compile(r"(`[^`]+`|[^\s:]+)\s*[:\s]\s*(.+)")
 _NAMES = {
     "int8": "tinyint", "int16": "smallint", "int32": "int", "int64": "bigint", "float": "float", "double": "double",
@@ -72,7 +74,8 @@ def spark_name(given: Any) -> str | None:
 
     if pa.types.is_timestamp(given):
         return "timestamp_ntz" if given.tz is None else "timestamp"
-    return f"decimal({given.precision},{given.scale})" if pa.types.is_decimal(given) else _NAMES.get(str(given))
+    decimal = pa.types.is_decimal(given) and given.precision <= _MOST_DIGITS
+    return f"decimal({given.precision},{given.scale})" if decimal else _NAMES.get(str(given))
 
 
 def spark_type(given: Any) -> str:
@@ -100,9 +103,11 @@ def fits(found: Any, wanted: Any) -> bool:
     """Whether a file's column of the Arrow type *found* can be read as *wanted* without loss, by all engines."""
     import pyarrow as pa
 
+    if found == wanted:
+        return True
     if pa.types.is_dictionary(found):
         return fits(found.value_type, wanted)
-    if found == wanted or str(found) in _WIDER.get(str(wanted), ()):
+    if str(found) in _WIDER.get(str(wanted), ()):
         return True
     if pa.types.is_timestamp(wanted):
         if pa.types.is_timestamp(found):

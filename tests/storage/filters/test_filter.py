@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +17,7 @@ from airflow_partitions import PartitionByProduct, PartitionBySequence, Partitio
 from airflow_partitions.errors import FilterError, InvalidKeyError
 from airflow_partitions.storage import Filter, field
 from airflow_partitions.storage.filters.arguments import input_filter, output_key
+from airflow_partitions.storage.filters.filter import Condition
 
 values = st.one_of(
     st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False), st.dates()
@@ -77,8 +83,9 @@ def test_values_become_what_json_has() -> None:
         ("airport == EWR", "'EWR' is no value"),
         ("len(airport) == 3", "does not compare a field"),
         ("__import__('os').system('true') == 1", "does not compare a field"),
-        ("airport is None", "does not compare a field"),
-        ("airport == None", "not with None"),
+        ("airport is 'EWR'", "expected 'is None'"),
+        ("airport < None", "== None or != None for what is null"),
+        ("airport in (None,)", "== None or != None for what is null"),
         ("airport in 'EWR'", "several values for 'in'"),
         ("airport == ('EWR',)", "several values for 'in'"),
         ("x < 1e999", "expected a finite number"),
@@ -105,6 +112,8 @@ def test_bad_text_is_refused_by_name(text: str, words: str) -> None:
         {"field": "a", "op": "==", "value": 1, "or": []},
         {"field": "", "op": "==", "value": 1},
         {"field": "a", "op": "==", "value": {"b": 1}},
+        {"field": "a", "op": "<", "value": None},
+        {"field": "a", "op": "in", "value": [None]},
     ],
 )
 def test_bad_json_is_refused(form: Any) -> None:
@@ -120,10 +129,53 @@ def test_deep_json_is_refused() -> None:
         Filter.from_json(form)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", object(), {"a": 1}])
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), b"x", object(), {"a": 1}, Decimal("NaN"), np.float64("inf"), np.array([1, 2]), pd.NaT,
+     pd.NA, np.datetime64("NaT"), pa.scalar(None, pa.int64()), np.datetime64("2013-01-01T00:00:00.000000001")],
+)  # fmt: skip
 def test_other_values_are_refused(value: Any) -> None:
     with pytest.raises(FilterError, match="can't compare with"):
         field("a") == value  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.int64(5), 5),
+        (np.uint8(5), 5),
+        (np.float64(0.5), 0.5),
+        (np.float32(0.1), 0.10000000149011612),
+        (np.bool_(True), True),
+        (np.str_("EWR"), "EWR"),
+        (np.datetime64("2013-01-01"), "2013-01-01"),
+        (np.datetime64("2013-01-01T00:00:00.000001000"), "2013-01-01T00:00:00.000001"),
+        (pd.Timestamp("2013-01-01T00:00Z"), "2013-01-01T00:00:00+00:00"),
+        (pd.Series([7]).max(), 7),
+        (Decimal("1.50"), "1.50"),
+        (pa.scalar(5, pa.int8()), 5),
+    ],
+)
+def test_es_values_as_pandas_numpy_and_arrow_give_them(value: Any, plain: Any) -> None:
+    made = field("n") == value
+    assert made == Condition("n", "==", plain)
+    assert type(made.value) is type(plain)
+    assert Filter.parse(str(made)) == made
+
+
+def test_es_several_values_as_pandas_numpy_and_arrow_give_them() -> None:
+    for values in (np.array([1, 2]), pd.Series([1, 2]), pd.Index([1, 2]), pl.Series([1, 2]), pa.array([1, 2]), {1, 2}):
+        assert field("n").isin(values) == Condition("n", "in", (1, 2))
+
+
+def test_es_null_is_a_condition_in_every_form() -> None:
+    null, value = field("n") == None, field("n") != None  # noqa: E711
+    assert ~null == value
+    assert (str(null), str(value)) == ("n is None", "n is not None")
+    assert Filter.parse("n is None or n != None") == null | value
+    assert null.to_json() == {"field": "n", "op": "==", "value": None}
+    for where in (null, value):
+        assert Filter.parse(str(where)) == where == Filter.from_json(json.loads(json.dumps(where.to_json())))
 
 
 def test_filters_have_no_truth() -> None:
