@@ -42,7 +42,7 @@ def read_table(scan: ReadRequest) -> pa.Table:
                     file.to_table(schema=source.schema, columns=source.schema.names)
             if rows is None or isinstance(error, OSError):
                 raise
-            raise FilterError(f"{scan.files.path!r}: {rows} can't be told of its rows: {error}") from error
+            raise FilterError(f"{scan.dataset.path!r}: {rows} can't be told of its rows: {error}") from error
 
 
 def _types(schema: pa.Schema, rows: Filter, scan: ReadRequest) -> dict[str, str]:
