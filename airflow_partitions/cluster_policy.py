@@ -79,8 +79,9 @@ def _refuse_undated_templates(dag: DAG) -> None:
 
     from airflow_partitions.runs.undated_templates import REPLACEMENTS, undated_names
 
+    environment = dag.get_template_env()
     for task in dag.tasks:
-        for field, name in undated_names(task, dag.user_defined_macros or {}):
+        for field, name in undated_names(task, environment):
             raise AirflowClusterPolicyViolation(
                 f"{dag.dag_id}.{task.task_id}: {field} says {name!r}, which a run of a partition does not have: it has"
                 f" no logical date; write {{{{ {REPLACEMENTS[name]} }}}}"

@@ -21,19 +21,18 @@ REPLACEMENTS = {
     "prev_data_interval_start_success": "partition.previous.start",
     "prev_data_interval_end_success": "partition.previous.end",
 }
-_ENVIRONMENT = Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"], autoescape=True)
 
 
-def undated_names(task: Any, macros: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def undated_names(task: Any, environment: Environment) -> Iterator[tuple[str, str]]:
     """Template fields of *task*, each with a name in :data:`REPLACEMENTS` that it uses.
 
-    :param macros: names that the Dag defines itself.
+    :param environment: of the Dag, with its own macros and filters.
     """
     arguments = getattr(task, "partial_kwargs", None)
     for field in task.template_fields:
         value = getattr(task, field, None) if arguments is None else arguments.get(field)
         for text in _texts(value):
-            for name in sorted(_names(text) - set(macros)):
+            for name in sorted(_names(text, environment) - environment.globals.keys()):
                 yield field, name
 
 
@@ -48,16 +47,16 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _names(text: str) -> set[str]:
+def _names(text: str, environment: Environment) -> set[str]:
     """The names of the template *text*; none if it asks itself whether there are any."""
     if "{" not in text or not any(name in text for name in REPLACEMENTS):
         return set()
     try:
-        tree = _ENVIRONMENT.parse(text)
-    except TemplateSyntaxError:  # told when it is rendered, by the Dag's own environment
+        tree = environment.parse(text)
+        if any(test.name in ("defined", "undefined") for test in tree.find_all(nodes.Test)):
+            return set()
+        if any(test.name in ("default", "d") for test in tree.find_all(nodes.Filter)):
+            return set()
+        return find_undeclared_variables(tree) & REPLACEMENTS.keys()
+    except TemplateSyntaxError:  # told when it is rendered
         return set()
-    if any(test.name in ("defined", "undefined") for test in tree.find_all(nodes.Test)):
-        return set()
-    if any(test.name in ("default", "d") for test in tree.find_all(nodes.Filter)):
-        return set()
-    return find_undeclared_variables(tree) & REPLACEMENTS.keys()

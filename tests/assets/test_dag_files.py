@@ -403,6 +403,8 @@ def test_eu10_what_a_newcomer_writes_is_answered_with_the_form_that_is_meant(rea
         (SPARK.format(STORED + 'Parquet("/x", schema={"a": "strnig"})', "spark", "return spark.range(1)"), "string"),
         (PLAIN.format("", ", doc_md=''") + "    BashOperator(task_id='b', bash_command='load {{ ds }}')",
          "{{ partition.start | ds }}"),
+        (PLAIN.format(", user_defined_filters={'short': str}", "")
+         + "    BashOperator(task_id='b', bash_command='load {{ ds | short }}')", "{{ partition.start | ds }}"),
         (PLAIN.format("", "")
          + "    BashOperator(task_id='b', bash_command='x', env={'D': '{{ macros.ds_add(ds, 1) }}'})",
          "{{ partition.start | ds }}"),
@@ -425,11 +427,13 @@ def test_eu11_what_may_be_right_is_left_alone(read: Any) -> None:
         @asset(schedule=partitions, partition=DAYS)
         def counts(partition, partitions, weather): ...
 
-        with DAG("shared", schedule=Partitioned("@daily", DAYS), user_defined_macros={"ts": "mine"}):
+        with DAG("shared", schedule=Partitioned("@daily", DAYS), user_defined_macros={"ts": "mine"},
+                 user_defined_filters={"short": str}):
             BashOperator(task_id="a", bash_command="{{ ds | default('') }} {{ ts }} {{ partition.start | ds }} of ds")
             BashOperator(task_id="b", bash_command="{% set ds = 1 %}{{ ds }} {{ '{' }}")
             BashOperator(task_id="c", bash_command="{% if ts_nodash is defined %}{{ ts_nodash }}{% endif %}")
             BashOperator(task_id="d", bash_command="{{ ds")
+            BashOperator(task_id="e", bash_command="{{ partition.start | ds }} {{ partition | short }}")
 
         with DAG("plain", schedule="@daily"):
             BashOperator(task_id="a", bash_command="{{ ds }}")
