@@ -8,7 +8,6 @@ each other: from the hours of `hourly_departures` the rest follows.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from airflow_partitions import (
     Lookback,
@@ -88,13 +87,12 @@ DEPARTURES = Parquet(f"{LAKE}/hourly_departures", partition=HOURS, partition_on=
 
 
 @asset(schedule="@hourly", partition=HOURS)
-def hourly_departures(self, partition, outlet_events):
+def hourly_departures(partition):
     """Flights and weather of the hour, one row per airport: so few that a plain Python task makes them."""
     import pyarrow as pa
-    from pyarrow import compute, parquet
+    from pyarrow import compute
 
-    files = [f"{landed.path_of(partition.key)}/part-0.parquet" for landed in (FLIGHTS, WEATHER)]
-    flights, weather = (parquet.read_table(file, partitioning=None) for file in files)
+    flights, weather = (landed.read(partition, as_="arrow") for landed in (FLIGHTS, WEATHER))
     nulls = compute.CountOptions(mode="only_null")
     counts = flights.group_by("origin").aggregate(
         [([], "count_all"), ("dep_delay", "count", nulls), ("dep_delay", "sum")]
@@ -110,12 +108,7 @@ def hourly_departures(self, partition, outlet_events):
             "visib": rows["visib"],
         }
     )
-    file = Path(DEPARTURES.path_of(partition.key), "part-0.parquet")
-    draft = file.with_name(f".{file.name}")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(departures, draft)
-    draft.replace(file)  # readers find the old rows or the new ones
-    outlet_events[self].extra = {"rows": departures.num_rows}
+    DEPARTURES.save({partition: departures})
 
 
 @spark_asset(

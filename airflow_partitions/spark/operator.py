@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
 
 _DRIVER = str(Path(__file__).with_name("driver.py"))
+#: The connection where nobody names one, and none of its name is there: as the local loop runs Spark.
+DEFAULT_CONNECTION = "spark_default"
+_LOCAL = '{"conn_type": "spark", "host": "local[2]"}'
 
 
 class SparkAssetOperator(SparkSubmitOperator):
@@ -141,7 +145,7 @@ class SparkAssetOperator(SparkSubmitOperator):
                 raise reason from failure
         result = Result.load(staging, attempt.name)
         metadata = publish(self.storage, key, attempt, staging, result.written)
-        self.log.info("Published %s: %s", partition.text, metadata)
+        self.log.info("Published %s: %s", partition.text, result.describe())
         self._report(context, result)
         staging.remove()
         if freezing is not None:
@@ -167,7 +171,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         """Give the job its handover: as a Spark property, or by a file in *folder* that the property names."""
         value, file = handover.pack(folder)
         # UTC where nothing else is asked for, so that a job does not depend on the machine it lands on.
-        self.conf = {"spark.sql.session.timeZone": "UTC", **(self.conf or {}), PROPERTY: value}
+        defaults = {"spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
+        self.conf = {**defaults, **(self.conf or {}), PROPERTY: value}
         self._hook = None  # made from these values, when the job is submitted
         if file is not None:
             self.files = ",".join(filter(None, [self.files, str(file)]))
@@ -178,9 +183,29 @@ class SparkAssetOperator(SparkSubmitOperator):
         event = context["outlet_events"][asset]
         event.extra = {**(event.extra or {}), **result.summary()}
 
+    def _connection(self) -> Connection:
+        try:
+            return BaseHook.get_connection(self._conn_id)
+        except AirflowNotFoundException as error:
+            variable = f"AIRFLOW_CONN_{self._conn_id.upper()}"
+            if self._conn_id != DEFAULT_CONNECTION:
+                raise StorageError(
+                    f"no connection {self._conn_id!r}, and Airflow would silently submit to YARN; expected one of type"
+                    f" spark: {variable}='{_LOCAL}'"
+                ) from error
+        self.log.warning(
+            "There is no connection %r, so the job runs on this machine, on two threads. To say so, or to name a"
+            " cluster by its host (spark://…, yarn, k8s://…): %s='%s'",
+            self._conn_id,
+            variable,
+            _LOCAL,
+        )
+        os.environ[variable] = _LOCAL  # of this task's process; Airflow's hook looks there, and else takes YARN
+        return BaseHook.get_connection(self._conn_id)
+
     def _find_spark(self) -> None:
         """Choose the spark-submit and the Python of this environment where nothing else is configured."""
-        connection = _connection(self._conn_id)
+        connection = self._connection()
         extra = connection.extra_dejson
         own = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY)
         if self._spark_binary is None and "spark-binary" not in extra:
@@ -231,13 +256,3 @@ def _partition(context: Context, task: str) -> Partition:
 def _attempt(context: Context) -> Attempt:
     instance = context["ti"]
     return Attempt(instance.dag_id, instance.run_id, instance.try_number)
-
-
-def _connection(conn_id: str) -> Connection:
-    try:
-        return BaseHook.get_connection(conn_id)
-    except AirflowNotFoundException as error:
-        raise StorageError(
-            f"no connection {conn_id!r}, and Airflow would silently submit to YARN; expected one of type spark:"
-            f' AIRFLOW_CONN_{conn_id.upper()}=\'{{"conn_type": "spark", "host": "local[2]"}}\''
-        ) from error

@@ -11,6 +11,7 @@ import attrs
 from airflow_partitions import errors
 from airflow_partitions.errors import PartitionError, ResultError
 from airflow_partitions.storage.filesystem.filesystem import write
+from airflow_partitions.storage.metadata.counts import count, size
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.staging import Staging
 
@@ -95,6 +96,18 @@ class Result:
         if result.attempt != attempt:
             raise ResultError(f"the result file is that of try {result.attempt!r}; expected {attempt!r}")
         return result
+
+    def describe(self) -> str:
+        """What was written and read, in one line."""
+        written = self.written
+        parts = [f"{count(written.rows, 'row')}, {count(len(written.files), 'file')}, {size(written.bytes)}"]
+        parts += [
+            f"read {name} {reads.partitions:,} of {count(reads.selected, 'partition')}, {count(reads.rows, 'row')}"
+            for name, reads in self.reads.items()
+        ]
+        if self.others:
+            parts.append(f"read elsewhere: {', '.join(self.others[:_SHOWN])}")
+        return "; ".join([*parts, f"{self.seconds:.1f} s"])
 
     def summary(self) -> dict[str, Any]:
         """Counts for the asset event, and what they leave out."""

@@ -142,7 +142,7 @@ class Files(Dataset):
         self,
         data: Mapping[Any, Any],
         *,
-        mode: str = "create",
+        mode: str | None = None,
         attempt: Attempt | None = None,
         user: Mapping[str, Any] | None = None,
         evolve: bool = False,
@@ -155,8 +155,13 @@ class Files(Dataset):
 
         :param data: key to frame of pandas, polars, Arrow or Spark, or to a function that gives one. Functions are
             called one by one, when all before is written. Partition columns of a frame are checked and left out.
+        In a task of Airflow the run's own partition is replaced, since making it is what the run is for, and its rows,
+        files and bytes go to the event of the asset that the task makes.
+
         :param mode: ``"create"`` fails if there is a partition, ``"append"`` adds to it, ``"overwrite"`` replaces it.
-        :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made.
+            Default: ``"create"``, and ``"overwrite"`` for the run's own partition.
+        :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made. By default,
+            unless it appends, the running task of Airflow.
         :param user: what to keep with each partition.
         :param evolve: let the schema change: columns may come, go, and become wider.
         :return: what each partition says about itself, by the text of its key.

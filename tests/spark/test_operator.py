@@ -292,6 +292,29 @@ def test_a_missing_connection_is_not_yarn(lake: Any, cluster: Cluster, monkeypat
     assert cluster.commands == []
 
 
+def test_eu4_the_first_job_of_a_new_airflow_runs_on_its_own_machine_and_says_so(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT")
+    task(lake).execute(context(lake))
+    log = capsys.readouterr().out
+    (command,) = cluster.commands
+    assert command[command.index("--master") + 1] == "local[2]"
+    assert "no connection 'spark_default', so the job runs on this machine" in log
+    assert """AIRFLOW_CONN_SPARK_DEFAULT='{"conn_type": "spark", "host": "local[2]"}'""" in log
+
+
+def test_eu13_the_log_says_what_was_read_and_published(
+    lake: Any, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task(lake).execute(context(lake))
+    line = "Published 2013-01-02|EWR: 3 rows, 1 file, 1 B; read flights 24 of 24 partitions, 48 rows; 1.5 s"
+    assert line in capsys.readouterr().out
+    assert cluster.conf["spark.log.level"] == "WARN"
+    task(lake, conf={"spark.log.level": "INFO"}).execute(context(lake, 2))
+    assert cluster.conf["spark.log.level"] == "INFO"
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

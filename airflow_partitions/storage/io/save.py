@@ -9,6 +9,7 @@ from typing import Any
 from airflow_partitions.errors import InvalidKeyError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.commit.running_task import own_key, report, running_attempt
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.io.registry import is_written, writer_for
@@ -23,26 +24,31 @@ def save(
     dataset: Dataset,
     data: Mapping[Any, Any],
     *,
-    mode: str = "create",
+    mode: str | None = None,
     attempt: Attempt | None = None,
     user: Mapping[str, Any] | None = None,
     evolve: bool = False,
 ) -> dict[str, PartitionMetadata]:
     """Write *data*, frames or functions that give them by key, as partitions of *dataset*: all of them, or none."""
-    frames: dict[Key, Any] = {}
+    own, frames = own_key(dataset), dict[Key, Any]()
     for name, frame in data.items():
         if (key := dataset.layout.key(name)) in frames:
             raise InvalidKeyError(
                 f"partition {str(key)!r} of {dataset.path!r} is given twice; expected it once", given=name
             )
         frames[key] = frame
+    if attempt is None and mode != "append":  # a later try may have other rows to append, beside those of the first
+        attempt = running_attempt()
     with Commit(dataset, attempt, evolve=evolve) as commit:
         for key, frame in frames.items():
             rows = frame() if callable(frame) else frame
             request = WriteRequest(dataset=dataset, folder=commit.stage(key), evolve=evolve)
             with translate_errors(about(dataset.path, [str(key)]), "written"):
                 staged = write_partition(rows, key, request, partial(_writer, key))
-            commit.put(key, mode=mode, rows=staged.rows, schema=staged.schema, user=user)
+            usual = "overwrite" if key == own else "create"
+            commit.put(key, mode=mode or usual, rows=staged.rows, schema=staged.schema, user=user)
+    if own in frames:
+        report(commit.metadata[str(own)])
     return commit.metadata
 
 
