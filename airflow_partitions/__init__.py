@@ -32,6 +32,7 @@ _MODULES = {
     "Partitioned": "timetables",
     "ProductKey": "keys",
     "Rule": "dependencies",
+    "RunPartition": "runs.run_partition",
     "SameKey": "dependencies",
     "Segment": "keys",
     "SegmentMap": "dependencies",
@@ -66,6 +67,7 @@ __all__ = [
     "Partitioned",
     "ProductKey",
     "Rule",
+    "RunPartition",
     "SameKey",
     "Segment",
     "SegmentMap",
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from airflow_partitions.keys import Interval, PartitionKey, ProductKey, Segment
     from airflow_partitions.partition import Partition
     from airflow_partitions.runs.materialised import materialised
+    from airflow_partitions.runs.run_partition import RunPartition
     from airflow_partitions.timetables import Partitioned
     from airflow_partitions.timetables.rules import register_rules
     from airflow_partitions.timetables.run_policy import AtLeast, Within

@@ -8,6 +8,7 @@ from airflow.sdk.serde import allow_class
 from airflow_partitions.keys import Interval, ProductKey, Segment
 from airflow_partitions.partition import Partition
 from airflow_partitions.runs import run_note
+from airflow_partitions.runs.run_partition import RunPartition
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
 from airflow_partitions.timetables.runtime_timetables import (
@@ -31,5 +32,6 @@ class AssetPartitionsPlugin(AirflowPlugin):
     ]
 
 
-for kind in (Partition, Interval, ProductKey, Segment):  # every task loads the plugins before it reads an XCom
+# Every task loads the plugins before it reads an XCom.
+for kind in (Partition, RunPartition, Interval, ProductKey, Segment):
     allow_class(kind)

@@ -60,7 +60,11 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions:ProductKey": ("parts",),
         "airflow_partitions:Segment": (),
     },
-    "The partition of a run": {"airflow_partitions:Partition": None, "airflow_partitions:materialised": ()},
+    "The partition of a run": {
+        "airflow_partitions:Partition": None,
+        "airflow_partitions:RunPartition": ("upstream", "upstream_at_start"),
+        "airflow_partitions:materialised": (),
+    },
     "Dependencies": {
         "airflow_partitions:Dependency": None,
         "airflow_partitions:Selection": None,

@@ -16,6 +16,7 @@ from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.local.session import local_session
 from airflow_partitions.local.submission import submit_locally
 from airflow_partitions.partition import Partition
+from airflow_partitions.runs.run_partition import RunPartition
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
@@ -69,10 +70,9 @@ def try_partition(
 
     task: Any = getattr(asset, "task", asset)
     timetable = getattr(getattr(task, "dag", None), "timetable", None)
-    definition = timetable.partition if isinstance(timetable, PartitionTimetable) else None
-    if definition is None:
+    if not isinstance(timetable, PartitionTimetable) or timetable.partition is None:
         raise InvalidDefinitionError(f"{asset!r} has no partitions; expected what @asset or @spark_asset made")
-    partition = Partition(definition, key)
+    partition = RunPartition(timetable, key, datetime.now(UTC))
     if isinstance(task, SparkAssetOperator):
         return _try_spark(task, partition, inputs or {}, explain, spark or local_session())
     if inputs:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.versions import check_version
+from airflow_partitions.versions import check_version, read_form
 
 if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
@@ -37,8 +37,8 @@ _PASSING = timedelta(seconds=30)
 class Claimant:
     """A run, of whatever Dag. Run ids are unique within a Dag only."""
 
-    dag_id: str
-    run_id: str
+    dag_id: str = attrs.field(validator=attrs.validators.instance_of(str))
+    run_id: str = attrs.field(validator=attrs.validators.instance_of(str))
 
     def __str__(self) -> str:
         return f"run {self.run_id} of {self.dag_id}"
@@ -93,13 +93,12 @@ def _running(note: Any, context: Mapping[str, Any]) -> Claimant | None:
 
 def _claimant(note: Any) -> Claimant | None:
     """The run in a note; ``None`` if there is none, or what others wrote there names none."""
-    if not isinstance(note, dict):
-        return None
-    check_version(note, _VERSION, "the claim of a partition")
-    match note:
-        case {"dag_id": str(dag_id), "run_id": str(run_id)}:
-            return Claimant(dag_id, run_id)
-    return None
+    return read_form(note, _read_claimant, "the claim of a partition", log.warning)
+
+
+def _read_claimant(form: Mapping[str, Any]) -> Claimant:
+    check_version(form, _VERSION, "the claim of a partition")
+    return Claimant(form["dag_id"], form["run_id"])
 
 
 def _note(claimant: Claimant) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow.sdk import Asset, get_current_context
 from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
@@ -13,8 +14,10 @@ from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with, page_cell, read_page
+from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.asset_extra import read_extra
+from airflow_partitions.versions import read_form
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions.asset import AssetNameRef
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
     from airflow_partitions.dependencies import KeyFormat
     from airflow_partitions.keys import Key
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 # Airflow looks up the runs that each event started one by one, and a task waits for an answer for five seconds.
 _AT_ONCE = 100
@@ -54,27 +61,75 @@ def materialised(
     :raises InvalidKeyError: if one of *keys* is none of the asset's.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
-    timetable: Any = get_current_context()["dag"].timetable
-    name = asset if isinstance(asset, str) else asset.name
-    extras = [getattr(asset, "extra", {}), _active(name).extra]
-    store = AssetStateStoreAccessor(name=name)
-    form: Any = store.get(PROGRESS)
-    progress = None if form is None else LedgerProgress.from_json(form)
-    definition = _definition(name, timetable, extras, progress, keys)
-    addresses = Addresses.by(definition)
-    selection = _selection(name, addresses, keys)
-    times: dict[str, datetime] = {}
-    since = None
-    if progress is not None and progress.addresses.family == addresses.family:
-        for month in progress.months if selection is None else months_with(selection, progress.months):
-            page = store.get(page_cell(addresses, month))
-            times |= {} if page is None else read_page(page)
-        since = progress.until
-    for event in _events(name, since):
-        for key in _keys(definition, event.partition_key):
-            text = str(key)
-            times[text] = max(event.timestamp, times.get(text, event.timestamp))
-    return {text: at for text, at in times.items() if _selected(text, addresses.definition, selection)}
+    return AssetHistory(asset, get_current_context()["dag"].timetable, keys).last()
+
+
+class AssetHistory:
+    """The times at which partitions of an asset were materialised, as a task reads them.
+
+    :param asset: the asset, a reference to it by name, or its name.
+    :param timetable: of the task's Dag.
+    :param keys: the partitions to look for, a selection or keys; all if not given.
+    :raises InvalidDefinitionError: as for :func:`materialised`.
+    """
+
+    def __init__(
+        self, asset: Asset | AssetNameRef | str, timetable: Any, keys: Selection | Iterable[Any] | None = None
+    ) -> None:
+        self._name = asset if isinstance(asset, str) else asset.name
+        extras = [getattr(asset, "extra", {}), _active(self._name).extra]
+        self._store = AssetStateStoreAccessor(name=self._name)
+        self._progress = self._read(PROGRESS, LedgerProgress.from_json)
+        self._definition = _definition(self._name, timetable, extras, self._progress, keys)
+        self._addresses = Addresses.by(self._definition)
+        self._keys = keys
+
+    @property
+    def definition(self) -> PartitionDefinition:
+        """Of the asset's partitions."""
+        return self._addresses.definition
+
+    def last(self) -> dict[str, datetime]:
+        """The last time of each partition that was materialised, by the text of its key."""
+        selection = _selection(self._name, self._addresses, self._keys)
+        times = {text: last for text, (_, last) in self._times(selection).items()}
+        return {text: at for text, at in times.items() if _selected(text, self.definition, selection)}
+
+    def before(self, moment: datetime, selection: Selection) -> Selection:
+        """Those of a *selection* that were materialised before an aware *moment*."""
+        keys = {
+            key: first
+            for text, (first, _) in self._times(selection).items()
+            for key in _keys(self.definition, text)
+            if key in selection
+        }
+        return Selection.of(
+            self.definition, *(key for key, first in keys.items() if first < moment or self._recorded(key, moment))
+        )
+
+    def _times(self, selection: Selection | None) -> dict[str, tuple[datetime, datetime]]:
+        """The first and the last time that pages and newer events have, by key; pages have the last one only."""
+        times: dict[str, tuple[datetime, datetime]] = {}
+        since, progress = None, self._progress
+        if progress is not None and progress.addresses.family == self._addresses.family:
+            for month in progress.months if selection is None else months_with(selection, progress.months):
+                page = self._read(page_cell(self._addresses, month), read_page) or {}
+                times |= {text: (at, at) for text, at in page.items()}
+            since = progress.until
+        for event in _events(self._name, since):
+            at = event.timestamp
+            for key in _keys(self._definition, event.partition_key):
+                first, last = times.get(str(key), (at, at))
+                times[str(key)] = min(first, at), max(last, at)
+        return times
+
+    def _recorded(self, key: Key, moment: datetime) -> bool:
+        """Whether the ledger has a time of *key* before a *moment*."""
+        record = self._read(self._addresses.of(key), LedgerRecord.from_json)
+        return record is not None and record.first < moment
+
+    def _read(self, cell: str, read: Callable[[Any], T]) -> T | None:
+        return read_form(self._store.get(cell), read, f"the cell {cell} of asset {self._name!r}", log.warning)
 
 
 def _active(name: str) -> Asset:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.errors import InvalidKeyError, MissingPartitionError
-from airflow_partitions.partition import Partition
+from airflow_partitions.runs.run_partition import RunPartition
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
 
 
-def partition_of(context: Mapping[str, Any]) -> Partition:
+def partition_of(context: Mapping[str, Any]) -> RunPartition:
     """The partition of the run that *context* belongs to.
 
     :raises MissingPartitionError: if the run has no key, for example because it was cleared.
@@ -27,15 +27,15 @@ def partition_of(context: Mapping[str, Any]) -> Partition:
             f" gives none. Trigger a run with a key of {definition!r}, or try one by 'airflow asset-partitions test'"
         )
     if not isinstance(definition, PartitionAtRuntime):
-        return Partition(definition, run.partition_key)
+        return RunPartition(timetable, run.partition_key, run.start_date)
     from airflow_partitions.runs.runtime_key import additions
 
-    return Partition(definition, run.partition_key, additions(timetable))
+    return RunPartition(timetable, run.partition_key, run.start_date, additions(timetable))
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
     """Put ``partition`` into *context*, and pass it to the task's function; skip the task if the partition exists
-    already, reschedule it while another run makes it.
+    already, reschedule it while another run makes it, and check the keys that it emits.
 
     Runs as every task's pre-execute hook in a partitioned Dag. A run without a usable key fails at once, without
     retries.
@@ -43,6 +43,7 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     from airflow.sdk.exceptions import AirflowFailException
 
     from airflow_partitions.runs.claim import claim
+    from airflow_partitions.runs.emitted_keys import check_emitted_keys
     from airflow_partitions.runs.partition_argument import pass_partition
     from airflow_partitions.runs.skip import skip_if_materialised
 
@@ -53,6 +54,7 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     pass_partition(context["task"], context["partition"])
     skip_if_materialised(context)
     claim(context, context["partition"].text)
+    check_emitted_keys(context)
     if isinstance(context["partition"].definition, PartitionAtRuntime):
         from airflow_partitions.runs.runtime_key import share_keys
 

@@ -226,7 +226,19 @@ def asking(airflow: Airflow, tended: str) -> str:
         def gas_days(self, partition):
             hours = Selection.between(HOURS, partition.start, partition.end)
             told = [len(materialised(asked, hours)) for asked in ("gas", Asset("gas"))]
+            told += [partition.upstream("gas") == hours, partition.upstream_at_start("gas") == hours]
             (OUT / "gas_days.json").write_text(json.dumps(told))
+
+        @asset(schedule=Asset.ref(name="gauges"), partition=DAYS)
+        def gauge_days(partition):
+            import time
+            if partition.text == "2014-03-02":
+                (OUT / "gauge_days began").touch()
+                while not (OUT / "gauge_days go").exists():
+                    time.sleep(0.1)
+            selections = partition.upstream(gauges), partition.upstream_at_start("gauges")
+            needed, there = (sorted(map(str, selection)) for selection in selections)
+            (OUT / f"gauge_days {partition}.json").write_text(json.dumps([needed, there]))
         """,
     )
     airflow.wait(lambda: airflow.parsed("gas_days"), "the consumer")
@@ -293,13 +305,26 @@ def test_a_task_is_told_of_what_was_purged(airflow: Airflow, asking: str) -> Non
 def test_a_task_is_told_of_keys_that_somebody_else_writes(airflow: Airflow, asking: str) -> None:
     emit(airflow, "gas", *(key.replace("Z", ":00") for key in HOURS[:24]))
     airflow.wait_finished("gas_days", 1)
-    assert json.loads((airflow.out / "gas_days.json").read_text()) == [24, 24]
+    assert json.loads((airflow.out / "gas_days.json").read_text()) == [24, 24, True, True]
+
+
+def test_a10_a_task_is_told_what_its_partition_needs_and_what_was_there_when_its_run_began(
+    airflow: Airflow, asking: str
+) -> None:
+    assert airflow.trigger("gauge_days", "2014-03-02").status_code == 200
+    airflow.wait((airflow.out / "gauge_days began").exists, "the task")
+    emit(airflow, "gauges", HOURS[30], HOURS[31])  # one again, one for the first time
+    (airflow.out / "gauge_days go").touch()
+    airflow.wait_finished("gauge_days", 1, partition_key="2014-03-02")
+    needed, there = json.loads((airflow.out / "gauge_days 2014-03-02.json").read_text())
+    assert needed == HOURS[24:48]
+    assert there == [HOURS[30], HOURS[40]]  # the first one's event was purged long ago
 
 
 def test_the_ledger_is_shown(airflow: Airflow, asking: str) -> None:
     command(airflow, "upkeep")
     shown = command(airflow, "records", "gauges", "--from", "2014-03-01T20:00Z", "--until", "2014-03-03")
-    assert [row["key"] for row in shown] == [*HOURS[20:24], HOURS[30], HOURS[40]]
+    assert [row["key"] for row in shown] == [*HOURS[20:24], HOURS[30], HOURS[31], HOURS[40]]
 
 
 def test_dags_of_several_files_that_wait_for_each_other_are_told(airflow: Airflow, tended: str) -> None:
