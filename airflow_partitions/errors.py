@@ -5,6 +5,12 @@ Every message says what was given, what was expected and, where there is one, th
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 
 class PartitionError(Exception):
     """Root of all errors of this package."""
@@ -18,13 +24,36 @@ class InvalidKeyError(PartitionError, ValueError):
     """A text or value is not a key of the definition.
 
     :ivar given: the text or value.
-    :ivar nearest: texts of valid keys close to it, possibly none.
+    :param nearest: texts of valid keys close to it, possibly none; or what finds them, for when someone looks: among
+        many that takes long. The message then ends with them.
     """
 
-    def __init__(self, message: str, *, given: object = None, nearest: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, *, given: object = None, nearest: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
+    ) -> None:
         super().__init__(message)
         self.given = given
-        self.nearest = nearest
+        self._nearest = nearest
+
+    @property
+    def nearest(self) -> tuple[str, ...]:
+        """Texts of valid keys close to it, possibly none."""
+        self._look()
+        return self._nearest if isinstance(self._nearest, tuple) else ()
+
+    def _look(self) -> None:
+        if not isinstance(self._nearest, tuple):
+            self._nearest = self._nearest()
+            if self._nearest:
+                self.args = (f"{self.args[0]}; nearest: {', '.join(self._nearest)}",)
+
+    def __str__(self) -> str:
+        self._look()
+        return super().__str__()
+
+    def __reduce__(self) -> Any:
+        self._look()
+        return super().__reduce__()
 
 
 class UnknownVersionError(PartitionError, ValueError):

@@ -33,3 +33,13 @@ def wall_of(moment: datetime) -> int:
     # By fields, because subclasses such as pendulum's subtract to something other than a timedelta.
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
     return (moment.toordinal() - _DAY_ZERO) * DAY + seconds * SECOND + moment.microsecond
+
+
+def microseconds(length: timedelta) -> int:
+    """The *length* in microseconds, exactly."""
+    return plain(length) // timedelta(microseconds=1)
+
+
+def plain(length: timedelta) -> timedelta:
+    """*length* as a plain timedelta; subclasses such as pendulum's divide to something else."""
+    return timedelta.__add__(timedelta(0), length)

@@ -6,7 +6,8 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, Segment
@@ -102,11 +103,31 @@ class PartitionDefinition(ABC):
             return False
         return True
 
+    @cached_property
+    def _form(self) -> str:
+        """The JSON form as text, written once: definitions are compared very often."""
+        return json.dumps(self.to_json(), sort_keys=True)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._form)
+
     def __eq__(self, other: object) -> bool:
-        return self.to_json() == other.to_json() if isinstance(other, PartitionDefinition) else NotImplemented
+        if not isinstance(other, PartitionDefinition):
+            return NotImplemented
+        return self is other or (self._hash == other._hash and self._form == other._form)
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.to_json(), sort_keys=True))
+        return self._hash
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{self!r} is immutable; {name!r} can't be set: define another one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self!r} is immutable; {name!r} can't be removed: define another one")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_hash"}  # another one in each process
 
 
 def check_definition(definition: Any) -> PartitionDefinition:

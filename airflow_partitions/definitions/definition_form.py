@@ -21,7 +21,7 @@ def from_json(data: dict[str, Any]) -> PartitionDefinition:
     """
     match data:
         case {"kind": "interval", "schedule": schedule, "timezone": timezone, "name": name}:
-            step = timedelta(seconds=schedule["seconds"]) if isinstance(schedule, dict) else schedule
+            step = timedelta(microseconds=schedule["microseconds"]) if isinstance(schedule, dict) else schedule
             return PartitionByInterval(step, timezone=timezone, start=data.get("start"), end=data.get("end"), name=name)
         case {"kind": "sequence", "values": values, "name": name}:
             return PartitionBySequence([value_from_json(value) for value in values], name=name)

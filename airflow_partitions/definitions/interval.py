@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from airflow_partitions.calendars import Calendar, Clock, CronCalendar, ElapsedCalendar, read_cron
-from airflow_partitions.calendars.instants import DAY, SECOND, instant, wall_of
+from airflow_partitions.calendars.instants import DAY, SECOND, instant, microseconds, plain, wall_of
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_name
@@ -18,6 +19,7 @@ from airflow_partitions.keys import Interval
 from airflow_partitions.keys.keyed import key_of
 
 _DAY_ZERO = date(1970, 1, 1)
+_LONGEST = timedelta(days=9_000 * 365)
 
 
 class PartitionByInterval(PartitionDefinition):
@@ -39,6 +41,15 @@ class PartitionByInterval(PartitionDefinition):
     """
 
     kind = "interval"
+    #: A preset, a cron expression or a timedelta.
+    schedule: str | timedelta
+    #: IANA name of the zone.
+    timezone: str
+    calendar: Calendar
+    clock: Clock
+    _zone: ZoneInfo
+    _start: int | None
+    _end: int | None
 
     def __init__(
         self,
@@ -49,32 +60,36 @@ class PartitionByInterval(PartitionDefinition):
         end: Moment | None = None,
         name: str = "time",
     ) -> None:
-        self.schedule = schedule
-        self.timezone = timezone
-        self.name = check_name(name)
-        self._zone = zone(timezone)
-        self._start = None if start is None else self.moment(start, "start")
-        self._end = None if end is None else self.moment(end, "end")
-        if self._start is not None and self._end is not None and self._end <= self._start:
+        own = vars(self)
+        own.update(timezone=timezone, name=check_name(name), _zone=zone(timezone))
+        low, high = (
+            None if bound is None else self.moment(bound, what) for bound, what in ((start, "start"), (end, "end"))
+        )
+        if low is not None and high is not None and high <= low:
             raise InvalidDefinitionError(f"end {end!r} is not after start {start!r}")
-        self.calendar: Calendar
+        calendar: Calendar
         if isinstance(schedule, timedelta):
-            step = schedule // timedelta(microseconds=1)
-            if step <= 0:
-                raise InvalidDefinitionError(
-                    f"an interval of {schedule!r} has no length; expected a positive timedelta"
-                )
-            anchor = self._start if self._start is not None else self.moment(date(1970, 1, 1), "anchor")
-            self.calendar, self.clock = ElapsedCalendar(step, anchor), Clock(self._zone)
+            schedule = plain(schedule)
+            if not timedelta(0) < schedule <= _LONGEST:
+                length = "is too long" if schedule > _LONGEST else "has no length"
+                raise InvalidDefinitionError(f"an interval of {schedule!r} {length}; expected a positive timedelta")
+            anchor = low if low is not None else self.moment(date(1970, 1, 1), "anchor")
+            calendar, clock = ElapsedCalendar(microseconds(schedule), anchor), Clock(self._zone)
         elif isinstance(schedule, str):
             cron = read_cron(schedule)
-            self.calendar, self.clock = CronCalendar(cron, self._zone), Clock(self._zone, dates=cron.midnight)
+            calendar, clock = CronCalendar(cron, self._zone), Clock(self._zone, dates=cron.midnight)
         else:
             raise InvalidDefinitionError(f"schedule {schedule!r} is not a preset, a cron expression or a timedelta")
+        own.update(schedule=schedule, calendar=calendar, clock=clock, _start=low, _end=high)
 
     @property
     def time(self) -> PartitionByInterval:
         return self
+
+    @property
+    def longest_text(self) -> int:
+        """Length of the longest text that a key can have."""
+        return len("2013-01-01") if self.clock.dates else len("2013-11-03T01:00:00.000000-04:00:00")
 
     @property
     def start(self) -> datetime | None:
@@ -197,21 +212,29 @@ class PartitionByInterval(PartitionDefinition):
         return shown[0] if shown else line.after_gap(wall)
 
     def to_json(self) -> dict[str, Any]:
-        seconds = self.schedule / timedelta(seconds=1) if isinstance(self.schedule, timedelta) else None
+        schedule = self.schedule
         form = {
             "kind": self.kind,
-            "schedule": self.schedule if seconds is None else {"seconds": seconds},
+            "schedule": schedule if isinstance(schedule, str) else {"microseconds": microseconds(schedule)},
             "timezone": self.timezone,
-            "start": None if self.start is None else self.start.isoformat(),
-            "end": None if self.end is None else self.end.isoformat(),
+            **self._bounds(),
             "name": self.name,
         }
         return {field: value for field, value in form.items() if value is not None}
 
     def __repr__(self) -> str:
         shown = [repr(self.schedule), f"timezone={self.timezone!r}"]
-        shown += [f"{n}={b.isoformat()!r}" for n, b in (("start", self.start), ("end", self.end)) if b is not None]
+        shown += [f"{name}={bound!r}" for name, bound in self._bounds().items() if bound is not None]
         return f"PartitionByInterval({', '.join(shown)})"
+
+    def _bounds(self) -> dict[str, str | None]:
+        """Texts of start and end: where a day begins, its date, which means the same in other time zone data."""
+        return {"start": self._bound_text(self.start), "end": self._bound_text(self.end)}
+
+    def _bound_text(self, bound: datetime | None) -> str | None:
+        if bound is None:
+            return None
+        return bound.date().isoformat() if self.moment(bound.date()) == instant(bound) else bound.isoformat()
 
     def _interval(self, start: int | None, end: int | None) -> Interval | None:
         """The interval, if it lies wholly inside the definition's bounds."""

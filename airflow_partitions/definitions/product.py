@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_length
@@ -15,9 +16,6 @@ from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, ProductKey, Segment
 from airflow_partitions.keys.keyed import key_of
 from airflow_partitions.keys.product_key import split_parts
-
-# The longest text of an interval: microseconds and an offset with seconds.
-_LONGEST_TIME = len("2013-11-03T01:00:00.000000-04:00:00")
 
 
 class PartitionByProduct(PartitionDefinition):
@@ -40,6 +38,10 @@ class PartitionByProduct(PartitionDefinition):
 
     kind = "product"
     name = "product"
+    _dimensions: Mapping[str, PartitionByInterval | PartitionBySequence]
+    _names: tuple[str, ...]
+    _time: PartitionByInterval | None
+    _segments: tuple[PartitionBySequence, ...]
 
     def __init__(self, dimensions: Sequence[PartitionDefinition]) -> None:
         if not isinstance(dimensions, Sequence) or len(dimensions) < 2:
@@ -54,19 +56,20 @@ class PartitionByProduct(PartitionDefinition):
             raise InvalidDefinitionError(
                 f"{len(times)} time dimensions ({', '.join(map(repr, times))}); expected at most one"
             )
-        self._dimensions = {dimension.name: dimension for dimension in dimensions}
-        if len(self._dimensions) < len(dimensions):
+        by_name = {dimension.name: dimension for dimension in dimensions}
+        if len(by_name) < len(dimensions):
             names = ", ".join(d.name for d in dimensions)
             raise InvalidDefinitionError(f"dimensions {names} share a name; give one of them another: name='region'")
-        self._time = times[0] if times else None
-        self._names = tuple(self._dimensions)
-        self._segments = tuple(d for d in dimensions if isinstance(d, PartitionBySequence))
-        longest = [max((_escaped(s.text) for s in d.segments), key=len) for d in self._segments]
-        check_length("|".join([*longest, *("t" * _LONGEST_TIME for _ in times)]), "PartitionByProduct")
+        segments = tuple(d for d in dimensions if isinstance(d, PartitionBySequence))
+        longest = [max((_escaped(s.text) for s in d.segments), key=len) for d in segments]
+        check_length("|".join([*longest, *("t" * time.longest_text for time in times)]), "PartitionByProduct")
+        vars(self).update(
+            _dimensions=by_name, _names=tuple(by_name), _time=times[0] if times else None, _segments=segments
+        )
 
     @property
     def dimensions(self) -> Mapping[str, PartitionDefinition]:
-        return self._dimensions
+        return MappingProxyType(self._dimensions)
 
     @property
     def time(self) -> PartitionByInterval | None:

@@ -61,7 +61,7 @@ class PartitionAtRuntime(PartitionDefinition):
     kind = "runtime"
 
     def __init__(self, name: str) -> None:
-        self.name = check_name(name)
+        vars(self).update(name=check_name(name))
 
     def add_partition(self, key: Any, metadata: Any = None, *, once: bool = False) -> None:
         """Add a *key*, from inside a task of an asset with this definition; its consumers run once for it.

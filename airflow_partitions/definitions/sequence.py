@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_length, check_name
@@ -27,22 +28,24 @@ class PartitionBySequence(PartitionDefinition):
     """
 
     kind = "sequence"
+    #: The values, wrapped, in order.
+    segments: tuple[Segment, ...]
+    _index: Mapping[str, int]
 
     def __init__(self, values: Sequence[Value], *, name: str = "segment") -> None:
         if isinstance(values, str | bytes) or not isinstance(values, Sequence):
             raise InvalidDefinitionError(f"PartitionBySequence got {values!r}; expected a list such as ['eu', 'us']")
         if not values:
             raise InvalidDefinitionError("PartitionBySequence got no values; expected at least one")
-        self.name = check_name(name)
-        self.segments = tuple(Segment.of(value) for value in values)
-        self._index: dict[str, int] = {}
-        for i, segment in enumerate(self.segments):
+        segments, index = tuple(Segment.of(value) for value in values), dict[str, int]()
+        for i, segment in enumerate(segments):
             check_length(segment.text, "PartitionBySequence")
-            if (other := self._index.setdefault(segment.text, i)) != i:
+            if (other := index.setdefault(segment.text, i)) != i:
                 raise InvalidDefinitionError(
-                    f"{self.segments[other].value!r} and {segment.value!r} have the same text {segment.text!r};"
+                    f"{segments[other].value!r} and {segment.value!r} have the same text {segment.text!r};"
                     " expected values with different texts"
                 )
+        vars(self).update(name=check_name(name), segments=segments, _index=index)
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -66,11 +69,10 @@ class PartitionBySequence(PartitionDefinition):
     def parse(self, text: str) -> Segment:
         if isinstance(text, str) and (i := self._index.get(text)) is not None:
             return self.segments[i]
-        nearest = tuple(get_close_matches(str(text), self._index, n=3)) or tuple(list(self._index)[:3])
         raise InvalidKeyError(
-            f"{text!r} is not one of the {len(self.segments)} values of {self.name!r}; nearest: {', '.join(nearest)}",
+            f"{text!r} is not one of the {len(self.segments)} values of {self.name!r}",
             given=text,
-            nearest=nearest,
+            nearest=partial(_nearest, str(text), self._index),
         )
 
     def previous(self, key: Any) -> Segment | None:
@@ -87,3 +89,10 @@ class PartitionBySequence(PartitionDefinition):
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.values[:5])) + (", …" if len(self.values) > 5 else "")
         return f"PartitionBySequence([{shown}], name={self.name!r})"
+
+
+def _nearest(text: str, texts: Mapping[str, int]) -> tuple[str, ...]:
+    """The *texts* that look most like *text*, else the first ones."""
+    from difflib import get_close_matches
+
+    return tuple(get_close_matches(text, texts, n=3)) or tuple(islice(texts, 3))

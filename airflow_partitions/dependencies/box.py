@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
 from airflow_partitions.calendars.instants import TimeRange
 from airflow_partitions.calendars.timeline import LAST
 from airflow_partitions.definitions import (
-    PartitionAtRuntime,
     PartitionByInterval,
     PartitionBySequence,
     PartitionDefinition,
 )
+from airflow_partitions.dependencies.areas import Area, AreaCombination, Areas, Keep, SidedAreas
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Interval, Segment
-
-#: Whether a key stays that is, or is not, in the one set and in the other.
-Keep: TypeAlias = Callable[[bool, bool], bool]
-#: Chosen segments by dimension, hashable; a dimension left out means all of them.
-Area: TypeAlias = tuple[tuple[str, tuple[Segment, ...]], ...]
 
 
 @attrs.frozen
@@ -74,19 +69,25 @@ def combined(
     They share no key, are in order, and are the same for the same set of keys. No key is listed: time is cut where a
     box begins or ends, and what holds between two cuts is worked out once for all cuts with the same boxes.
     """
-    areas = _Areas(definition, keep)
-    sides = [(side, areas.number(box), box.time_range) for side, boxes in enumerate((ones, others)) for box in boxes]
+    areas = Areas(definition, [box.segments for box in (*ones, *others)])
+    combination = AreaCombination(areas.positions, keep)
+    sides = [
+        ((side, area), box.time_range)
+        for side, boxes in enumerate((ones, others))
+        for box in boxes
+        if 0 not in (area := areas.of(box.segments))
+    ]
     time = definition.time
     if time is None:
-        return tuple(Box(None, dict(area)) for area in areas.of(frozenset((side, number) for side, number, _ in sides)))
+        return tuple(Box(None, areas.segments(area)) for area in combination.of(frozenset(side for side, _ in sides)))
     pieces: list[tuple[int, int, tuple[Area, ...]]] = []
     for low, high, there in _slabs(time, sides):
-        chosen = areas.of(there)
+        chosen = combination.of(there)
         if pieces and pieces[-1][1] == low and pieces[-1][2] == chosen:
             pieces[-1] = pieces[-1][0], high, chosen
         elif chosen:
             pieces.append((low, high, chosen))
-    return tuple(Box((low, high), dict(area)) for low, high, chosen in pieces for area in chosen)
+    return tuple(Box((low, high), areas.segments(area)) for low, high, chosen in pieces for area in chosen)
 
 
 def intervals(time: PartitionByInterval, time_range: TimeRange) -> Iterator[Interval]:
@@ -112,69 +113,22 @@ def snapped(time: PartitionByInterval, time_range: TimeRange) -> TimeRange:
 
 
 def _slabs(
-    time: PartitionByInterval, sides: Iterable[tuple[int, int, TimeRange | None]]
-) -> Iterator[tuple[int, int, frozenset[tuple[int, int]]]]:
-    """Time cut where boxes begin and end, and the side and number of the boxes between two cuts."""
-    cuts: dict[int, list[tuple[tuple[int, int], int]]] = {}
-    for side, number, time_range in sides:
+    time: PartitionByInterval, sides: Iterable[tuple[tuple[int, Area], TimeRange | None]]
+) -> Iterator[tuple[int, int, SidedAreas]]:
+    """Time cut where boxes begin and end, and the areas between two cuts."""
+    cuts: dict[int, list[tuple[tuple[int, Area], int]]] = {}
+    for area, time_range in sides:
         if time_range is not None:
             low, high = snapped(time, time_range)
-            cuts.setdefault(low, []).append(((side, number), 1))
-            cuts.setdefault(high, []).append(((side, number), -1))
-    there: Counter[tuple[int, int]] = Counter()
+            cuts.setdefault(low, []).append((area, 1))
+            cuts.setdefault(high, []).append((area, -1))
+    there: Counter[tuple[int, Area]] = Counter()
     for low, high in pairwise(sorted(cuts)):
-        for who, change in cuts[low]:
-            there[who] += change
-        there = +there
+        for area, change in cuts[low]:
+            there[area] += change
+            if not there[area]:
+                del there[area]
         yield low, high, frozenset(there)
-
-
-class _Areas:
-    """Choices of the segment dimensions, by the numbers of the boxes that are there."""
-
-    def __init__(self, definition: PartitionDefinition, keep: Keep) -> None:
-        self._dimensions = [d for d in definition.dimensions.values() if not isinstance(d, PartitionByInterval)]
-        self._keep = keep
-        self._numbers: dict[Area, int] = {}
-        self._boxes: list[Mapping[str, tuple[Segment, ...]]] = []
-        self._cache: dict[frozenset[tuple[int, int]], tuple[Area, ...]] = {}
-
-    def number(self, box: Box) -> int:
-        """One number for all boxes with these segments."""
-        number = self._numbers.setdefault(
-            tuple(sorted(box.segments.items(), key=lambda item: item[0])), len(self._boxes)
-        )
-        if number == len(self._boxes):
-            self._boxes.append(box.segments)
-        return number
-
-    def of(self, there: frozenset[tuple[int, int]]) -> tuple[Area, ...]:
-        """The chosen areas where the boxes with these sides and numbers are."""
-        if there not in self._cache:
-            self._cache[there] = self._cut(0, there)
-        return self._cache[there]
-
-    def _cut(self, depth: int, there: frozenset[tuple[int, int]]) -> tuple[Area, ...]:
-        """Values of a dimension that have the same areas in the dimensions after it go together."""
-        if depth == len(self._dimensions):
-            sides = {side for side, _ in there}
-            return ((),) if self._keep(0 in sides, 1 in sides) else ()
-        dimension = self._dimensions[depth]
-        everywhere = {who for who in there if dimension.name not in self._boxes[who[1]]}
-        holders: dict[Segment, set[tuple[int, int]]] = {}
-        for who in there - everywhere:
-            for segment in self._boxes[who[1]][dimension.name]:
-                holders.setdefault(segment, set()).add(who)
-        together: dict[tuple[Area, ...], list[Segment]] = {}
-        for segment in in_order(dimension, holders, everything=bool(everywhere)):
-            rest = self._cut(depth + 1, frozenset(everywhere | holders.get(segment, set())))
-            if rest:
-                together.setdefault(rest, []).append(segment)
-        return tuple(
-            (((dimension.name, tuple(chosen)),) if _some(dimension, chosen) else ()) + area
-            for rest, chosen in together.items()
-            for area in rest
-        )
 
 
 def in_order(
@@ -187,8 +141,3 @@ def in_order(
     if everything:
         raise InvalidDefinitionError(f"{dimension!r} has no list of all keys; name the keys that are meant")
     return tuple(sorted(segments, key=str))
-
-
-def _some(dimension: PartitionDefinition, chosen: Sequence[Segment]) -> bool:
-    """Whether not all values are chosen."""
-    return isinstance(dimension, PartitionAtRuntime) or len(chosen) < dimension.count()

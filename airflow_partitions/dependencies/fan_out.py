@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 
-from airflow_partitions.calendars.instants import TimeRange, instant
+from airflow_partitions.calendars.instants import TimeRange, instant, microseconds
 from airflow_partitions.calendars.steps import back
 from airflow_partitions.calendars.timeline import LAST, timeline
 from airflow_partitions.calendars.zones import zone
@@ -58,7 +58,7 @@ def _sample_ranges(up: PartitionByInterval, down: PartitionByInterval, matching:
         yield from pairwise(islice(up.calendar.boundaries(low, high + 1), _ALL + 1))
     else:
         # Most downstream boundaries are reached by the last interval that still reaches the first of them.
-        late = matching.rule.after // timedelta(microseconds=1) if isinstance(matching.rule, Window) else 0
+        late = microseconds(matching.rule.after) if isinstance(matching.rule, Window) else 0
         some = islice(down.calendar.boundaries(low, high), _ALL)
         starts = {up.calendar.floor(boundary + late - 1) for boundary in some} | {low}
         yield from ((at, up.calendar.after(at) or LAST) for at in starts if at is not None and low <= at < high)

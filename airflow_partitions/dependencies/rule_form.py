@@ -28,7 +28,7 @@ def rule_from_json(data: dict[str, Any], registered: Mapping[str, type[Rule]] | 
         case {"rule": "lookback", "n": n}:
             return Lookback(n)
         case {"rule": "window", "before": before, "after": after}:
-            return Window(timedelta(seconds=before), timedelta(seconds=after))
+            return Window(timedelta(microseconds=before), timedelta(microseconds=after))
         case {"rule": "all"}:
             return AllPartitions()
         case {"rule": "latest"}:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from itertools import chain, groupby, islice, pairwise, product
+from functools import cached_property
+from itertools import groupby, islice, pairwise
 from operator import and_, attrgetter, gt, or_
 from typing import Any
 
@@ -13,18 +14,22 @@ import attrs
 
 from airflow_partitions.calendars.instants import TimeRange, instant, utc
 from airflow_partitions.calendars.steps import ahead
+from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import (
     PartitionByInterval,
     PartitionByProduct,
-    PartitionBySequence,
     PartitionDefinition,
     from_json,
 )
-from airflow_partitions.dependencies.box import Box, Keep, combined, intervals
+from airflow_partitions.dependencies.areas import Areas, Keep
+from airflow_partitions.dependencies.box import Box, combined, intervals
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.keys.value import from_json as value_from_json
 from airflow_partitions.keys.value import to_json as value_to_json
+from airflow_partitions.versions import check_version
+
+_VERSION = 1
 
 
 @attrs.frozen(eq=False)
@@ -109,21 +114,27 @@ class Selection:
                 yield from intervals(self._time(), time_range)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON form: the definition's, and per box its range in UTC and its segments."""
+        """JSON form: the definition's, and per box its range in UTC and its segments; the same for the same keys."""
         return {
+            "version": _VERSION,
             "definition": self.definition.to_json(),
             "boxes": [
                 {
                     "time_range": box.time_range and [utc(bound).isoformat() for bound in box.time_range],
                     "segments": {n: [value_to_json(s.value) for s in chosen] for n, chosen in box.segments.items()},
                 }
-                for box in self.boxes
+                for box in self._canonical
             ],
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Selection:
-        """The inverse of :meth:`to_json`."""
+        """The inverse of :meth:`to_json`.
+
+        :raises InvalidKeyError: if a range does not begin and end where intervals do: time zone data differ.
+        :raises UnknownVersionError: if another release wrote it in another version.
+        """
+        check_version(data, _VERSION, "the selection")
         definition = from_json(data["definition"])
         boxes = []
         for box in data["boxes"]:
@@ -170,7 +181,7 @@ class Selection:
             return NotImplemented
         if not self._same(other.definition):
             return False
-        return self.boxes == other.boxes or self._with(other, or_) == other._with(self, and_)
+        return self.boxes == other.boxes or self._canonical == other._canonical
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -191,10 +202,18 @@ class Selection:
                 f"a selection of {self.definition!r} and one of {other.definition!r} have no keys in common;"
                 " expected two of one definition"
             )
-        return Selection(self.definition, self._with(other, keep))
+        return self._of_ordered(combined(self.definition, self.boxes, other.boxes, keep))
 
-    def _with(self, other: Selection, keep: Keep) -> tuple[Box, ...]:
-        return combined(self.definition, self.boxes, other.boxes, keep)
+    def _of_ordered(self, boxes: tuple[Box, ...]) -> Selection:
+        """The selection of *boxes* that share no key and are in order."""
+        selection = Selection(self.definition)
+        object.__setattr__(selection, "boxes", boxes)
+        return selection
+
+    @cached_property
+    def _canonical(self) -> tuple[Box, ...]:
+        """Boxes that are the same for the same set of keys."""
+        return combined(self.definition, self.boxes, (), or_)
 
     def _same(self, definition: PartitionDefinition) -> bool:
         return self.definition is definition or self.definition == definition
@@ -207,32 +226,25 @@ class Selection:
     def _keys(self, boxes: tuple[Box, ...], interval: Interval | None) -> Iterator[Key]:
         """The keys of one *interval*, in order."""
         definition = self.definition
-        keys: Iterable[tuple[Any, ...]] = chain.from_iterable(product(*self._choices(box, interval)) for box in boxes)
-        if len(boxes) > 1:
-            keys = sorted(keys, key=self._position)
-        if not isinstance(definition, PartitionByProduct):
-            yield from (parts[0] for parts in keys)
-            return
         names = tuple(definition.dimensions)
-        for parts in keys:
-            yield ProductKey(names, parts)
+        combinations = self._segments(boxes)
+        if not isinstance(definition, PartitionByProduct):
+            yield from (segment for (segment,) in combinations)
+        elif definition.time is None or interval is None:
+            for segments in combinations:
+                yield ProductKey(names, segments)
+        else:
+            i = names.index(definition.time.name)
+            for segments in combinations:
+                yield ProductKey(names, (*segments[:i], interval, *segments[i:]))
 
-    def _choices(self, box: Box, interval: Interval | None) -> Iterator[tuple[Any, ...]]:
-        for name, dimension in self.definition.dimensions.items():
-            if isinstance(dimension, PartitionByInterval):
-                yield (interval,)
-            elif name in box.segments:
-                yield box.segments[name]
-            elif isinstance(dimension, PartitionBySequence):
-                yield dimension.segments
+    def _segments(self, boxes: tuple[Box, ...]) -> Iterator[tuple[Segment, ...]]:
+        """The combinations of segments in the *boxes*, in order."""
+        return self._areas.ordered([self._areas.of(box.segments) for box in boxes])
 
-    def _position(self, parts: tuple[Any, ...]) -> tuple[int, ...]:
-        dimensions = self.definition.dimensions.values()
-        return tuple(
-            d.segments.index(part)
-            for d, part in zip(dimensions, parts, strict=True)
-            if isinstance(d, PartitionBySequence)
-        )
+    @cached_property
+    def _areas(self) -> Areas:
+        return Areas(self.definition, [box.segments for box in self.boxes])
 
     def _size(self, box: Box) -> int:
         times = 1 if box.time_range is None else self._time().calendar.count(*box.time_range)
@@ -240,13 +252,7 @@ class Selection:
 
     def _combinations(self, box: Box) -> int:
         """Number of keys of the box in one interval."""
-        sizes = 1
-        for name, dimension in self.definition.dimensions.items():
-            if name in box.segments:
-                sizes *= len(box.segments[name])
-            elif not isinstance(dimension, PartitionByInterval):
-                sizes *= dimension.count()
-        return sizes
+        return self._areas.combinations(box.segments)
 
     def _time(self) -> PartitionByInterval:
         if self.definition.time is None:
@@ -275,6 +281,13 @@ def _existing(definition: PartitionDefinition, time_range: TimeRange) -> TimeRan
     time = definition.time
     if time is None:
         raise InvalidDefinitionError(f"{definition!r} has no time dimension, but a selection of it names a time")
+    for bound in time_range:
+        if FIRST < bound < LAST and time.calendar.floor(bound) != bound:
+            raise InvalidKeyError(
+                f"a selection of {time!r} names {utc(bound).isoformat()}, where no interval of it begins; expected the"
+                " same time zone data where it is written and read: install the same tzdata on both sides",
+                given=utc(bound),
+            )
     low, high = time.overlapping(*time_range)
     return max(low, time_range[0]), high
 

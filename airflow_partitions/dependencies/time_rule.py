@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import TimeRange
+from airflow_partitions.calendars.instants import TimeRange, microseconds, plain
 from airflow_partitions.calendars.steps import ahead, back
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
@@ -62,6 +62,10 @@ class Lookback(TimeRule):
         return {"rule": "lookback", "n": self.n}
 
 
+def _length(length: Any) -> Any:
+    return plain(length) if isinstance(length, timedelta) else length
+
+
 @attrs.frozen
 class Window(TimeRule):
     """The upstream intervals that overlap the downstream one, widened by real elapsed time.
@@ -70,8 +74,8 @@ class Window(TimeRule):
     :param after: how much later it ends; not negative.
     """
 
-    before: timedelta = attrs.field(default=timedelta(0))
-    after: timedelta = attrs.field(default=timedelta(0))
+    before: timedelta = attrs.field(default=timedelta(0), converter=_length)
+    after: timedelta = attrs.field(default=timedelta(0), converter=_length)
 
     @before.validator
     @after.validator
@@ -86,7 +90,7 @@ class Window(TimeRule):
         return _widened(upstream, self.after, self.before)
 
     def to_json(self) -> dict[str, Any]:
-        return {"rule": "window", "before": self.before.total_seconds(), "after": self.after.total_seconds()}
+        return {"rule": "window", "before": microseconds(self.before), "after": microseconds(self.after)}
 
 
 @attrs.frozen
@@ -145,5 +149,4 @@ class LatestPartition(TimeRule):
 
 def _widened(time_range: TimeRange, before: timedelta, after: timedelta) -> TimeRange:
     low, high = time_range
-    microsecond = timedelta(microseconds=1)
-    return max(FIRST, low - before // microsecond), min(LAST, high + after // microsecond)
+    return max(FIRST, low - microseconds(before)), min(LAST, high + microseconds(after))

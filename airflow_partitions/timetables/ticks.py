@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from airflow.timetables.base import TimeRestriction
 
 from airflow_partitions.calendars import Calendar, CronCalendar, ElapsedCalendar, read_cron
-from airflow_partitions.calendars.instants import DAY, HOUR, instant, utc
+from airflow_partitions.calendars.instants import DAY, HOUR, instant, microseconds, utc
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
@@ -44,9 +44,9 @@ class CalendarTicks:
         self._schedule = schedule
         self._calendar: Calendar
         if isinstance(schedule, timedelta):
-            step = PartitionByInterval(schedule)  # checks that it is positive
-            self._calendar = ElapsedCalendar(schedule // timedelta(microseconds=1), 0)
-            self.summary = f"every {step.schedule}"
+            self._schedule = PartitionByInterval(schedule).schedule  # checks that it is positive
+            self._calendar = ElapsedCalendar(microseconds(schedule), 0)
+            self.summary = f"every {self._schedule}"
         else:
             self._calendar = CronCalendar(read_cron(schedule), zone)
             self.summary = schedule
@@ -59,7 +59,7 @@ class CalendarTicks:
 
     def to_json(self) -> Any:
         if isinstance(self._schedule, timedelta):
-            return {"seconds": self._schedule.total_seconds()}
+            return {"microseconds": microseconds(self._schedule)}
         return self._schedule
 
 
@@ -128,8 +128,8 @@ def ticks_of(schedule: Any, timezone: ZoneInfo) -> Ticks:
     if isinstance(schedule, str | timedelta):
         return CalendarTicks(schedule, timezone)
     if isinstance(schedule, dict):
-        if "seconds" in schedule:
-            return CalendarTicks(timedelta(seconds=schedule["seconds"]), timezone)
+        if "microseconds" in schedule:
+            return CalendarTicks(timedelta(**schedule), timezone)
         from airflow.serialization.decoders import decode_timetable
 
         return TimetableTicks(decode_timetable(schedule["timetable"]))

@@ -137,3 +137,8 @@ def test_a16_values_that_name_no_key() -> None:
             definition.key(value)
     with pytest.raises(InvalidKeyError, match="has no time dimension"):
         PartitionByProduct([AIRPORT, SIZE]).key_at(datetime(2013, 1, 1, tzinfo=UTC))
+
+
+def test_ek11_a_day_takes_ten_characters_of_a_key() -> None:
+    definition = PartitionByProduct([PartitionByInterval("@daily", name="date"), PartitionBySequence(["x" * 215])])
+    assert len(str(definition.parse(f"2013-01-01|{'x' * 215}"))) == 226

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from airflow_partitions import PartitionAtRuntime, PartitionBySequence, Selection
+from airflow_partitions import (
+    PartitionAtRuntime,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+    Selection,
+)
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import InvalidDefinitionError
@@ -72,6 +78,23 @@ def test_algebra_agrees_with_sets(universe: tuple[PartitionDefinition, list[Key]
         assert Selection.from_json(json.loads(json.dumps(made.to_json()))) == made
     assert (one == other) == (mine == theirs)
     assert (one - other) | (one & other) == one
+
+
+@given(st.data())
+def test_ek4_algebra_of_four_dimensions_of_segments_agrees_with_sets(data: st.DataObject) -> None:
+    dimensions = [PartitionBySequence(range(1, data.draw(st.integers(2, 4)) + 1), name=f"s{i}") for i in range(4)]
+    time = PartitionByInterval("@daily", start="2013-01-01", end="2013-01-04")
+    definition = PartitionByProduct([*dimensions[:2], time, *dimensions[2:]])
+    keys = list(definition.keys())
+    one, other = (Selection(definition, tuple(data.draw(st.lists(boxes(definition, keys), max_size=5)))) for _ in "ab")
+    mine, theirs = keys_of(one, keys), keys_of(other, keys)
+    for made, expected in ((one | other, mine | theirs), (one & other, mine & theirs), (one - other, mine - theirs)):
+        assert list(made) == [key for key in keys if key in expected]
+        assert len(made) == len(expected)
+        assert made == Selection.of(definition, *expected)
+        assert made.to_json() == Selection.of(definition, *expected).to_json()
+    assert (one == other) == (mine == theirs)
+    assert (one | other) - other == one - other
 
 
 @given(universes(), st.data())
