@@ -41,6 +41,11 @@ class InvalidKeyError(PartitionError, ValueError):
         self._look()
         return self._nearest if isinstance(self._nearest, tuple) else ()
 
+    @property
+    def reason(self) -> str:
+        """The message, without keys that nobody has looked for yet."""
+        return str(self.args[0])
+
     def _look(self) -> None:
         if not isinstance(self._nearest, tuple):
             self._nearest = self._nearest()

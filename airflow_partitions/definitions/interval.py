@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -325,9 +326,7 @@ class PartitionByInterval(PartitionDefinition):
         return None if interval is None else str(interval)
 
     def _no_key(self, text: str, at: int) -> InvalidKeyError:
-        nearest = self._nearest(at)
-        hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
-        return InvalidKeyError(f"{text} is not a partition of {self!r}{hint}", given=text, nearest=nearest)
+        return InvalidKeyError(f"{text} is not a partition of {self!r}", given=text, nearest=partial(self._nearest, at))
 
     def _nearest(self, at: int) -> tuple[str, ...]:
         """Texts of the two keys that begin nearest to the instant *at*."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import product
 from math import prod
 from types import MappingProxyType
@@ -152,19 +153,15 @@ class PartitionByProduct(PartitionDefinition):
     def parse(self, text: str) -> ProductKey:
         parts = split_parts(text) if isinstance(text, str) else []
         if len(parts) != len(self._names):
-            nearest = self._nearest(parts)
             raise InvalidKeyError(
-                f"{text!r} has {len(parts)} parts; expected {len(self._names)} joined by '|': {'|'.join(self._names)}"
-                f"{'; nearest: ' if nearest else ''}{', '.join(nearest)}",
+                f"{text!r} has {len(parts)} parts; expected {len(self._names)} joined by '|': {'|'.join(self._names)}",
                 given=text,
-                nearest=nearest,
+                nearest=partial(self._nearest, parts),
             )
         try:
             return self._wrap([d.parse(part) for d, part in zip(self._dimensions.values(), parts, strict=True)])
         except InvalidKeyError as error:
-            nearest = self._nearest(parts)
-            hint = f"; the nearest key: {', '.join(nearest)}" if nearest else ""
-            raise InvalidKeyError(f"{error}{hint}", given=text, nearest=nearest) from None
+            raise InvalidKeyError(error.reason, given=text, nearest=partial(self._nearest, parts)) from None
 
     def previous(self, key: Any) -> ProductKey | None:
         return self._step(self.key(key), -1)
@@ -183,7 +180,7 @@ class PartitionByProduct(PartitionDefinition):
 
     def _nearest(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Text of the key nearest to that of *texts*, one for each dimension; none where a dimension is not told."""
-        parts: list[Interval | Segment] = []
+        parts: list[Any] = []
         for i, dimension in enumerate(self._dimensions.values()):
             try:
                 part = dimension.parse(texts[i].strip() if i < len(texts) else "")
@@ -191,8 +188,7 @@ class PartitionByProduct(PartitionDefinition):
                 if not error.nearest:
                     return ()
                 part = dimension.parse(error.nearest[0])
-            if not isinstance(part, ProductKey):
-                parts.append(part)
+            parts.append(part)
         return (str(self._wrap(parts)),)
 
     def _at(self, interval: Interval | None, i: int) -> ProductKey:

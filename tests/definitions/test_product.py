@@ -101,7 +101,7 @@ def test_a6_too_long_a_key_is_refused() -> None:
         ("2013-01-01", r"'2013-01-01' has 1 parts; expected 2 joined by '\|': date\|airport"),
         ("2013-01-01|EWR|1", "has 3 parts; expected 2"),
         ("2013-01-01\\|EWR", "has 1 parts; expected 2"),
-        ("2013-01-01|EW", "'EW' is not one of the 3 values of 'airport'; nearest: EWR"),
+        ("2013-01-01|EW", "'EW' is not one of the 3 values of 'airport'; nearest: 2013-01-01.EWR"),
         ("2013-01-05|EWR", "'2013-01-05' is not a partition of"),
         ("2013-01-01|\\EWR", r"'\\\\EWR' is not one of"),
         ("2013-01-01|EWR\\", r"'EWR\\\\' is not one of"),
