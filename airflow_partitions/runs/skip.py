@@ -37,7 +37,7 @@ def skip_if_materialised(context: Mapping[str, Any]) -> None:
     if not timetable.makes_due(partition.wrapped, run.run_after):
         return
     own, of_dag = (
-        {outlet.name: outlet for task in tasks for outlet in task.outlets if isinstance(outlet, Asset)}
+        {outlet.name: outlet for task in tasks for outlet in task.outlets or () if isinstance(outlet, Asset)}
         for tasks in ([context["task"]], context["dag"].tasks)
     )
     makers = _makers(own.values(), context, _ALWAYS) or _makers(of_dag.values(), context, run.start_date)
