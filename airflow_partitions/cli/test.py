@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import Namespace
-from difflib import get_close_matches
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -24,8 +27,9 @@ def test_partition(args: Namespace) -> None:
     from airflow_partitions.local import try_partition
 
     try:
-        task = find_task(args.asset, args.dags)
-        trial = try_partition(task, args.key, inputs=dict(map(_pair, args.input)), explain=args.explain)
+        with _stdout_kept():
+            task = find_task(args.asset, args.dags)
+            trial = try_partition(task, args.key, inputs=dict(map(_pair, args.input)), explain=args.explain)
         if args.output == "json":
             print(json.dumps(_form(trial, args.rows), default=str))  # noqa: T201 - for scripts
         else:
@@ -44,14 +48,23 @@ def find_task(asset: str, dags: str | None) -> BaseOperator:
     from airflow.dag_processing.dagbag import DagBag
 
     from airflow_partitions.timetables.base import PartitionTimetable
+    from airflow_partitions.upkeep.serialized_dags import nearest_asset
 
     folder = dags or settings.DAGS_FOLDER
+    if not Path(folder).exists():
+        raise InvalidDefinitionError(f"there is no file or folder {folder}; expected a Dag file, or a folder of them")
+    for modules in (Path(settings.DAGS_FOLDER), Path(folder) if Path(folder).is_dir() else Path(folder).parent):
+        if str(modules) not in sys.path:  # as Airflow does, for what Dag files share
+            sys.path.append(str(modules))
     bag = DagBag(folder)
     makers: dict[str, Any] = {}
+    makes: dict[str, set[str]] = {}
     for dag in bag.dags.values():
         timetable: Any = dag.timetable
         if isinstance(timetable, PartitionTimetable) and timetable.partition is not None:
-            makers |= {outlet.name: task for task in dag.tasks for outlet in task.outlets if hasattr(outlet, "name")}
+            outlets = {outlet.name: task for task in dag.tasks for outlet in task.outlets if hasattr(outlet, "name")}
+            makers |= outlets
+            makes[dag.dag_id] = set(outlets)
     if asset in makers:
         maker: BaseOperator = makers[asset]
         return maker
@@ -60,8 +73,21 @@ def find_task(asset: str, dags: str | None) -> BaseOperator:
         raise InvalidDefinitionError(
             f"no partitioned asset {asset!r} in {folder}; some files could not be read:\n{reasons}"
         )
-    near = get_close_matches(asset, makers) or sorted(makers)[:5]
-    raise InvalidDefinitionError(f"no partitioned asset {asset!r} in {folder}; nearest: {', '.join(near) or '(none)'}")
+    raise InvalidDefinitionError(f"no partitioned asset {asset!r} in {folder}; {nearest_asset(asset, makers, makes)}")
+
+
+@contextmanager
+def _stdout_kept() -> Iterator[None]:
+    """Send to stderr what anyone prints: Airflow's log, Dag files, the function itself. Stdout is for the answer."""
+    sys.stdout.flush()
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -26,11 +26,13 @@ class SerializedDags:
 
     :ivar consumers: Dags scheduled on assets that are not paused, by id.
     :ivar definitions: of the keys of each asset's events, by its name.
+    :ivar makes: names of the assets that each Dag makes, by its id.
     :ivar problems: reasons why Dags can never run, each as a sentence.
     """
 
     consumers: Mapping[str, Partitioned]
     definitions: Mapping[str, PartitionDefinition | KeyFormat]
+    makes: Mapping[str, frozenset[str]]
     problems: tuple[str, ...]
 
     def definition(self, asset: str) -> PartitionDefinition | KeyFormat:
@@ -40,10 +42,22 @@ class SerializedDags:
         """
         if asset in self.definitions:
             return self.definitions[asset]
-        near = get_close_matches(asset, self.definitions) or sorted(self.definitions)[:5]
-        raise InvalidDefinitionError(
-            f"no Dag makes or waits for partitions of an asset {asset!r}; nearest: {', '.join(near) or '(none)'}"
-        )
+        hint = nearest_asset(asset, self.definitions, self.makes)
+        raise InvalidDefinitionError(f"no Dag makes or waits for partitions of an asset {asset!r}; {hint}")
+
+
+def nearest_asset(name: str, assets: Collection[str], makes: Mapping[str, Collection[str]]) -> str:
+    """Words on which of the *assets* may be meant by *name*: those that a Dag of that id makes, or close names.
+
+    :param makes: names of the assets that each Dag makes, by its id.
+    """
+    if made := sorted(set(makes.get(name, ())) & set(assets)):
+        return f"{name!r} is the Dag that makes {', '.join(map(repr, made))}"
+    if near := get_close_matches(name, assets):
+        return f"nearest: {', '.join(near)}"
+    return (
+        f"there are: {', '.join(sorted(assets)[:10])}{', …' if len(assets) > 10 else ''}" if assets else "there is none"
+    )
 
 
 def read_serialized_dags() -> SerializedDags:
@@ -81,7 +95,8 @@ def read_serialized_dags() -> SerializedDags:
             else:
                 definitions.setdefault(name, member.key_format or member.definition)
     active = {dag_id: consumer for dag_id, consumer in consumers.items() if not paused[dag_id]}
-    return SerializedDags(active, definitions, tuple(problems))
+    makes = {dag_id: node.writes for dag_id, node in nodes.items()}
+    return SerializedDags(active, definitions, makes, tuple(problems))
 
 
 def fingerprint(timetable: Partitioned) -> dict[str, Any]:

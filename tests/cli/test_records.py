@@ -31,7 +31,7 @@ def say(metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str], 
         @asset(schedule="@daily", partition=PartitionByInterval("@hourly", timezone="America/New_York"))
         def flights(): ...
 
-        @asset(schedule=None, partition=PartitionBySequence(["a[b]", "[red]"]))
+        @asset(schedule=None, partition=PartitionBySequence(["a[b]", "[red]"]), dag_id="oddities")
         def odd(): ...
         """,
     )
@@ -80,13 +80,15 @@ def test_keys_are_shown_as_they_are(say: Say) -> None:
     ("words", "said"),
     [
         (("records", "flihgts"), "no Dag makes or waits for partitions of an asset 'flihgts'; nearest: flights"),
+        (("records", "oddities"), "'oddities' is the Dag that makes 'odd'"),
+        (("records", "nothing alike"), "there are: flights, odd"),
         (("records", "flights", "--from", "yesterday"), "--from='yesterday' is not a time"),
         (("records", "flights", "--until", "2013-11-03T01:00"), "--until="),
         (("records", "odd", "--until", "2013-11-03"), "--from and --until choose intervals"),
         (("reconcile", "flihgts"), "nearest: flights"),
     ],
 )
-def test_what_makes_no_sense_is_refused(say: Say, words: tuple[str, ...], said: str) -> None:
+def test_eu12_what_makes_no_sense_is_refused(say: Say, words: tuple[str, ...], said: str) -> None:
     with pytest.raises(SystemExit) as refused:
         say(*words)
     assert said in str(refused.value)

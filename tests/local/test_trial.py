@@ -129,10 +129,54 @@ def test_the_command_shows_the_rows_of_a_file(dag_file: Path, tmp_path: Path, pa
     )
     done = command(dag_file, tmp_path, "delays", "2013-02-08|EWR", "--input", f"raw={sample}", "-o", "json")
     assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout[done.stdout.index('{"partition"') :])
+    shown = json.loads(done.stdout)
     assert shown["partition"] == "2013-02-08|EWR"
     assert shown["rows"] == [{"carrier": "UA", "avg(delay)": 9.0}]
     assert not (tmp_path / "airflow.db").exists()
+
+
+CHATTY = """
+from airflow_partitions import PartitionBySequence, asset
+from shop_regions import REGIONS
+
+print("read")
+
+
+@asset(schedule=None, partition=PartitionBySequence(REGIONS), dag_id="ingest")
+def raw(partition):
+    import subprocess
+
+    print("made")
+    subprocess.run(["echo", "by another program"], check=True)
+    return partition["segment"]
+"""
+
+
+def test_eu7_er10_stdout_is_the_answer_alone_also_with_modules_that_dag_files_share(tmp_path: Path) -> None:
+    (tmp_path / "shop_regions.py").write_text("REGIONS = ['eu', 'us']")
+    file = tmp_path / "raw.py"
+    file.write_text(CHATTY)
+    done = command(file, tmp_path, "raw", "eu", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"partition": "eu", "value": "eu"}
+    assert all(words in done.stderr for words in ("read", "made", "by another program"))
+
+
+def test_eu12_the_command_says_what_is_no_file_and_what_is_a_dag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow_partitions.cli.test import find_task
+    from airflow_partitions.errors import InvalidDefinitionError
+
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "shop_regions.py").write_text("REGIONS = ['eu', 'us']")
+    (tmp_path / "raw.py").write_text(CHATTY)
+    with pytest.raises(InvalidDefinitionError, match=r"there is no file or folder /nope\.py"):
+        find_task("raw", "/nope.py")
+    with pytest.raises(InvalidDefinitionError, match="'ingest' is the Dag that makes 'raw'"):
+        find_task("ingest", str(tmp_path))
+    with pytest.raises(InvalidDefinitionError, match="there are: raw"):
+        find_task("something", str(tmp_path))
 
 
 @pytest.mark.parametrize(
