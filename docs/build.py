@@ -72,6 +72,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     },
     "Rules": {
         "airflow_partitions:Lookback": (),
+        "airflow_partitions:Previous": (),
         "airflow_partitions:Window": (),
         "airflow_partitions:AllPartitions": (),
         "airflow_partitions:LatestPartition": (),

@@ -9,7 +9,14 @@ from airflow_partitions.dependencies.rule_form import rule_from_json
 from airflow_partitions.dependencies.same_key import SameKey
 from airflow_partitions.dependencies.segment_map import SegmentMap
 from airflow_partitions.dependencies.selection import Selection
-from airflow_partitions.dependencies.time_rule import AllPartitions, LatestPartition, Lookback, Overlap, Window
+from airflow_partitions.dependencies.time_rule import (
+    AllPartitions,
+    LatestPartition,
+    Lookback,
+    Overlap,
+    Previous,
+    Window,
+)
 
 __all__ = [
     "AllPartitions",
@@ -20,6 +27,7 @@ __all__ = [
     "LatestPartition",
     "Lookback",
     "Overlap",
+    "Previous",
     "Rule",
     "SameKey",
     "SegmentMap",

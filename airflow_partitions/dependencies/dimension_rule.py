@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from airflow_partitions.calendars.instants import TimeRange
 from airflow_partitions.calendars.timeline import FIRST, LAST
@@ -27,6 +27,13 @@ class DimensionRule(Rule):
         """The rules by the name of the dimension, on either side, that each is about."""
 
 
+class Times(NamedTuple):
+    """The time dimensions of the two sides; a downstream without one has ``None``."""
+
+    downstream: PartitionByInterval | None
+    upstream: PartitionByInterval
+
+
 class TimeRule(DimensionRule):
     """A rule about time. It answers in ranges; the intervals of the other side that overlap one are meant."""
 
@@ -34,12 +41,12 @@ class TimeRule(DimensionRule):
     timeless: bool = False
 
     @abstractmethod
-    def needed(self, downstream: TimeRange, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
-        """The range whose *upstream* intervals any of the *downstream* ones, which lie side by side, need."""
+    def needed(self, downstream: TimeRange, times: Times, now: datetime | None) -> TimeRange:
+        """The range whose upstream intervals any of the *downstream* ones, which lie side by side, need."""
 
     @abstractmethod
-    def needing(self, upstream: TimeRange, definition: PartitionByInterval, now: datetime | None) -> TimeRange:
-        """The range whose downstream intervals need any of the *upstream* ones of *definition*."""
+    def needing(self, upstream: TimeRange, times: Times, now: datetime | None) -> TimeRange:
+        """The range whose downstream intervals need any of the *upstream* ones, which lie side by side."""
 
     def check(self, upstream: PartitionByInterval) -> None:
         """Refuse an upstream calendar that the rule can't choose from."""

@@ -22,6 +22,7 @@ from airflow_partitions.dependencies.dimension_rule import (
     Images,
     SegmentRule,
     TimeRule,
+    Times,
 )
 from airflow_partitions.dependencies.rule import Sides
 from airflow_partitions.dependencies.time_rule import AllPartitions, Overlap
@@ -75,12 +76,12 @@ class Matching:
         if time_range is None:
             return _due(self._down.time, self._up, tick) if self.needs_tick and self._down.time else ALWAYS
         if self.rule is not None and self._up.time is not None:
-            return self.rule.needing(time_range, self._up.time, now)
+            return self.rule.needing(time_range, Times(self._down.time, self._up.time), now)
         return time_range
 
     def _needed(self, time_range: TimeRange | None, upstream: PartitionByInterval, now: datetime | None) -> TimeRange:
         if self.rule is not None:
-            return self.rule.needed(time_range or ALWAYS, upstream, now)
+            return self.rule.needed(time_range or ALWAYS, Times(self._down.time, upstream), now)
         if time_range is None and upstream.end is None:
             raise InvalidDefinitionError(
                 f"{self._down!r} has no time, so it means every interval of {upstream!r}, which has no end;"

@@ -11,7 +11,14 @@ from airflow_partitions.dependencies.dimension_rule import DimensionRule
 from airflow_partitions.dependencies.rule import Rule
 from airflow_partitions.dependencies.same_key import SameKey
 from airflow_partitions.dependencies.segment_map import SegmentMap
-from airflow_partitions.dependencies.time_rule import AllPartitions, LatestPartition, Lookback, Overlap, Window
+from airflow_partitions.dependencies.time_rule import (
+    AllPartitions,
+    LatestPartition,
+    Lookback,
+    Overlap,
+    Previous,
+    Window,
+)
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys.value import from_json
 
@@ -25,8 +32,10 @@ def rule_from_json(data: dict[str, Any], registered: Mapping[str, type[Rule]] | 
     match data:
         case {"rule": "overlap"}:
             return Overlap()
-        case {"rule": "lookback", "n": n}:
-            return Lookback(n)
+        case {"rule": "lookback", "n": n, "of": of}:
+            return Lookback(n, of)
+        case {"rule": "previous", "n": n}:
+            return Previous(n)
         case {"rule": "window", "before": before, "after": after}:
             return Window(timedelta(microseconds=before), timedelta(microseconds=after))
         case {"rule": "all"}:

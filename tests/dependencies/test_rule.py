@@ -16,6 +16,7 @@ from airflow_partitions import (
     PartitionByInterval,
     PartitionByProduct,
     PartitionBySequence,
+    Previous,
     SameKey,
     SegmentMap,
     Window,
@@ -41,13 +42,39 @@ def test_a20_lookback_counts_upstream_intervals() -> None:
     assert len(hours) == 24
 
 
+def test_the_whole_day_before_has_23_24_or_25_hours() -> None:
+    both = Dependency(downstream=DAYS, upstream=HOURS, rule=Lookback(1, of="downstream"))
+    before = Dependency(downstream=DAYS, upstream=HOURS, rule=Previous())
+    for day, own, hours in (
+        ("2013-03-10", 23, 24),
+        ("2013-03-11", 24, 23),
+        ("2013-11-04", 24, 25),
+        ("2013-01-01", 24, 0),
+    ):
+        assert len(both.upstream(day)) == own + hours
+        assert len(before.upstream(day)) == hours
+    assert [str(key) for key in before.downstream("2013-11-03T01:00-05:00")] == ["2013-11-04"]
+    assert [str(key) for key in both.downstream("2013-11-03T01:00-05:00")] == ["2013-11-03", "2013-11-04"]
+    assert (both.fan_out(), before.fan_out()) == (2, 1)
+
+
+def test_the_one_before_may_lie_before_the_downstreams_start() -> None:
+    late = PartitionByInterval("@daily", timezone="America/New_York", start="2013-02-01")
+    before = Dependency(downstream=late, upstream=DAYS, rule=Previous(2))
+    assert [str(key) for key in before.upstream("2013-02-01")] == ["2013-01-30", "2013-01-31"]
+    assert [str(key) for key in before.downstream("2013-01-31")] == ["2013-02-01", "2013-02-02"]
+
+
 def test_a20_a_window_is_elapsed_time() -> None:
     late = Dependency(downstream=DAYS, upstream=HOURS, rule=Window(after=timedelta(hours=2)))
     assert len(late.upstream("2013-11-03")) == 27
     assert [str(key) for key in late.downstream("2013-11-04T01:00-05:00")] == ["2013-11-03", "2013-11-04"]
 
 
-@pytest.mark.parametrize("rule", [Overlap(), Lookback(3), Window(timedelta(hours=1), timedelta(minutes=5))])
+@pytest.mark.parametrize(
+    "rule",
+    [Overlap(), Lookback(3), Lookback(1, "downstream"), Previous(2), Window(timedelta(hours=1), timedelta(minutes=5))],
+)
 def test_rules_come_back_from_json(rule: Any) -> None:
     assert rule_from_json(rule.to_json()) == rule
 
@@ -57,6 +84,8 @@ def test_rules_come_back_from_json(rule: Any) -> None:
     [
         (lambda: Lookback(0), "Lookback(0)"),
         (lambda: Lookback(True), "Lookback(True)"),
+        (lambda: Lookback(1, of="hours"), "expected 'upstream' or 'downstream'"),
+        (lambda: Previous(0), "Previous(0)"),
         (lambda: Window(before=timedelta(-1)), "not negative"),
         (lambda: Window(after=5), "after=5"),  # type: ignore[arg-type]
         (lambda: Dependency(PartitionBySequence(["a"]), PartitionBySequence(["a"]), Lookback(1)), "time on both sides"),

@@ -19,6 +19,7 @@ from airflow_partitions import (
     PartitionByInterval,
     PartitionByProduct,
     PartitionBySequence,
+    Previous,
     SameKey,
     SegmentMap,
     Selection,
@@ -36,6 +37,8 @@ upstream_cities = st.sampled_from(["EWR", "JFK", "ORD"])
 lengths = st.timedeltas(timedelta(0), timedelta(days=2))
 time_rules = st.one_of(
     st.builds(Lookback, st.integers(1, 4) | st.integers(33, 60)),
+    st.builds(Lookback, st.integers(1, 4) | st.integers(33, 60), st.just("downstream")),
+    st.builds(Previous, st.integers(1, 4) | st.integers(33, 60)),
     st.builds(Window, lengths, lengths),
     st.just(AllPartitions()),
     st.just(LatestPartition()),
@@ -108,10 +111,14 @@ def needs(dependency: Dependency, down: Key, up: Key, ups: list[Key], now: datet
     mine, theirs = _parts(sides.downstream, down), _parts(sides.upstream, up)
     if "time" in theirs:
         intervals = sorted({part for key in ups if isinstance(part := _parts(sides.upstream, key)["time"], Interval)})
-        about_time = rule_for(rule, {"time", "hour"}, Lookback | Window | AllPartitions | LatestPartition)  # type: ignore[arg-type]
+        about_time = rule_for(rule, {"time", "hour"}, Lookback | Previous | Window | AllPartitions | LatestPartition)  # type: ignore[arg-type]
         if isinstance(about_time, Lookback) and "time" in mine:
             intervals += _after_the_end(sides.upstream, intervals[-1].end, mine["time"].end)
-        if not _in_time(about_time, mine.get("time"), theirs["time"], intervals, now):
+        about = sides.downstream.time
+        if isinstance(about_time, Previous) or (isinstance(about_time, Lookback) and about_time.of == "downstream"):
+            if "time" in mine and about is not None and not _in_steps(about_time, mine["time"], theirs["time"], about):
+                return False
+        elif not _in_time(about_time, mine.get("time"), theirs["time"], intervals, now):
             return False
     if "region" in mine and "region" in theirs:
         about = rule_for(rule, {"region"}, SegmentMap)
@@ -157,11 +164,27 @@ def _in_time(rule: Rule | None, down: Interval | None, up: Interval, ups: list[I
             return up.end.astimezone(UTC) > down.start.astimezone(UTC) - before and (
                 up.start.astimezone(UTC) < down.end.astimezone(UTC) + after
             )
-        case Lookback(n):
+        case Lookback(n, "upstream"):
             overlapping = [i for i, other in enumerate(ups) if other.overlaps(down)]
             # What holds the start of the downstream interval may lie before the first that exists.
             return bool(overlapping) and overlapping[0] - n <= ups.index(up) <= overlapping[-1]
     return up.overlaps(down)
+
+
+def _in_steps(rule: Lookback | Previous, down: Interval, up: Interval, time: PartitionByInterval) -> bool:
+    """Whether one of the intervals that a step back leads to, in a calendar without bounds, overlaps *up*."""
+    anchor = time.start if isinstance(time.schedule, timedelta) else None
+    unbounded = PartitionByInterval(time.schedule, timezone=time.timezone, name=time.name)
+    intervals = [down] if isinstance(rule, Lookback) else []
+    for _ in range(rule.n):
+        if anchor is not None:
+            down = Interval(down.start.astimezone(UTC) - time.schedule, down.start.astimezone(UTC))  # type: ignore[operator]
+        else:
+            before = unbounded.previous(down)
+            assert before is not None
+            down = before
+        intervals.append(down)
+    return any(interval.overlaps(up) for interval in intervals)
 
 
 @given(dependencies(), st.data())
