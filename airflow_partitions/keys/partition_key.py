@@ -5,8 +5,9 @@ from __future__ import annotations
 import types
 from collections.abc import Collection
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, ClassVar, NoReturn, TypeGuard, Union, get_args, get_origin, get_type_hints
-from weakref import WeakSet
+from weakref import WeakSet, WeakValueDictionary
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 
@@ -24,6 +25,8 @@ _FIELD_TYPES = (int, float, str, date, datetime, tuple)
 _METHOD_TYPES = (types.FunctionType, property, staticmethod, classmethod)
 # The classes whose bodies were checked: type.__new__(PartitionKeyMeta, …) makes one that was not.
 _CHECKED: WeakSet[type] = WeakSet()
+# Those that this process has, by name and fields; of several the newest, as when a file is read again.
+_AUTHORS_CLASSES: WeakValueDictionary[tuple[str, tuple[str, ...]], PartitionKeyMeta] = WeakValueDictionary()
 
 
 class PartitionKeyMeta(type):
@@ -44,6 +47,8 @@ class PartitionKeyMeta(type):
         if not cls._fields:
             raise InvalidDefinitionError(f"{name} has no fields; expected at least one annotation such as 'x: float'")
         _CHECKED.add(cls)
+        if cls.__module__ != __name__:
+            _AUTHORS_CLASSES[name, cls.fields()] = cls
         return cls
 
     _fields: tuple[tuple[str, Any], ...] = ()
@@ -62,6 +67,10 @@ class PartitionKeyMeta(type):
     def fields(cls) -> tuple[str, ...]:
         """Names of the fields, in the declared order."""
         return tuple(name for name, _ in cls._fields)
+
+    def fits(cls, fields: dict[str, Any]) -> bool:
+        """Whether the values of the class's *fields* are of their types, without being converted."""
+        return all(any(_fits(option, fields[name]) for option in _options(kind)) for name, kind in cls._fields)
 
 
 class PartitionKey(metaclass=PartitionKeyMeta):
@@ -101,9 +110,14 @@ class PartitionKey(metaclass=PartitionKeyMeta):
 
     @classmethod
     def make(cls, name: str, fields: dict[str, Any]) -> PartitionKey:
-        """A key of a class called *name* made on the spot from *fields*, for processes without the author's class."""
-        namespace = {"__annotations__": {field: type(value) for field, value in fields.items()}, "__module__": __name__}
-        key: PartitionKey = PartitionKeyMeta(name, (PartitionKey,), namespace)(**fields)
+        """A key of the author's class called *name*, where this process has one with these *fields*.
+
+        Elsewhere, as in the scheduler and the API server, it is one of a class with these fields and nothing else.
+        """
+        author = _AUTHORS_CLASSES.get((name, tuple(fields)))
+        if author is None or not author.fits(fields):
+            author = _bare_class(name, tuple((field, type(value)) for field, value in fields.items()))
+        key: PartitionKey = author(**fields)
         return key
 
     def __getattr__(self, name: str) -> Any:
@@ -146,6 +160,11 @@ class PartitionKey(metaclass=PartitionKeyMeta):
 
     def __ge__(self, other: PartitionKey) -> bool:
         return self._values >= other._values
+
+
+@lru_cache(maxsize=1000)
+def _bare_class(name: str, fields: tuple[tuple[str, type], ...]) -> PartitionKeyMeta:
+    return PartitionKeyMeta(name, (PartitionKey,), {"__annotations__": dict(fields), "__module__": __name__})
 
 
 def is_partition_key(value: object) -> TypeGuard[PartitionKey]:

@@ -78,8 +78,8 @@ def to_json(value: Value) -> Any:
 def from_json(data: Any) -> Value:
     """The inverse of :func:`to_json`.
 
-    A :class:`PartitionKey` comes back as an instance of a class made here from its field names alone, so that no
-    code of its author is imported.
+    A :class:`PartitionKey` comes back as one of its author's class where that is imported already, else as one of a
+    class that has its fields and nothing else: no code of an author is imported for it.
 
     :raises InvalidKeyError: if *data* was not made by :func:`to_json`.
     """

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from airflow_partitions import PartitionBySequence, PartitionKey
+from airflow_partitions import PartitionAtRuntime, PartitionBySequence, PartitionKey
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.partition_key import PartitionKeyMeta
@@ -222,3 +222,23 @@ def test_er16_a_method_of_a_key_class_can_not_be_removed() -> None:
         del Position.__str__
     with pytest.raises(InvalidDefinitionError, match="PartitionKey is frozen; '__hash__'"):
         del PartitionKey.__hash__
+
+
+def test_er7_a_key_comes_back_as_one_of_the_authors_class_where_the_process_has_it() -> None:
+    definition = PartitionAtRuntime(name="positions")
+    back = definition.parse(definition.key(Position(1, 2, 3)).text).value
+    assert type(back) is Position
+    assert str(back) == "(1.0, 2.0, 3.0)"
+    assert back.length() == 6
+
+
+def test_er7_elsewhere_or_if_the_class_has_other_fields_now_the_fields_come_back() -> None:
+    definition = PartitionAtRuntime(name="positions")
+    for fields in ('{"x":["float",1.0],"y":["float",2.0]}', '{"z":["int",1],"y":["int",2],"x":["int",3]}'):
+        back = definition.parse(f'key:["Position",{fields}]').value
+        assert not isinstance(back, Position)
+        assert type(back).__name__ == "Position"
+        assert str(definition.key(back)) == f'key:["Position",{fields}]'
+    nowhere = 'key:["Nowhere",{"at":["tuple",["int",1],"a"]}]'
+    assert definition.parse(nowhere).value.at == (1, "a")
+    assert type(definition.parse(nowhere).value) is type(definition.parse(nowhere).value)
