@@ -61,6 +61,10 @@ class InvalidKeyError(PartitionError, ValueError):
         return super().__reduce__()
 
 
+class TooManyKeysError(PartitionError, ValueError):
+    """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""
+
+
 class UnknownVersionError(PartitionError, ValueError):
     """A stored form was written by a release of this package that knows another version of it."""
 

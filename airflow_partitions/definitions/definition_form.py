@@ -27,6 +27,6 @@ def from_json(data: dict[str, Any]) -> PartitionDefinition:
             return PartitionBySequence([value_from_json(value) for value in values], name=name)
         case {"kind": "product", "dimensions": dimensions}:
             return PartitionByProduct([from_json(dimension) for dimension in dimensions])
-        case {"kind": "runtime", "name": name}:
-            return PartitionAtRuntime(name=name)
+        case {"kind": "runtime", "name": name, "allowed": allowed}:
+            return PartitionAtRuntime(name=name, allowed=allowed)
     raise InvalidDefinitionError(f"{data!r} is not the JSON form of a partition definition")

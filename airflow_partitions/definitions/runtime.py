@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from datetime import date, datetime
@@ -48,30 +49,41 @@ class PartitionAtRuntime(PartitionDefinition):
 
         @asset(schedule="@hourly", partition=active)
         def models():
-            for customer in customers():
-                active.add_partition(key=customer)
+            active.add_partitions(customers(), once=True)
 
         @asset(schedule=models, partition=active)      # runs once for every key added
         def predictions(partition): ...
 
     :param name: what the keys name, for example ``"active_customers"``.
-    :raises InvalidDefinitionError: if the name is no identifier.
+    :param allowed: a regular expression that the whole text of a key has to match, for example
+        ``r"[a-z0-9_]+"``; by default any printable text. A key that does not match is refused wherever it comes in:
+        from a task, by hand, or with an event. The scheduler and the API server match it too, so keep it simple.
+    :raises InvalidDefinitionError: if the name is no identifier, or *allowed* no regular expression.
     """
 
     kind = "runtime"
 
-    def __init__(self, name: str) -> None:
-        vars(self).update(name=check_name(name))
+    def __init__(self, name: str, *, allowed: str | None = None) -> None:
+        try:
+            pattern = None if allowed is None else re.compile(allowed)
+        except (re.error, TypeError) as error:
+            raise InvalidDefinitionError(
+                f"allowed={allowed!r} is no regular expression: {error}; expected for example r'[a-z0-9_]+'"
+            ) from None
+        vars(self).update(name=check_name(name), allowed=allowed, _allowed=pattern)
 
     def add_partition(self, key: Any, metadata: Any = None, *, once: bool = False) -> None:
         """Add a *key*, from inside a task of an asset with this definition; its consumers run once for it.
 
-        It counts when the task succeeds. A key that is known already is a new event, and is the newest again.
+        It counts when the task succeeds. With *once*, a key that any task has added before stays as it is, and nothing
+        runs: a task that lists all there is at every tick should say so. Without, its consumers run again, and the key
+        is the newest again.
 
         :param key: int, float, str, date, aware datetime, tuple of these, or :class:`PartitionKey`.
         :param metadata: JSON to keep with the key, which consumers find in ``partition.metadata``.
         :param once: do nothing if the key is known already.
-        :raises InvalidKeyError: if it can't be a key, or *metadata* is no JSON.
+        :raises InvalidKeyError: if it can't be a key or is not allowed, or *metadata* is no JSON.
+        :raises TooManyKeysError: if Airflow could not register the events of all keys of this task in time.
         :raises MissingPartitionError: outside such a task.
         """
         self.add_partitions([key], metadata, once=once)
@@ -128,7 +140,15 @@ class PartitionAtRuntime(PartitionDefinition):
             raise InvalidKeyError(
                 f"key {text[:40]!r}… has {len(text)} characters; expected at most {MAX_KEY_LENGTH}", given=value
             )
+        if not self.allows(text):
+            raise InvalidKeyError(
+                f"key {text!r} is not allowed; the keys of {self.name!r} match {self.allowed}", given=value
+            )
         return Segment(value, text)
+
+    def allows(self, text: str) -> bool:
+        """Whether *text* matches what is allowed."""
+        return self._allowed is None or self._allowed.fullmatch(text) is not None
 
     def parse(self, text: str) -> Segment:
         if not isinstance(text, str):
@@ -148,10 +168,11 @@ class PartitionAtRuntime(PartitionDefinition):
         return None
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name}
+        return {"kind": self.kind, "name": self.name, "allowed": self.allowed}
 
     def __repr__(self) -> str:
-        return f"PartitionAtRuntime(name={self.name!r})"
+        allowed = "" if self.allowed is None else f", allowed={self.allowed!r}"
+        return f"PartitionAtRuntime(name={self.name!r}{allowed})"
 
     def __iter__(self) -> Iterator[Segment]:
         self.keys()

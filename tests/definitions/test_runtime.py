@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import Partition, PartitionAtRuntime
+from airflow_partitions.definitions import from_json
 from airflow_partitions.definitions.runtime import Addition
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 
@@ -93,3 +94,23 @@ def test_a20_keys_that_were_added_again_are_passed_once() -> None:
     assert [p.text for p in Partition(CUSTOMERS, "a", lambda: added).iter_past_partitions()] == ["b"]
     removed = {"c": Addition("gone", None)}
     assert [p.text for p in Partition(CUSTOMERS, "c", lambda: removed).iter_past_partitions()] == ["gone"]
+
+
+def test_ea7_keys_that_do_not_match_what_is_allowed_are_refused() -> None:
+    customers = PartitionAtRuntime("customers", allowed=r"[a-z]+|int:\d+")
+    assert customers.parse("ann") == customers.key("ann")
+    assert customers.key(7).text == "int:7"
+    for ask in (lambda: customers.key("$(rm)"), lambda: customers.parse("ann; rm"), lambda: customers.key("ann1")):
+        with pytest.raises(InvalidKeyError, match=r"is not allowed; the keys of 'customers' match \[a-z\]\+"):
+            ask()
+    assert not customers.contains("$(rm)")
+
+
+def test_ea7_what_is_allowed_is_part_of_the_definition() -> None:
+    customers = PartitionAtRuntime("customers", allowed="[a-z]+")
+    assert from_json(customers.to_json()) == customers
+    assert customers != CUSTOMERS
+    assert repr(customers) == "PartitionAtRuntime(name='customers', allowed='[a-z]+')"
+    for allowed in ("[", 5):
+        with pytest.raises(InvalidDefinitionError, match=r"is no regular expression: .*; expected for example r'\[a-z"):
+            PartitionAtRuntime("customers", allowed=allowed)  # type: ignore[arg-type]

@@ -61,7 +61,7 @@ CASES: dict[str, Callable[[], Timetable]] = {
     "same": lambda: Partitioned(
         Asset("scores"), AIRPORTS, upstreams={"scores": PartitionAtRuntime(name="places")}, rules={"scores": SameKey()}
     ),
-    "runtime": lambda: RuntimePartitionTimetable("@hourly", PartitionAtRuntime(name="active")),
+    "runtime": lambda: RuntimePartitionTimetable("@hourly", PartitionAtRuntime(name="active", allowed="[a-z]+")),
 }
 
 
