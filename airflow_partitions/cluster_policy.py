@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from airflow.sdk import DAG
     from airflow.sdk.types import Operator
 
+    from airflow_partitions.definitions import PartitionAtRuntime
+
 Hook = Callable[[Any], None]
 
 _TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
@@ -24,6 +26,7 @@ def dag_policy(dag: DAG) -> None:
     :raises AirflowClusterPolicyViolation: for settings that have no effect on partitioned runs, and for schedules that
         can't work.
     """
+    from airflow_partitions.definitions import PartitionAtRuntime
     from airflow_partitions.timetables.base import PartitionTimetable
     from airflow_partitions.timetables.cycles import check_schedule
 
@@ -31,6 +34,9 @@ def dag_policy(dag: DAG) -> None:
     timetable: Any = dag.timetable
     if not isinstance(timetable, PartitionTimetable):
         return
+    for definition in (timetable.adds, timetable.partition):
+        if isinstance(definition, PartitionAtRuntime):
+            _name_keys(dag, definition)
     if timetable.adds is not None:
         for task in dag.tasks:
             _prepend_hook(task, "airflow_partitions.runs.add_keys", "collect_keys")
@@ -86,6 +92,14 @@ def _refuse_undated_templates(dag: DAG) -> None:
                 f"{dag.dag_id}.{task.task_id}: {field} says {name!r}, which a run of a partition does not have: it has"
                 f" no logical date; write {{{{ {REPLACEMENTS[name]} }}}}"
             )
+
+
+def _name_keys(dag: DAG, definition: PartitionAtRuntime) -> None:
+    """Tell Airflow of the asset in whose state store the keys of *definition* are, as long as a Dag has them."""
+    from airflow_partitions.runs.key_list import keys_asset
+
+    for task in dag.tasks:
+        task.inlets = [*task.inlets, keys_asset(definition)]
 
 
 def _refuse_past_dependencies(dag: DAG) -> None:

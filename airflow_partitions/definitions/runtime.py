@@ -62,6 +62,9 @@ class PartitionAtRuntime(PartitionDefinition):
     """
 
     kind = "runtime"
+    #: The regular expression that the text of a key has to match; ``None`` for any text.
+    allowed: str | None
+    _allowed: re.Pattern[str] | None
 
     def __init__(self, name: str, *, allowed: str | None = None) -> None:
         try:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
 from airflow_partitions.definitions.runtime import KEY_LIST
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.runs.claim import claim
-from airflow_partitions.runs.key_list import RuntimeKeys, read, settled, write
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, TooManyKeysError
+from airflow_partitions.runs.claim import claim_keys
+from airflow_partitions.runs.key_list import AddingRun, RuntimeKeys, keys_asset, read, write
 from airflow_partitions.timetables.asset_extra import read_extra
 
 if TYPE_CHECKING:
@@ -21,14 +23,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Airflow registers all events of a task in the one request that ends it. After the time-out of its client the request
+# is sent again, and both register. An event and what waits for it took 2 to 7 ms; the API server may be busy.
+_EVENTS_A_SECOND = 100
+
 
 class KeyCollector:
-    """The keys that a running task adds to the assets it writes, until it ends."""
+    """The keys that a running task adds, until it ends; each becomes an event of the assets it writes."""
 
     def __init__(self, context: Mapping[str, Any], definition: PartitionAtRuntime) -> None:
         self._task = context["task"]
         self._events = context["outlet_events"]
-        self._run_id: str = context["dag_run"].run_id
+        self._run = context["dag_run"]
         self.definition = definition
         self.assets = [
             outlet
@@ -37,19 +43,19 @@ class KeyCollector:
             and (produced := read_extra(outlet.extra))
             and produced.definition == definition
         ]
-        self._stored: dict[str, RuntimeKeys] = {}
         self._added: dict[str, Any] = {}
         self._removed: set[str] = set()
 
     def add(self, definition: PartitionAtRuntime, keys: list[Segment], metadata: Any, *, once: bool) -> None:
         """Note *keys* for the events of the task's assets."""
         self._check(definition)
-        present = self.texts(definition) if once else ()
-        for key in keys:
-            if key.text not in present:
-                self._added.pop(key.text, None)
-                self._added[key.text] = metadata
-                self._removed.discard(key.text)
+        present = frozenset(self.texts(definition)) if once else frozenset()
+        texts = [key.text for key in keys if key.text not in present]
+        _check_count(len(self._added.keys() | texts) * len(self.assets))
+        for text in texts:
+            self._added.pop(text, None)
+            self._added[text] = metadata
+            self._removed.discard(text)
 
     def remove(self, definition: PartitionAtRuntime, key: Segment) -> None:
         """Note that *key* is to be taken off."""
@@ -66,25 +72,36 @@ class KeyCollector:
         self._removed.add(key.text)
 
     def texts(self, definition: PartitionAtRuntime) -> list[str]:
-        """The keys of all its assets, with what this task has added and removed."""
+        """All keys, with what this task has added and removed."""
         self._check(definition)
-        stored = (text for asset in self.assets for text in self._keys_of(asset).added)
-        present = dict.fromkeys(text for text in stored if text not in self._added)
+        present = (text for text in self._keys.added if text not in self._added)
         return [text for text in (*present, *self._added) if text not in self._removed]
 
     def finish(self) -> None:
         """Put the added keys on the events; an asset to which none was added gets no event."""
-        for asset in self.assets:
-            events = self._events[asset]
-            added = self._added | dict.fromkeys(sorted(events.partition_keys - set(self._added)))
-            if added or self._removed:
-                keys = self._keys_of(asset).without(self._removed)
-                write(asset.name, keys.with_pending(added, self._run_id) if added else keys)
+        by_asset = {asset.name: self._added | self._own_keys(asset) for asset in self.assets}
+        added = {text: metadata for additions in by_asset.values() for text, metadata in additions.items()}
+        _check_count(sum(map(len, by_asset.values())))
+        if added or self._removed:
+            keys = self._keys.without(self._removed)
             if added:
-                events.add_partitions(list(added))
+                name = next(name for name, additions in by_asset.items() if additions)
+                run = AddingRun(name, self._run.dag_id, self._run.run_id, datetime.now(UTC))
+                keys = keys.with_pending(added, run)
+            write(self.definition, keys)
+        for asset in self.assets:
+            if by_asset[asset.name]:
+                self._events[asset].add_partitions(list(by_asset[asset.name]))
             else:
                 log.info("No partition was added to %s: no event", asset.name)
                 self._task.outlets = [outlet for outlet in self._task.outlets if outlet is not asset]
+
+    def _own_keys(self, asset: Asset) -> dict[str, None]:
+        """Keys that the task has put on the events of one *asset* by itself."""
+        texts = sorted(self._events[asset].partition_keys - set(self._added))
+        for text in texts:
+            self.definition.parse(text)
+        return dict.fromkeys(texts)
 
     def _check(self, definition: PartitionAtRuntime) -> None:
         if definition != self.definition or not self.assets:
@@ -94,10 +111,27 @@ class KeyCollector:
                 f" it writes: {written or 'none'}"
             )
 
-    def _keys_of(self, asset: Asset) -> RuntimeKeys:
-        if asset.name not in self._stored:
-            self._stored[asset.name] = settled(asset, read(asset.name))
-        return self._stored[asset.name]
+    @cached_property
+    def _keys(self) -> RuntimeKeys:
+        """Those that were there before this task."""
+        return read(self.definition).settled()
+
+
+def _check_count(events: int) -> None:
+    """Refuse more *events* of one task than Airflow registers in time.
+
+    :raises TooManyKeysError: naming the option to raise.
+    """
+    from airflow.sdk.configuration import conf
+
+    timeout = conf.getfloat("workers", "execution_api_timeout")
+    most = int(timeout * _EVENTS_A_SECOND)
+    if events > most:
+        raise TooManyKeysError(
+            f"this task adds {events:,} keys, an event each; expected at most {most:,}, which Airflow registers within"
+            f" {timeout:g} s, its [workers] execution_api_timeout. Set that to {-(-events // _EVENTS_A_SECOND)} on the"
+            " workers, or add fewer keys in a run"
+        )
 
 
 def collect_keys(context: Mapping[str, Any]) -> None:
@@ -110,7 +144,7 @@ def collect_keys(context: Mapping[str, Any]) -> None:
     KEY_LIST.set(collector)
     if not collector.assets:
         return
-    claim(context, "")  # no key is empty: one run at a time adds to an asset, so that its keys have an order
+    claim_keys(context, keys_asset(collector.definition))
     then = task._post_execute_hook  # noqa: SLF001 - what BaseOperator(post_execute=…) sets
 
     def finish(context: Mapping[str, Any], result: Any) -> None:

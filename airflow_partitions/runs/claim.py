@@ -22,6 +22,7 @@ from airflow_partitions.errors import StorageError
 from airflow_partitions.versions import check_version, read_form
 
 if TYPE_CHECKING:
+    from airflow.sdk import Asset
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
 log = logging.getLogger(__name__)
@@ -45,22 +46,36 @@ class Claimant:
 
 
 def claim(context: Mapping[str, Any], text: str) -> None:
-    """Claim the partition with the key *text* of each asset the task writes; with no text, its set of keys.
+    """Claim the partition with the key *text* of each asset the task writes.
 
     :raises AirflowRescheduleException: if another run of the same partition is at work.
     :raises UnknownVersionError: if a run of another release has claimed it.
     """
+    from airflow.sdk import Asset
+
+    for outlet in context["task"].outlets:
+        if isinstance(outlet, Asset):
+            _claim(context, outlet, text, f"partition {text} of {outlet.name}")
+
+
+def claim_keys(context: Mapping[str, Any], asset: Asset) -> None:
+    """Claim the list of keys that *asset* stands for: one run at a time adds to it, so that they have an order.
+
+    :raises AirflowRescheduleException: if another run is adding to it.
+    :raises UnknownVersionError: if a run of another release has claimed it.
+    """
+    _claim(context, asset, "", asset.name)  # no partition's key is empty
+
+
+def _claim(context: Mapping[str, Any], asset: Asset, text: str, name: str) -> None:
     stores = context.get("asset_state_store")
     if stores is None:
         return
-    from airflow.sdk import Asset
     from airflow.sdk.exceptions import AirflowRescheduleException
 
-    for outlet in context["task"].outlets:
-        if isinstance(outlet, Asset) and (other := _other_at_work(stores[outlet], context, text)):
-            part = f"partition {text}" if text else "the keys"
-            log.info("Asset %s: %s is at work on %s; looking again later", outlet.name, other, part)
-            raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
+    if other := _other_at_work(stores[asset], context, text):
+        log.info("%s is at work on %s; looking again later", other, name)
+        raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
 
 
 def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> Claimant | None:

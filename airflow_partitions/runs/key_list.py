@@ -1,22 +1,31 @@
-"""The keys that were added to an asset at runtime, in the order in which they were added.
+"""The keys that were added to a definition at runtime, in the order in which they were added.
 
-They are kept in one cell of the asset's state store. A task writes there what it adds just before it succeeds, and
-Airflow makes the events when it has succeeded. In between the task may be killed: what it wrote is pending until an
-event of its run is there.
+They belong to the definition's name, not to the asset that adds them: all tasks that name it share them. So they are
+kept in one cell of the state store of an asset that stands for the name. It is an inlet of these tasks, which keeps it
+known to Airflow; nothing makes it, and nothing is scheduled on it.
+
+A task writes there what it adds just before it succeeds, and Airflow makes the events when it has succeeded. In between
+the task may be killed: what it wrote is pending until an event of its run is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.sdk import Asset
 from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
 
 from airflow_partitions.definitions.runtime import Addition
-from airflow_partitions.versions import check_version
+from airflow_partitions.versions import check_version, read_form, read_time
+
+if TYPE_CHECKING:
+    from airflow_partitions.definitions import PartitionAtRuntime
+
+log = logging.getLogger(__name__)
 
 _CELL = "partitions"
 _VERSION = 1
@@ -26,18 +35,39 @@ _CLOCKS = timedelta(minutes=5)
 
 
 @attrs.frozen
+class AddingRun:
+    """A run that adds keys.
+
+    :ivar asset: name of an asset that gets an event for each of them.
+    :ivar at: time of the addition, aware.
+    """
+
+    asset: str
+    dag_id: str
+    run_id: str
+    at: datetime
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :meth:`from_json`."""
+        return attrs.asdict(self) | {"at": self.at.isoformat()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> AddingRun:
+        """The inverse of :meth:`to_json`."""
+        return cls(data["asset"], data["dag_id"], data["run_id"], read_time(data["at"]))
+
+
+@attrs.frozen
 class RuntimeKeys:
-    """The keys added to one asset, by text, the newest last.
+    """The keys added to one definition, by text, the newest last.
 
     :ivar added: those that count.
-    :ivar pending: those that the run *run_id* has added, and has perhaps not succeeded with.
-    :ivar written: time of that run's addition, aware.
+    :ivar pending: those that *run* has added, and has perhaps not succeeded with.
     """
 
     added: Mapping[str, Addition] = attrs.field(factory=dict)
     pending: Mapping[str, Addition] = attrs.field(factory=dict)
-    run_id: str = ""
-    written: datetime | None = None
+    run: AddingRun | None = None
 
     @property
     def all(self) -> dict[str, Addition]:
@@ -45,16 +75,34 @@ class RuntimeKeys:
         settled = {text: addition for text, addition in self.added.items() if text not in self.pending}
         return settled | dict(self.pending)
 
-    def with_pending(self, keys: Mapping[str, Any], run_id: str) -> RuntimeKeys:
+    def with_pending(self, keys: Mapping[str, Any], run: AddingRun) -> RuntimeKeys:
         """With *keys* added by a run, in that order; the values are their metadata."""
         before = next((text for text in reversed(list(self.added)) if text not in keys), None)
         chain = zip(keys.items(), [before, *keys], strict=False)
         pending = {text: Addition(previous, metadata) for (text, metadata), previous in chain}
-        return RuntimeKeys(self.added, pending, run_id, datetime.now(UTC))
+        return RuntimeKeys(self.added, pending, run)
 
     def without(self, texts: Collection[str]) -> RuntimeKeys:
         """With keys taken off."""
         return attrs.evolve(self, added={text: addition for text, addition in self.added.items() if text not in texts})
+
+    def allowed(self, definition: PartitionAtRuntime) -> RuntimeKeys:
+        """Without keys that *definition* does not allow (any more)."""
+
+        def keep(additions: Mapping[str, Addition]) -> Mapping[str, Addition]:
+            return {
+                text: addition if definition.allows(addition.previous or text) else addition._replace(previous=None)
+                for text, addition in additions.items()
+                if definition.allows(text)
+            }
+
+        return attrs.evolve(self, added=keep(self.added), pending=keep(self.pending))
+
+    def settled(self) -> RuntimeKeys:
+        """With nothing pending: that counts if the run that added it has an event, and never was if not."""
+        if self.run is None:
+            return self
+        return RuntimeKeys(self.all if _has_event(self.run) else self.added)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
@@ -62,8 +110,7 @@ class RuntimeKeys:
             "version": _VERSION,
             "added": [[text, *addition] for text, addition in self.added.items()],
             "pending": [[text, *addition] for text, addition in self.pending.items()],
-            "run_id": self.run_id,
-            "written": None if self.written is None else self.written.isoformat(),
+            "run": None if self.run is None else self.run.to_json(),
         }
 
     @classmethod
@@ -73,54 +120,50 @@ class RuntimeKeys:
         :raises UnknownVersionError: if another release wrote it.
         """
         check_version(data, _VERSION, "the list of runtime keys")
-        added, pending = (
-            {text: Addition(previous, metadata) for text, previous, metadata in data[name]}
-            for name in ("added", "pending")
-        )
-        written = data["written"]
-        return cls(added, pending, data["run_id"], None if written is None else datetime.fromisoformat(written))
+        added, pending = (_read_additions(data[name]) for name in ("added", "pending"))
+        return cls(added, pending, None if data["run"] is None else AddingRun.from_json(data["run"]))
 
 
-def read(asset: str) -> RuntimeKeys:
-    """The keys of the asset of that name, or of the one that its keys come from.
+def keys_asset(definition: PartitionAtRuntime) -> Asset:
+    """The asset in whose state store the keys of *definition* are."""
+    return Asset(f"keys of {definition.name}", group="partition_keys")
+
+
+def read(definition: PartitionAtRuntime) -> RuntimeKeys:
+    """The keys of *definition*, for a task.
 
     :raises UnknownVersionError: if another release wrote them.
     """
-    cell: Any = AssetStateStoreAccessor(name=asset).get(_CELL)
-    if cell is None:
-        return RuntimeKeys()
-    check_version(cell, _VERSION, f"the list of runtime keys of asset {asset!r}")
-    return read(cell["see"]) if "see" in cell else RuntimeKeys.from_json(cell)
+    name = keys_asset(definition).name
+    cell: Any = AssetStateStoreAccessor(name=name).get(_CELL)
+    keys = read_form(cell, RuntimeKeys.from_json, f"the list in the state store of asset {name!r}", log.warning)
+    return RuntimeKeys() if keys is None else keys.allowed(definition)
 
 
-def write(asset: str, keys: RuntimeKeys) -> None:
-    """Store the *keys* of an asset."""
-    AssetStateStoreAccessor(name=asset).set(_CELL, keys.to_json())
+def write(definition: PartitionAtRuntime, keys: RuntimeKeys) -> None:
+    """Store the *keys* of *definition*."""
+    AssetStateStoreAccessor(name=keys_asset(definition).name).set(_CELL, keys.to_json())
 
 
-def refer(asset: str, source: str) -> None:
-    """Let readers of an asset's keys see those of *source*, unless keys are added to the asset itself too."""
-    store = AssetStateStoreAccessor(name=asset)
-    cell: Any = store.get(_CELL)
-    if cell is None or cell.get("see", source) != source:
-        store.set(_CELL, {"version": _VERSION, "see": source})
+def _read_additions(data: Iterable[Any]) -> dict[str, Addition]:
+    additions = {}
+    for text, previous, metadata in data:
+        if not isinstance(text, str) or not isinstance(previous, str | None):
+            raise TypeError(f"{text!r} after {previous!r}: expected texts")
+        additions[text] = Addition(previous, metadata)
+    return additions
 
 
-def settled(asset: Asset, keys: RuntimeKeys) -> RuntimeKeys:
-    """The *keys* with nothing pending: that counts if the run that wrote it has an event, and never was if not."""
-    if keys.written is None:
-        return keys
-    return RuntimeKeys(keys.all if _has_event(asset, keys) else keys.added)
-
-
-def _has_event(asset: Asset, keys: RuntimeKeys) -> bool:
-    """Whether the run that wrote *keys* has events; looks from the newest event back."""
-    before, oldest = None, (keys.written or datetime.now(UTC)) - _CLOCKS
+def _has_event(run: AddingRun) -> bool:
+    """Whether *run* has events; looks from the newest event of its asset back."""
+    before, oldest = None, run.at - _CLOCKS
     while True:
-        events = InletEventsAccessor(asset_name=asset.name, asset_uri=asset.uri).ascending(ascending=False).limit(_PAGE)
+        events = InletEventsAccessor(asset_name=run.asset).ascending(ascending=False).limit(_PAGE)
         page = list(events if before is None else events.before(before.isoformat()))
-        if any(event.source_run_id == keys.run_id and event.timestamp >= oldest for event in page):
-            return True
+        for event in page:
+            source = event.source_dag_id, event.source_run_id
+            if source == (run.dag_id, run.run_id) and event.timestamp >= oldest:
+                return True
         if len(page) < _PAGE or page[-1].timestamp < oldest:
             return False
         before = page[-1].timestamp - timedelta(microseconds=1)

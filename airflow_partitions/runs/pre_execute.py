@@ -30,7 +30,7 @@ def partition_of(context: Mapping[str, Any]) -> RunPartition:
         return RunPartition(timetable, run.partition_key, run.start_date)
     from airflow_partitions.runs.runtime_key import additions
 
-    return RunPartition(timetable, run.partition_key, run.start_date, additions(timetable))
+    return RunPartition(timetable, run.partition_key, run.start_date, additions(definition))
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
@@ -56,6 +56,7 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     claim(context, context["partition"].text)
     check_emitted_keys(context)
     if isinstance(context["partition"].definition, PartitionAtRuntime):
-        from airflow_partitions.runs.runtime_key import share_keys
+        from airflow_partitions.definitions.runtime import KEY_LIST
+        from airflow_partitions.runs.runtime_key import KeyReader
 
-        share_keys(context)
+        KEY_LIST.set(KeyReader(context["partition"]))

@@ -259,7 +259,13 @@ class Partitioned(PartitionTimetable):
             raise InvalidPartitionKeyError(
                 f"this Dag is partitioned by {self.partition!r}: a run needs a partition_key, {self._advice()}"
             )
-        return self._decode_partition_date(partition_key)
+        date = self._decode_partition_date(partition_key)
+        if isinstance(self.partition, PartitionAtRuntime) and self.evaluate(partition_key).status.newest is None:
+            raise InvalidPartitionKeyError(
+                f"partition_key {partition_key!r} is unknown: no task has added it to {self.partition!r}, and no event"
+                " has brought it; add it in a task, or post an event of an asset that this Dag waits for"
+            )
+        return date
 
     def _decode_partition_date(self, partition_key: str) -> datetime | None:
         try:
@@ -349,7 +355,7 @@ class Partitioned(PartitionTimetable):
     def _advice(self) -> str:
         """A valid key, for messages."""
         if isinstance(self.partition, PartitionAtRuntime):
-            return "one that a task has added"
+            return "one that a task has added or an event has brought"
         if self._time is None:
             return f"for example {str(next(self.partition.keys()))!r}"
         closed = self._time.last(_now())

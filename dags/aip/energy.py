@@ -2,6 +2,9 @@
 
 Every hour one run trains a model per customer and adds the customer as a partition. Each one added starts a run of
 ``energy_prediction``. A run that finds no customer starts nothing.
+
+Each hour has new models, so each hour predicts for all customers again. With ``once=True`` only those would be
+predicted that are new.
 """
 
 from __future__ import annotations

@@ -65,10 +65,11 @@ def write_adder(airflow: Airflow, name: str) -> None:
 
     @asset(schedule=None, partition=keys)
     def {name}(self):
-        from airflow_partitions.runs.key_list import read, settled, write
+        from airflow_partitions.runs.key_list import AddingRun, read, write
         do(keys, self.name)
         if killed := json.loads((OUT / f"{{self.name}}.todo").read_text()).get("killed"):
-            write(self.name, settled(self, read(self.name)).with_pending({{killed: None}}, "manual__killed"))
+            run = AddingRun(self.name, self.name, "manual__killed", dt.datetime.now(dt.UTC))
+            write(keys, read(keys).settled().with_pending({{killed: None}}, run))
     """,
     )
 
@@ -123,6 +124,15 @@ def test_a20_a_consumer_sees_the_key_added_before_and_what_was_said_of_it(airflo
         assert told(airflow, f"{name}-ann") == ["'ann'", {"score": 4}, ["int:7"], 0.5]
         assert told(airflow, f"{name}-bob") == ["'bob'", None, ["ann", "int:7"], {"score": 4}]
     assert (airflow.out / "template-bob").read_text() == "ann None\n"
+
+
+def test_er14_a_run_by_hand_takes_keys_that_were_added_or_came_with_an_event(airflow: Airflow, customers: str) -> None:
+    answer = airflow.trigger("predictions", "anne")
+    assert answer.status_code == 400
+    assert "partition_key 'anne' is unknown: no task has added it" in answer.json()["detail"]
+    assert airflow.trigger("predictions", "ann").status_code == 200
+    assert airflow.wait_finished("predictions", 4)[3][:2] == ("ann", "success")
+    airflow.wait_finished("reports", 4)
 
 
 def test_a16_a_run_that_adds_keys_takes_none(airflow: Airflow, customers: str) -> None:
@@ -180,6 +190,178 @@ def test_a7_the_event_of_the_last_adding_run_is_found_behind_many_others(airflow
         airflow.api.post("assets/events", {"asset_id": found, "partition_key": f"from outside {number}"})
     assert run(airflow, "behind") == "success"
     assert there(airflow, "behind") == ["a"]
+
+
+def test_er3_the_keys_belong_to_the_name_whichever_asset_adds_them(airflow: Airflow) -> None:
+    airflow.write(
+        "in_shops",
+        ADDS
+        + """
+    buyers = PartitionAtRuntime(name="buyers")
+
+    @asset(schedule=None, partition=buyers)
+    def online():
+        do(buyers, "online")
+
+    @asset(schedule=None, partition=buyers)
+    def in_shops():
+        do(buyers, "in_shops")
+
+    @asset(schedule=in_shops, partition=buyers)
+    def greeted(partition):
+        note("greeted", partition)
+    """,
+    )
+    airflow.wait(lambda: airflow.parsed("greeted"), "the consumer")
+    assert run(airflow, "online", add=[["ann", {"from": "online"}], [7, None]]) == "success"
+    assert run(airflow, "in_shops", once=["ann", "bob"]) == "success"
+    assert there(airflow, "in_shops") == ["ann", 7, "bob"]
+    assert airflow.events("in_shops") == ["bob"]
+    airflow.wait_finished("greeted", 1)
+    assert told(airflow, "greeted-bob") == ["'bob'", None, ["int:7", "ann"], None]
+    assert run(airflow, "in_shops", remove=["ann"]) == "success"
+    assert run(airflow, "online", once=["ann", "bob"]) == "success"
+    assert there(airflow, "online") == [7, "bob", "ann"]
+    assert sorted(airflow.events("online")) == ["ann", "ann", "int:7"]
+
+
+def test_er3_runs_of_two_assets_that_add_to_one_name_take_turns(airflow: Airflow) -> None:
+    airflow.write(
+        "rows",
+        """
+        places = PartitionAtRuntime(name="places")
+
+        def add():
+            import time
+            count = len(places.partitions())
+            time.sleep(3)
+            places.add_partitions([count, count + 1])
+
+        @asset(schedule=None, partition=places)
+        def rows():
+            add()
+
+        @asset(schedule=None, partition=places)
+        def columns():
+            add()
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("columns"), "the other asset")
+    for dag_id in ("rows", "columns"):
+        assert airflow.trigger(dag_id, None).status_code == 200
+    for dag_id in ("rows", "columns"):
+        assert airflow.wait_finished(dag_id, 1)[0][1] == "success"
+    assert sorted(airflow.events("rows") + airflow.events("columns")) == [f"int:{number}" for number in range(4)]
+
+
+def test_er6_more_keys_than_airflow_registers_in_time_are_refused_and_others_register_once(airflow: Airflow) -> None:
+    airflow.write(
+        "crowd",
+        """
+        visitors = PartitionAtRuntime(name="visitors")
+
+        @asset(schedule=None, partition=visitors)
+        def crowd():
+            try:
+                visitors.add_partitions(range(501))
+            except ValueError as error:
+                (OUT / "crowd").write_text(str(error))
+            visitors.add_partitions(range(300))
+        """,
+    )
+    assert airflow.trigger("crowd", None).status_code == 200
+    assert airflow.wait_finished("crowd", 1)[0][1] == "success"
+    assert "this task adds 501 keys, an event each; expected at most 500" in (airflow.out / "crowd").read_text()
+    assert "[workers] execution_api_timeout. Set that to 6" in (airflow.out / "crowd").read_text()
+    assert sorted(airflow.events("crowd")) == sorted(f"int:{number}" for number in range(300))
+
+
+@pytest.fixture(scope="module")
+def guests(airflow: Airflow) -> str:
+    """An adding Dag with keys of some letters only, and one with keys of a class."""
+    airflow.write(
+        "guests",
+        ADDS
+        + """
+    invited = PartitionAtRuntime(name="invited", allowed="[a-z]+")
+    anybody = PartitionAtRuntime(name="anybody")
+    seats = PartitionAtRuntime(name="seats_taken")
+
+    class Seat(PartitionKey):
+        row: int
+        place: str
+
+        def __str__(self):
+            return f"seat {self.row}{self.place}"
+
+    @asset(schedule=None, partition=invited)
+    def guests(outlet_events):
+        if own := json.loads((OUT / "guests.todo").read_text()).get("own"):
+            outlet_events[Asset("guests")].add_partitions(own)
+        do(invited, "guests")
+
+    @asset(schedule=None, partition=seats)
+    def taken():
+        seats.add_partitions([Seat(row=1, place="a"), Seat(row=1, place="b")])
+        (OUT / "taken").write_text(" ".join(str(seat) for seat in seats.partitions() if isinstance(seat, Seat)))
+
+    @asset(schedule=taken, partition=seats)
+    def ushers(partition):
+        assert isinstance(partition.key, Seat)
+        (OUT / str(partition.key)).write_text(f"{partition.previous and partition.previous.key}")
+
+    with DAG("greeted_guests", schedule=Partitioned(guests, invited)):
+        BashOperator(task_id="say", bash_command=f"echo '{{{{ partition }}}}' > {OUT}/greeted-guest")
+
+    with DAG("anybodys_guests", schedule=Partitioned(Asset("callers"), anybody, upstreams={"callers": anybody})):
+        BashOperator(task_id="say", bash_command=f'echo "$CALLER" > {OUT}/caller',
+                     env={"CALLER": "{{ partition }}"}, append_env=True)
+    """,
+    )
+    for dag_id in ("ushers", "greeted_guests", "anybodys_guests"):
+        airflow.wait(lambda dag_id=dag_id: airflow.parsed(dag_id), dag_id)
+    return "guests"
+
+
+def send(airflow: Airflow, asset: str, key: str) -> None:
+    """Post an event of that key."""
+    ((asset_id,),) = airflow.sql("select id from asset where name = ?", asset)
+    airflow.api.post("assets/events", {"asset_id": asset_id, "partition_key": key})
+
+
+def test_er7_a_key_of_a_class_is_one_of_that_class_in_the_tasks(airflow: Airflow, guests: str) -> None:
+    assert airflow.trigger("taken", None).status_code == 200
+    assert airflow.wait_finished("taken", 1)[0][1] == "success"
+    assert (airflow.out / "taken").read_text() == "seat 1a seat 1b"
+    assert [state for _, state, _ in airflow.wait_finished("ushers", 2)] == ["success", "success"]
+    assert (airflow.out / "seat 1a").read_text() == "None"
+    assert (airflow.out / "seat 1b").read_text() == "seat 1a"
+
+
+def test_ea7_a_key_that_is_not_allowed_is_refused_wherever_it_comes_in(airflow: Airflow, guests: str) -> None:
+    bad = "x; touch y"
+    assert run(airflow, guests, add=[[bad, None]]) == "failed"
+    assert run(airflow, guests, own=[bad]) == "failed"
+    assert airflow.events(guests) == []
+    answer = airflow.trigger("greeted_guests", bad)
+    assert answer.status_code == 400
+    assert f"key '{bad}' is not allowed; the keys of 'invited' match [a-z]+" in answer.json()["detail"]
+    send(airflow, guests, bad)
+    send(airflow, guests, "ann")
+    assert run(airflow, guests, own=["bob"]) == "success"
+    assert sorted(key for key, _, _ in airflow.wait_finished("greeted_guests", 2)) == ["ann", "bob"]
+    logs = airflow.sql("select extra from log where event = 'failed to map partition_key'")
+    assert any(bad in extra and "is not allowed" in extra for (extra,) in logs)
+
+
+def test_ea7_a_key_from_outside_is_data_for_a_shell_that_gets_it_by_its_environment(
+    airflow: Airflow, guests: str
+) -> None:
+    pwned = airflow.out / "pwned"
+    send(airflow, "callers", f"$(touch {pwned})`touch {pwned}`; touch {pwned}")
+    assert airflow.wait_finished("anybodys_guests", 1)[0][1] == "success"
+    assert (airflow.out / "caller").read_text() == f"$(touch {pwned})`touch {pwned}`; touch {pwned}\n"
+    assert not pwned.exists()
 
 
 @pytest.fixture(scope="module")
