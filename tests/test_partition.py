@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import islice
 from typing import Any
@@ -146,3 +148,16 @@ def test_eu8_a_partition_of_other_intervals_is_no_key() -> None:
     hours = PartitionByInterval("@hourly", timezone="America/New_York")
     with pytest.raises(InvalidKeyError, match="nearest: 2013-11-03"):
         PartitionByInterval("@daily", timezone="America/New_York").key(Partition(hours, "2013-11-03T01:00-04:00"))
+
+
+def test_er4_a_partition_arrives_in_an_environment_without_airflow() -> None:
+    partition = Partition(PartitionByProduct([DAY, AIRPORT]), "2013-11-03|JFK")
+    program = """
+import pickle, sys
+sys.modules["airflow"] = None
+partition = pickle.loads(bytes.fromhex(sys.argv[1]))
+print(partition, partition.end, partition.key["airport"])
+"""
+    argument = pickle.dumps(partition).hex()
+    answer = subprocess.run([sys.executable, "-c", program, argument], capture_output=True, text=True, check=True)
+    assert answer.stdout == "2013-11-03|JFK 2013-11-04 00:00:00-05:00 JFK\n"

@@ -198,6 +198,14 @@ def test_a16_a17_a_run_by_hand_names_its_partition_and_spares_the_scheduled_one(
         assert states == [("skipped",)]
         assert f"was made already, after its end: run {by_hand} of {dag_id}" in said(airflow, dag_id)
         assert "in a scheduled run" not in said(airflow, dag_id)
+        query = (
+            "select r.run_type, n.content from dag_run_note n join dag_run r on r.id = n.dag_run_id where dag_id = ?"
+        )
+        notes = dict(airflow.sql(query, dag_id))
+        assert notes["manual"].startswith(f"Partition {day}: {day} 00:00 to ")
+        assert notes["scheduled"].endswith(
+            f"Skipped: partition {day} was made already, after its end: run {by_hand} of {dag_id}"
+        )
 
 
 def test_a20_partitions_are_inferred_from_the_schedule_and_from_the_upstream(airflow: Airflow) -> None:
