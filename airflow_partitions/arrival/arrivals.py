@@ -23,7 +23,7 @@ class Arrivals:
     :ivar files: the dataset.
     :ivar name: for whom they are reported; others with another name are told for themselves.
     :ivar ready: which partitions are complete.
-    :ivar state: folder that remembers which were reported; by default ``_consumers`` below the dataset.
+    :ivar state: folder that remembers which were reported; by default in the bookkeeping of the dataset.
     :ivar lease: after this time without a word from who reports, others report.
     """
 

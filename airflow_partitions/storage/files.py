@@ -46,7 +46,7 @@ class Files(Dataset):
     :param ownership: whose the files are, as :class:`Ownership` or its text: ``"owned"``; ``"read-only"``: someone
         else's, they are never written; ``"add-only"``: partitions may be added, but what is there already is never
         removed; ``"adopted"``: what is there becomes ours.
-    :param log: folder of the log that says which partitions there are. By default ``_log`` below *path* where folders
+    :param log: folder of the log that says which partitions there are. By default in the bookkeeping where folders
         can't be exchanged or what they hold belongs to others; else the folders themselves tell.
     :param options: options of the format, as Spark calls them (``{"sep": ";"}``).
     :param credentials: arguments of the fsspec file system. Readers get them too, unless ``options`` has
@@ -182,7 +182,7 @@ class Files(Dataset):
         All who ask for the same run get the same, in any process, until :meth:`release`.
 
         :param run: what the listing is for, such as the id of the Dag run.
-        :param folder: where listings are kept; by default ``_listings`` below *path*.
+        :param folder: where listings are kept; by default in the bookkeeping, beside *path*.
         :raises StorageError: if it can't be kept there.
         """
         from airflow_partitions.storage.scan.pin import freeze

@@ -16,6 +16,7 @@ from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, names
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.open import open_staging
@@ -67,7 +68,7 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
         assert (metadata.rows, metadata.schema) == (2, {"origin": "string", "count": "bigint"})
         found = {row["origin"]: row["count"] for row in counts.read(partition.text, spark=spark).collect()}
         assert found == {"EWR": 16, "JFK": 32}
-    assert names(at(counts.path) / "_staging") == []
+    assert names(bookkeeping(at(counts.path)) / "staging") == []
     late = Attempt("dag", "run", 1)
     staging = open_staging(counts, late, counts.layout.directory_of(key))
     busiest(spark.createDataFrame([("LGA",)], "origin string")).write.parquet(str(staging.data).replace("s3:", "s3a:"))

@@ -158,7 +158,7 @@ def test_t2_a_table_is_frozen_with_the_others(root: str) -> None:
 
 
 def test_t2_tables_in_files_of_others(root: str) -> None:
-    files = texts(root, log=f"{root}/shop/_log")
+    files = texts(root, log=f"{root}/log")
     folder = at(f"{root}/elsewhere")
     for table in TABLES:
         (folder / table).mkdir(parents=True, exist_ok=True)

@@ -27,6 +27,7 @@ from airflow_partitions.errors import (
     WriterError,
 )
 from airflow_partitions.storage import Csv, FilePerKey, Files, Parquet, Text, field
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 
 SCHEMA = {"n": "bigint"}
@@ -147,7 +148,7 @@ def test_k5_data_or_functions_are_saved_each_when_its_time_comes(root: str, kind
 
     def late(name: str, kind: type) -> Callable[[], Any]:
         def make() -> Any:
-            staged = [path for path in sizes(at(root)) if "part=" in path]
+            staged = [path for path in sizes(bookkeeping(at(root))) if "part=" in path]
             assert len(staged) == len(made) + 1  # what is before it is written
             made.append(name)
             return kind({"n": [len(made)]})
@@ -230,8 +231,9 @@ def test_k5_all_or_none(root: str) -> None:
             files.save(data, mode="overwrite")
     assert made == ["fail"]  # keys are looked at first, and what comes after a failure is not called
     assert files.read(as_="pandas")["n"].to_list() == [1]
-    assert [path for path in sizes(at(root)) if path.endswith(".parquet")] == [
-        path.removeprefix(f"{root}/") for partition in files.list() for path in partition.paths
+    written = [f"{place}/{path}" for place in (at(root), bookkeeping(at(root))) for path in sizes(place)]
+    assert [path for path in written if path.endswith(".parquet")] == [
+        path for partition in files.list() for path in partition.paths
     ]
 
 
@@ -297,4 +299,4 @@ def test_k6_partitions_in_folders_too(tmp_path: Path) -> None:
     assert list(frozen.load(as_="arrow")) == ["2013-01-01"]
     assert not frozen.exists("2013-01-02")
     assert files.exists("2013-01-02")
-    assert not (tmp_path / "data" / "_listings").exists()
+    assert not (tmp_path / "_data").exists()

@@ -12,6 +12,7 @@ from airflow_partitions.errors import CheckpointError, ConfirmedError, InvalidDe
 from airflow_partitions.storage import Csv
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.consumers.consumer import Consumer
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, names, sizes
 
 DAYS = PartitionByInterval("@daily", start="2019-01-01", name="date")
@@ -60,7 +61,7 @@ def test_k8_the_checkpoint_is_beside_the_data_and_moves_only_when_confirmed(file
     batch.put_back()
     Consumer(files, checkpoint=GREATER).take(limit=2).confirm()
     assert Consumer(files).checkpoint.watermark == "2020-01-01"
-    assert names(at(f"{root}/_consumers")) == ["default"]
+    assert names(bookkeeping(at(root)) / "consumers") == ["default"]
     assert [str(partition.key) for partition in files.list()] == ["2019-12-31", "2020-01-01", "2020-01-02"]
 
 

@@ -346,7 +346,7 @@ def test_runs_that_are_missing_or_too_many_are_told() -> None:
 
 
 def test_hidden_files_and_folders_are_not_published(lake: Path) -> None:
-    (lake / "daily_departures" / "_replaced").mkdir()
+    (lake / "daily_departures" / "_theirs").mkdir()
     assert stored(lake, "daily_departures") == 1
     assert totals(lake, "daily_departures", "2013-02-07") == {}
 

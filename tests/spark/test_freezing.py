@@ -23,6 +23,7 @@ from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.stores.pinned_store import PINS
 
@@ -100,7 +101,7 @@ def test_tasks_of_a_run_see_what_the_first_one_saw(numbers: Parquet) -> None:
     assert seen(inputs) == 7
     assert sum(read(numbers)) == 31
     second.release(context, inputs)
-    assert not list(Path(numbers.path, PINS).iterdir())
+    assert not list(Path(str(bookkeeping(Path(numbers.path))), PINS).iterdir())
     with pytest.raises(StorageError, match="was released"):
         seen(inputs)
 
@@ -181,9 +182,9 @@ def test_old_listings_are_removed(numbers: Parquet) -> None:
     old = (datetime.now(UTC) - timedelta(days=8)).timestamp()
     os.utime(first.pin, (old, old))
     second = numbers.freeze("second")
-    assert [str(path) for path in Path(numbers.path, PINS).iterdir()] == [second.pin]
+    assert [str(path) for path in Path(str(bookkeeping(Path(numbers.path))), PINS).iterdir()] == [second.pin]
     assert clean(numbers, now=datetime.now(UTC) + timedelta(days=8))
-    assert not list(Path(numbers.path, PINS).iterdir())
+    assert not list(Path(str(bookkeeping(Path(numbers.path))), PINS).iterdir())
 
 
 def test_listings_beside_the_data_of_others_are_refused(lake: Any, airflow: None) -> None:

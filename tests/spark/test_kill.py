@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,12 @@ import pytest
 
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.filesystem.filesystem import at, sizes
-from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.staging import Staging
+from tests.storage.commit.publisher import check_nothing_left
 
 pytestmark = pytest.mark.spark
 
@@ -39,8 +37,6 @@ HERE = Path(__file__).parent
 DEADLINE = 180
 JOB = ("started", "reading", "writing", "written", "reported")
 OLD, KILLED, NEW = 1, 2, 3
-#: What a dataset has beside its partitions.
-OWN = {"_publish.lock", "_schema.json"}
 
 
 def wait(what: str, until: Callable[[], Any]) -> None:
@@ -112,7 +108,7 @@ class Try:
 
     @property
     def staging(self) -> Staging | None:
-        found = [folder for folder in (self.root / "delays" / "_staging").glob("*") if f"-{KILLED}-" in folder.name]
+        found = [folder for folder in (self.root / "_delays" / "staging").glob("*") if f"-{KILLED}-" in folder.name]
         return Staging(found[0]) if found else None
 
     def end(self) -> None:
@@ -241,10 +237,7 @@ def check_nothing_comes_late(one: Try) -> None:
                 staging,
                 StagedFiles(2, files, {}),
             )
-    clean(delays, now=datetime.now(UTC) + timedelta(days=8))
-    (partition,) = snapshot(delays).values()
-    kept = {f"{partition.directory}/{name}" for name in (*partition.files, "_partition.json")}
-    assert set(sizes(at(delays.path))) - OWN == kept
+    check_nothing_left(delays)
 
 
 def test_5_drivers_are_killed(kill: Any) -> None:

@@ -136,7 +136,7 @@ def test_publishes_and_reports(lake: Any, cluster: Cluster) -> None:
         "application": "local-1",
         "seconds": 1.5,
     }
-    assert list((Path(lake.delays.path) / "_staging").iterdir()) == []
+    assert list((Path(lake.delays.path).parent / "_delays" / "staging").iterdir()) == []
 
 
 def test_an_asset_may_be_named(lake: Any, cluster: Cluster) -> None:

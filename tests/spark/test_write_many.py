@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> Parquet:
 
 def left(files: Parquet) -> list[str]:
     root = Path(files.path)
-    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file() and p.name != "_publish.lock")
+    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
 
 
 def rows(spark: SparkSession, *airports: str | None) -> Any:

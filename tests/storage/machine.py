@@ -68,7 +68,7 @@ class Writing(RuleBasedStateMachine):
                 partition=self.lake.definition,
                 partition_on=self.lake.columns,
                 schema=SCHEMA if declared else None,
-                log=f"{path}/_log" if self.store == "log" else None,
+                log=f"{self.root}/_{table}/log" if self.store == "log" else None,
                 ownership=self.store if self.store in ("add-only", "adopted") else "owned",
             )
             self.tables.append(Table(files))

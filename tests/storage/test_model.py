@@ -24,9 +24,11 @@ from airflow_partitions.errors import (
     StorageError,
 )
 from airflow_partitions.storage import Files, Filter, clean, compact, drop_older, field
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
+from airflow_partitions.storage.filesystem.filesystem import sizes
 from airflow_partitions.storage.stores import commit_log, log_checkpoint
 from tests.hunt import effort
-from tests.storage.commit.publisher import check_log
+from tests.storage.commit.publisher import OWN, check_log, check_records
 from tests.storage.lakes import questions
 from tests.storage.machine import WHICH, Writing
 from tests.storage.model import Change, Part, check, check_rows, differ
@@ -180,12 +182,15 @@ class Machine(Writing):
 
     def check_nothing_left(self, files: Files) -> None:
         root = Path(files.path)
+        aside = bookkeeping(root)
         named = {path for partition in files.list() for path in partition.paths} | self.theirs
-        markers = {f"{partition.directory}/_partition.json" for partition in files.list()}
-        left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and str(path) not in named}
-        left = {name for name in left if not name.startswith("_log/")}
+        assert {str(path) for path in root.rglob("*") if path.is_file() and path.stat().st_size} <= named
+        left = {name for name in sizes(aside) if not name.startswith("log/") and f"{aside}/{name}" not in named} - OWN
         check_log(files)
-        assert left <= {"_publish.lock", "_schema.json", *(markers if self.store == "folders" else ())}
+        if self.store == "folders":
+            check_records(root, left)
+        else:
+            assert not left
         if self.store != "adopted":
             assert all(map(os.path.exists, self.theirs))
 
@@ -205,7 +210,9 @@ class Machine(Writing):
         old.rename(self.root)
         for table in self.tables:
             path = table.files.path.replace(str(old), str(self.root))
-            table.files = attrs.evolve(table.files, path=path, log=table.files.log and f"{path}/_log")
+            table.files = attrs.evolve(
+                table.files, path=path, log=table.files.log and str(bookkeeping(Path(path)) / "log")
+            )
         self.theirs = {path.replace(f"{old}/", f"{self.root}/") for path in self.theirs}
 
 

@@ -56,7 +56,7 @@ class Machine(RuleBasedStateMachine):
             partition_on=self.lake.columns,
             tables=tuple(SCHEMA),
             schema=SCHEMA if declared else None,
-            log=f"{path}/_log" if log else None,
+            log=f"{self.folder}/_lake/log" if log else None,
         )
 
     def draw_keys(self, data: st.DataObject) -> list[Any]:
@@ -155,7 +155,7 @@ class Machine(RuleBasedStateMachine):
         self.pins = []
         clean(self.files, now=LATER)
         named = {path for partition in self.files.list() for path in partition.paths}
-        assert {str(path) for path in Path(self.files.path).rglob("*.parquet")} == named
+        assert {str(path) for path in Path(self.folder).rglob("*.parquet")} == named
 
 
 TestTables = Machine.TestCase

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError, ResultError, UnknownOutcomeError
+from airflow_partitions.errors import InvalidDefinitionError, ResultError, StoredError, UnknownOutcomeError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.dataset import Dataset
@@ -41,6 +41,8 @@ class Commit:
 
     Of two commits that were under way at once and write the same partition, the first is made; the other one fails and
     changes nothing. (Appending does not conflict: both are made.)
+
+    A partition is written once in a commit. What was dropped or truncated before is replaced then, whatever the mode.
 
     :param dataset: the dataset.
     :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made.
@@ -124,6 +126,7 @@ class Commit:
         :param index: column to value, as text, to the names of the files that have it.
         :param user: what to keep with the partition.
         :raises ResultError: if nothing was written.
+        :raises StoredError: if this commit has written the partition before.
         """
         wrapped = self.dataset.layout.key(key)
         folder = self.stage(wrapped)
@@ -219,5 +222,12 @@ class Commit:
         foreign: bool = False,
     ) -> None:
         directory = self.dataset.layout.directory_of(key)
+        if (earlier := self._changes.get(directory)) is not None:
+            if earlier.files:
+                raise StoredError(
+                    f"partition {str(key)!r} was written by this commit before; expected all of its files to be staged,"
+                    " and then one put(), add() or truncate()"
+                )
+            mode = "overwrite"  # what it drops or truncates is gone when it has ended
         metadata = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
         self._changes[directory] = Change(str(key), directory, mode, metadata, folder, written.files, foreign)

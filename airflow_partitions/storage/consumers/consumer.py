@@ -8,6 +8,7 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 import attrs
 
@@ -19,12 +20,15 @@ from airflow_partitions.storage.consumers.past_checkpoint import PastCheckpoint
 from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.storage.consumers.versioned_document import VersionedDocument
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
+from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.scan.snapshot import inventory
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
-CONSUMERS = "_consumers"
+#: Folder of the checkpoints, in the bookkeeping of a dataset.
+CONSUMERS = "consumers"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -42,7 +46,7 @@ class Consumer:
 
     :param dataset: what is consumed.
     :param name: what it is consumed for.
-    :param state: folder of the checkpoint; by default ``_consumers`` below the dataset.
+    :param state: folder of the checkpoint; by default in the bookkeeping of the dataset.
     :param checkpoint: how to tell what is past the checkpoint: the key to start after as text, or a mapping with
         ``comparison_func`` and ``force_checkpoint`` (see :class:`.PastCheckpoint`). By default every partition is
         consumed once.
@@ -84,10 +88,14 @@ class Consumer:
         self._ready = ready
         self._holder = holder
         self._clock = clock or _now
-        self._record = VersionedDocument(
-            f"{(state or f'{dataset.path}/{CONSUMERS}').rstrip('/')}/{name}", dict(dataset.credentials)
-        )
+        self._state = state
         self._own: set[str] = set()  # confirmed by this object: not given again, whatever is forced
+
+    @cached_property
+    def _record(self) -> VersionedDocument:
+        dataset, credentials = self.dataset, dict(self.dataset.credentials)
+        folder = at(self._state, credentials) if self._state else bookkeeping(at(dataset.path, credentials)) / CONSUMERS
+        return VersionedDocument(str(folder / self.name), credentials)
 
     @property
     def checkpoint(self) -> Checkpoint:

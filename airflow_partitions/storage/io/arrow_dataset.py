@@ -35,7 +35,7 @@ def dataset(scan: ReadRequest) -> ds.Dataset:
 
     if scan.dataset.format == "csv" and scan.partitions is not None:  # a file without a line is an error to Arrow
         scan = attrs.evolve(scan, partitions=tuple(_with_lines(scan, partition) for partition in scan.partitions))
-    _, filesystem, paths = sources(scan)
+    filesystem, paths = sources(scan)
     columns = pa.schema([(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()])
     form = _format(scan)
     if scan.dataset.format in TYPED:
@@ -86,8 +86,8 @@ def _constants(scan: ReadRequest, columns: pa.Schema) -> list[ds.Expression]:
     return said
 
 
-def sources(scan: ReadRequest) -> tuple[str, Any, list[str]]:
-    """The dataset's folder, the file system of Arrow that it is on, and the files to read."""
+def sources(scan: ReadRequest) -> tuple[Any, list[str]]:
+    """The file system of Arrow that the dataset is on, and the files to read."""
     from fsspec.core import strip_protocol
     from pyarrow.fs import FSSpecHandler, LocalFileSystem, PyFileSystem
 
@@ -97,9 +97,9 @@ def sources(scan: ReadRequest) -> tuple[str, Any, list[str]]:
     else:
         base, filesystem = root.path.rstrip("/"), PyFileSystem(FSSpecHandler(root.fs))
     if scan.partitions is not None:
-        return base, filesystem, [strip_protocol(path) for partition in scan.partitions for path in partition.paths]
+        return filesystem, [strip_protocol(path) for partition in scan.partitions for path in partition.paths]
     names = [name for name in sizes(root) if not any(level[0] in "_." for level in name.split("/"))]
-    return base, filesystem, [f"{base}/{name}" for name in names]
+    return filesystem, [f"{base}/{name}" for name in names]
 
 
 def _format(scan: ReadRequest) -> ds.FileFormat:

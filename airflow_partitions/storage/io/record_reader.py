@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ReaderError, SchemaError
@@ -45,7 +46,7 @@ def read_records(scan: ReadRequest) -> ds.Dataset:
 
 
 def _tables(scan: ReadRequest) -> Iterator[tuple[dict[str, str], pa.Table]]:
-    base, _, paths = sources(scan)
+    _, paths = sources(scan)
     texts = [dict(p.values) for p in scan.partitions or () for _ in p.paths] or [{} for _ in paths]
     readers: dict[str, Callable[[Any], pa.Table]] = {
         "text": _lines,
@@ -55,11 +56,10 @@ def _tables(scan: ReadRequest) -> Iterator[tuple[dict[str, str], pa.Table]]:
     read = readers[scan.dataset.format]
     root = scan.root
     for path, values in zip(paths, texts, strict=True):
-        file = root / path[len(base) + 1 :]
         damaged = translate_errors(
             partial(scan.named, path), f"read as {scan.dataset.format}", damaged=(ValueError, EOFError)
         )
-        with damaged, file.open("rb") as source:
+        with damaged, Path(path).open("rb") if isinstance(root, Path) else root.fs.open(path, "rb") as source:
             table = read(_plain(source, path))
         yield values, table
 

@@ -74,12 +74,17 @@ def _paths(scan: ReadRequest, partition: StoredPartition) -> list[str]:
     return [spark_path(path) for path in partition.paths]
 
 
-def _tells_columns(partition: StoredPartition) -> bool:
-    """Whether the paths of its files tell its partition columns, if they have to."""
+def _base(partition: StoredPartition) -> str | None:
+    """The folder from which the paths of its files tell its partition columns, if they have to; ``None`` if none is."""
     if not partition.layout.in_frames:
-        return True
-    inside = f"{partition.root}/"
-    return all(path.startswith(inside) and f"/{partition.directory}/" in path for path in partition.paths)
+        return partition.root
+    if not all(f"/{partition.directory}/" in path for path in partition.paths):
+        return None
+    parent, _, name = partition.root.rpartition("/")
+    for base in [partition.root] if "=" in name else [partition.root, parent]:
+        if all(path.startswith(f"{base}/") for path in partition.paths):
+            return base
+    return None
 
 
 def spark_path(path: str) -> str:
@@ -96,13 +101,15 @@ def spark_path(path: str) -> str:
 
 
 def _frame(scan: ReadRequest, spark: SparkSession, schema: StructType) -> DataFrame:
-    root = spark_path(scan.dataset.path)
     if scan.partitions is None:
-        return _load(scan, spark, schema, [root])
-    usual = [partition for partition in scan.partitions if _tells_columns(partition)]
-    paths = [path for partition in usual for path in _paths(scan, partition)]
-    frames = [_load(scan, spark, schema, paths, root)] if paths else []
-    frames += [_elsewhere(scan, spark, schema, p) for p in scan.partitions if p.files and not _tells_columns(p)]
+        return _load(scan, spark, schema, [spark_path(scan.dataset.path)])
+    by_base: dict[str | None, list[StoredPartition]] = {}
+    for partition in scan.partitions:
+        by_base.setdefault(_base(partition), []).append(partition)
+    frames = [_elsewhere(scan, spark, schema, partition) for partition in by_base.pop(None, ()) if partition.files]
+    for base, partitions in by_base.items():
+        if paths := [path for partition in partitions for path in _paths(scan, partition)]:
+            frames.append(_load(scan, spark, schema, paths, spark_path(str(base))))
     return reduce(lambda one, other: one.unionAll(other), frames) if frames else spark.createDataFrame([], schema)
 
 
@@ -172,7 +179,7 @@ def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
 
     declared, partitions = scan.dataset.schema, scan.partitions
     if partitions is not None and scan.dataset.format in TYPED:
-        _, filesystem, files = sources(scan)
+        filesystem, files = sources(scan)
         if files:
             schema_of(scan, files, filesystem, exact_names=False)
     if declared is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from airflow_partitions.errors import LayoutError
 
@@ -12,7 +13,6 @@ NULL_NAME = "__HIVE_DEFAULT_PARTITION__"
 LONGEST_NAME = 255
 
 _UNSAFE = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
-_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
 def escape(text: str) -> str:
@@ -21,8 +21,8 @@ def escape(text: str) -> str:
 
 
 def unescape(name: str) -> str:
-    """The text behind an escaped *name*."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name) if "%" in name else name
+    """The text behind an escaped *name*. Others escape more than Spark, and what is not ASCII by its bytes in UTF-8."""
+    return unquote(name)
 
 
 def check_component(component: str, text: str) -> str:

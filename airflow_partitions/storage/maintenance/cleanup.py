@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import remove
-from airflow_partitions.storage.filesystem.paths import local
+from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.stores.directory_store import DirectoryStore
 from airflow_partitions.storage.stores.open import open_writable
@@ -37,11 +39,20 @@ def clean(
     """
     now = now or datetime.now(UTC)
     limits = Limits(replaced=now - keep_replaced, staged=now - keep_staged)
-    with translate_errors(repr(storage if isinstance(storage, str) else storage.path), "cleaned up"):
+    path = storage if isinstance(storage, str) else storage.path
+    with translate_errors(repr(path), "cleaned up"):
         store = DirectoryStore(local(storage), ()) if isinstance(storage, str) else open_writable(storage)
         if not dry_run:
             store.recover()
-        expired = store.expired(limits)
+        expired = [location for location in store.expired(limits) if not _is_behind_a_link(location, path)]
         for location in expired if not dry_run else []:
             remove(location)
     return expired
+
+
+def _is_behind_a_link(location: Location, root: str) -> bool:
+    """Whether a link within the bookkeeping of the dataset at *root* leads to *location*: then it is not ours."""
+    if not isinstance(location, Path) or not is_local(root):
+        return False
+    own = bookkeeping(local(root))
+    return any(parent.is_symlink() for parent in location.parents if parent != own and parent.is_relative_to(str(own)))

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.metadata.arrow_types import widest
 from airflow_partitions.storage.metadata.attempt import Attempt
-
-#: File in a partition's folder that holds it. Readers skip it.
-METADATA_FILE = "_partition.json"
 
 #: Column to value, as text, to the names of the files that have it.
 Index = Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -88,6 +82,14 @@ class PartitionMetadata:
         size = sum(files.values())
         return attrs.evolve(self, rows=rows, files=len(files), bytes=size, schema=schema, index=index, user=user)
 
+    def renamed(self, names: Mapping[str, str]) -> PartitionMetadata:
+        """This metadata where files have the new ones of *names*."""
+        index = {
+            column: {value: tuple(names[name] for name in files) for value, files in values.items()}
+            for column, values in self.index.items()
+        }
+        return attrs.evolve(self, index=index)
+
     def of_table(self, table: str, names: Mapping[str, str], size: int) -> PartitionMetadata:
         """What it says about one *table*; nobody counted the rows of that alone.
 
@@ -117,18 +119,3 @@ class PartitionMetadata:
             return cls(**{**values, "attempt": Attempt(**form["attempt"])})
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(repr(error)) from error
-
-
-def read_metadata(folder: Path) -> PartitionMetadata | None:
-    """What the partition in *folder* says about itself; ``None`` if it was not published by us.
-
-    :raises StorageError: if what it says makes no sense.
-    """
-    try:
-        return PartitionMetadata.from_json(json.loads((folder / METADATA_FILE).read_text()))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise StorageError(
-            f"{folder / METADATA_FILE} is not a partition's metadata ({error}); remove it to publish anew"
-        ) from error

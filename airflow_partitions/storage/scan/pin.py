@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import attrs
 
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.scan.snapshot import snapshot
@@ -22,10 +23,11 @@ _KEPT = timedelta(days=7)
 
 def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
     """Path of the listing of *dataset* for *run*: that of the first one who asks."""
-    path = folder or f"{dataset.path}/{PINS}"
+    credentials = dict(dataset.credentials)
+    path = folder or str(bookkeeping(at(dataset.path, credentials)) / PINS)
     digest = hashlib.sha256(f"{dataset.path}\0{run}".encode()).hexdigest()
     with translate_errors(f"the listing of {dataset.path!r}", f"kept in {path!r}"):
-        place = at(path, dict(dataset.credentials))
+        place = at(path, credentials)
         file = place / f"{digest[:24]}.json"
         if read(file) is None:
             whole = attrs.evolve(dataset, table_name=None, schema=None)

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.errors import StorageError
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import ages, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
-from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE, PartitionMetadata, read_metadata
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, walk
-from airflow_partitions.storage.stores.journal import Journal, Move, inode
+from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, strip, walk
+from airflow_partitions.storage.stores.journal import Journal, Move, Places, inode
 from airflow_partitions.storage.stores.leftovers import leftovers
+from airflow_partitions.storage.stores.records import RECORDS, Records
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable, claim
 from airflow_partitions.storage.stores.store import Limits, Store, refuse_to_write
 
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.stores.store import Accept
 
-REPLACED = "_replaced"
+#: Folder of replaced folders, in the bookkeeping of a dataset: each commit has a folder of its own in it.
+REPLACED = "replaced"
 STAMP = "%Y%m%dT%H%M%SZ"
-_SCHEMA = "_schema.json"
+_SCHEMA = "schema.json"
 _DIGITS = 20
 
 
@@ -47,6 +50,7 @@ class DirectoryStore(Store):
     :ivar columns: names of the partition columns, in the order of the levels.
     :ivar read_only: whether they belong to someone else, and are only read.
     :ivar tables: names of the tables in each partition, if there are any.
+    :ivar bookkeeping: folder of what is kept about them.
     """
 
     in_folders = True
@@ -55,19 +59,35 @@ class DirectoryStore(Store):
     columns: tuple[str, ...]
     read_only: bool = False
     tables: tuple[str, ...] = ()
+    bookkeeping: Path = attrs.field(init=False)
+
+    @bookkeeping.default
+    def _beside(self) -> Location:
+        return bookkeeping(self.root)
+
+    @property
+    def places(self) -> Places:
+        """The folders that a commit moves things between."""
+        return Places(self.root, self.bookkeeping)
 
     @property
     def journal(self) -> Journal:
         """Commits that are under way."""
-        return Journal(self.root)
+        return Journal(self.places)
+
+    @property
+    def records(self) -> Records:
+        """What the partitions say about themselves."""
+        return Records(self.bookkeeping / RECORDS)
 
     def version(self) -> int:
+        lock = self.bookkeeping / LOCK
         try:
-            return int((self.root / LOCK).read_text() or 0)
+            return int(lock.read_text() or 0)
         except FileNotFoundError:
             return 0
         except ValueError as error:
-            raise StorageError(f"{self.root / LOCK} is damaged ({error}); expected the number of a commit") from error
+            raise StorageError(f"{lock} is damaged ({error}); expected the number of a commit") from error
 
     def listed(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
@@ -98,9 +118,9 @@ class DirectoryStore(Store):
 
     def superseded(self, directory: str) -> list[PartitionFiles]:
         superseded = []
-        for batch in names(self.root / REPLACED):
+        for batch in names(self.bookkeeping / REPLACED):
             with suppress(FileNotFoundError):  # not of this partition, or cleaned up right now
-                superseded.append(files_in(self.root / REPLACED / batch / directory, self.tables))
+                superseded.append(self._files_in(self.bookkeeping / REPLACED / batch / directory, directory))
         return superseded
 
     def check_writable(self) -> None:
@@ -108,39 +128,43 @@ class DirectoryStore(Store):
             refuse_to_write(self.root)
 
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
-        folder = claim(check_writable(str(self.root)) / STAGING / attempt.name, attempt)
+        check_writable(str(self.root))
+        folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
         return Staging(folder, base=self.version())
 
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]:
-        with locked(self.root) as lock:
+        with locked(self.bookkeeping) as lock:
             self.journal.recover()
-            stored = {change.directory: (self.root / change.directory).is_dir() for change in changes}
+            stored = {change.directory: self._stored(change.directory) for change in changes}
             for change in changes:
-                change.check(stored[change.directory], read_metadata(self.root / change.directory), attempt, base)
+                content = stored[change.directory]
+                metadata = None if content is None else content.metadata
+                change.check(content is not None, metadata, attempt, base)
             before = self._schema()
             schema = before if rule is None else rule.after(before, changes)
             number = self.version() + 1
             os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
             old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
             published = [self._stage(change, number, attempt) for change in changes]
-            self._move([self._planned(change, old if stored[change.directory] else None) for change in changes], number)
+            moves = [self._planned(change, None if stored[change.directory] is None else old) for change in changes]
+            self._move(moves, number)
             if schema != before:
-                write(self.root / _SCHEMA, json.dumps(schema).encode())
+                write(self.bookkeeping / _SCHEMA, json.dumps(schema).encode())
             return published
 
     def _move(self, moves: Sequence[Move], number: int) -> None:
         """Make all of *moves*, or none."""
         for move in moves:
-            move.prepare(self.root)
+            move.prepare(self.places)
         if len(moves) == 1:
-            moves[0].do(self.root)
+            moves[0].do(self.places)
             return
         self.journal.begin(number, moves)
         try:
             for move in moves:
-                move.do(self.root)
+                move.do(self.places)
         except OSError:
             self.journal.recover()
             raise
@@ -148,18 +172,26 @@ class DirectoryStore(Store):
 
     def recover(self) -> None:
         if self.journal.pending():
-            with locked(self.root):
+            with locked(self.bookkeeping):
                 self.journal.recover()
 
     def expired(self, limits: Limits) -> list[Location]:
-        folder, journal = self.root / REPLACED, self.journal
-        replaced: list[Location] = [folder / name for name in names(folder) if _replaced_at(name) < limits.replaced]
+        folder, journal = self.bookkeeping / REPLACED, self.journal
+        replaced = [name for name in names(folder) if _replaced_at(name) < limits.replaced]
         commits = [name for name, end in ages(journal.folder).items() if end < limits.replaced]
         return [
-            *leftovers(self.root, journal.folder, limits.staged),
-            *replaced,
+            *leftovers(self.bookkeeping, journal.folder, limits.staged),
+            *(folder / name for name in replaced),
             *(journal.folder / name for name in commits if journal.removable(name)),
+            *self._unused_records(replaced, limits),
         ]
+
+    def _unused_records(self, replaced: Sequence[str], limits: Limits) -> list[Location]:
+        """The old records of folders that are no more, once the folders *replaced* are not."""
+        gone = set(replaced)
+        paths = (name.partition("/") for name in ages(self.bookkeeping / REPLACED))
+        kept = (path for batch, _, path in paths if batch not in gone)
+        return list(self.records.unused(self.root, kept, limits.replaced))
 
     def _has(self, directory: str, moves: Mapping[str, Move]) -> bool:
         move = moves.get(directory)
@@ -176,23 +208,35 @@ class DirectoryStore(Store):
     def _content(self, directory: str, move: Move | None) -> PartitionFiles | None:
         """What is stored in *directory*, which a commit that is under way may *move*."""
         while True:
-            folder = self.root / directory if move is None or move.before is None else move.kept(self.root)
+            folder = self.root / directory if move is None or move.before is None else move.kept(self.places)
             expected = inode(folder) if move is None else move.before
             if expected is None:
                 return None
             try:
-                files = files_in(folder, self.tables)
+                files = self._files_in(folder, directory)
             except FileNotFoundError:  # it goes right now
                 continue
             if inode(folder) == expected:
                 return files
 
+    def _stored(self, directory: str) -> PartitionFiles | None:
+        """What is stored in *directory*, while no commit is under way."""
+        try:
+            return self._files_in(self.root / directory, directory)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _files_in(self, folder: Path, directory: str) -> PartitionFiles:
+        return files_in(folder, directory, self.records, self.tables)
+
     def _schema(self) -> dict[str, str]:
         """Column to type of the dataset, as far as its commits told."""
         try:
-            return dict(json.loads(read(self.root / _SCHEMA) or "{}"))
+            return dict(json.loads(read(self.bookkeeping / _SCHEMA) or "{}"))
         except ValueError as error:
-            raise StorageError(f"{self.root / _SCHEMA} is damaged ({error}); remove it, and say evolve=True") from error
+            raise StorageError(
+                f"{self.bookkeeping / _SCHEMA} is damaged ({error}); remove it, and say evolve=True"
+            ) from error
 
     def _stage(self, change: Change, number: int, attempt: Attempt) -> PartitionMetadata | None:
         """Bring the new folder of *change* into its final form."""
@@ -200,10 +244,11 @@ class DirectoryStore(Store):
             return None
         folder = Path(str(change.folder))
         folder.mkdir(parents=True, exist_ok=True)
+        strip(folder, self.tables)
         metadata = attrs.evolve(change.metadata, commit=number)
         if change.mode == "append":
             metadata = self._join(change, folder, metadata, attempt)
-        write(folder / METADATA_FILE, json.dumps(metadata.to_json(), separators=(",", ":")).encode())
+        self.records.write(change.directory, folder, metadata)
         return metadata
 
     def _join(self, change: Change, folder: Path, metadata: PartitionMetadata, attempt: Attempt) -> PartitionMetadata:
@@ -215,19 +260,17 @@ class DirectoryStore(Store):
             for column, values in metadata.index.items()
         }
         metadata = attrs.evolve(metadata, index=index)
-        target = self.root / change.directory
-        if not target.is_dir():
+        stored = self._stored(change.directory)
+        if stored is None:
             return metadata
-        there = files_in(target, self.tables).files
-        kept = there.keys() - superseded(there, attempt, change.key)
+        kept = stored.files.keys() - superseded(stored.files, attempt, change.key)
         for name in kept:
-            link(target / name, folder / name)
-        stored = read_metadata(target)
-        return metadata.joined(stored, kept, files_in(folder, self.tables).files)
+            link(self.root / change.directory / name, folder / name)
+        return metadata.joined(stored.metadata, kept, self._files_in(folder, change.directory).files)
 
     def _planned(self, change: Change, old: str | None) -> Move:
-        staged = None if change.metadata is None else Path(str(change.folder)).relative_to(self.root).as_posix()
-        return Move.planned(self.root, change.directory, staged, old and f"{old}/{change.directory}")
+        staged = None if change.metadata is None else Path(str(change.folder)).relative_to(self.bookkeeping).as_posix()
+        return Move.planned(self.places, change.directory, staged, old and f"{old}/{change.directory}")
 
 
 def _replaced_at(name: str) -> datetime:

@@ -11,15 +11,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.layout.escape import escape, unescape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
-from airflow_partitions.storage.metadata.partition_metadata import read_metadata
+from airflow_partitions.storage.stores.records import Records
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.stores.store import Accept
 
 #: Held by who publishes; it holds the number of the last commit.
-LOCK = "_publish.lock"
+LOCK = "publish.lock"
 
 
 def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator[str]:
@@ -47,20 +48,27 @@ def accepts(directory: str, accept: Accept) -> bool:
     return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
 
-def files_in(folder: Path, tables: Sequence[str] = ()) -> PartitionFiles:
-    """What is in the *folder* of a partition, or in those of its *tables* in it.
+def files_in(folder: Path, directory: str, records: Records, tables: Sequence[str] = ()) -> PartitionFiles:
+    """What is in a *folder* of the partition in *directory*, or in those of its *tables* in it.
 
     :raises FileNotFoundError: if there is none.
     """
-    files: dict[str, int] = {}
-    with os.scandir(folder) as entries:
-        if not tables:
-            files = _files(entries)
+    with os.scandir(folder) as found:
+        entries = list(found)
+    files = {} if tables else _files(entries)
     for table in tables:
-        with suppress(FileNotFoundError), os.scandir(folder / table) as entries:
-            files |= _files(entries, f"{table}/")
-    files = dict(sorted(files.items()))
-    return PartitionFiles(str(folder), files, read_metadata(folder), in_folder=True)
+        with suppress(FileNotFoundError), os.scandir(folder / table) as found:
+            files |= _files(found, f"{table}/")
+    metadata = records.read(directory, (entry.name for entry in entries))
+    return PartitionFiles(str(folder), dict(sorted(files.items())), metadata, in_folder=True)
+
+
+def strip(folder: Path, tables: Sequence[str] = ()) -> None:
+    """Remove what is hidden in the *folder* of a partition and in those of its *tables*: Spark's sums, for example."""
+    for place in (folder, *(folder / table for table in tables)):
+        with suppress(FileNotFoundError), os.scandir(place) as entries:
+            for name in [entry.name for entry in entries if entry.name[0] in "_."]:
+                remove(place / name)
 
 
 def _files(entries: Iterable[os.DirEntry[str]], prefix: str = "") -> dict[str, int]:
@@ -78,9 +86,9 @@ def link(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def locked(root: Path) -> Iterator[int]:
-    """Hold the storage's lock: check and exchange belong together. It ends with the process, however that ends."""
-    lock = os.open(root / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+def locked(bookkeeping: Path) -> Iterator[int]:
+    """Hold the lock of a dataset: check and exchange belong together. It ends with the process, however that ends."""
+    lock = os.open(bookkeeping / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock

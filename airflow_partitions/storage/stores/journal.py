@@ -12,10 +12,22 @@ from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.exchange import exchange, move, replace
 from airflow_partitions.storage.filesystem.filesystem import names, write
 
-#: Folder of the commits that change several partitions, below the root of a dataset.
-COMMITS = "_commits"
+#: Folder of the commits that change several partitions, in the bookkeeping of a dataset.
+COMMITS = "commits"
 _PENDING = ".pending.json"
 _DONE, _UNDONE = ".done.json", ".undone.json"
+
+
+@attrs.frozen
+class Places:
+    """The folders that moves go between.
+
+    :ivar root: folder of the dataset.
+    :ivar bookkeeping: folder of what is kept about it.
+    """
+
+    root: Path
+    bookkeeping: Path
 
 
 @attrs.frozen
@@ -25,8 +37,8 @@ class Move:
     Folders are told apart by their inode numbers, so it can be seen at any time how far a move has come.
 
     :ivar directory: the folder of the partition, below the root.
-    :ivar staged: where its new content comes from, below the root; ``None`` if it goes.
-    :ivar old: where its old content goes, below the root; ``None`` if there is none.
+    :ivar staged: where its new content comes from, below the bookkeeping; ``None`` if it goes.
+    :ivar old: where its old content goes, below the bookkeeping; ``None`` if there is none.
     :ivar after: inode number of the new content.
     :ivar before: inode number of the old content.
     """
@@ -38,55 +50,59 @@ class Move:
     before: int | None = None
 
     @classmethod
-    def planned(cls, root: Path, directory: str, staged: str | None, old: str | None) -> Move:
+    def planned(cls, places: Places, directory: str, staged: str | None, old: str | None) -> Move:
         """A move that has not begun."""
-        after = None if staged is None else inode(root / staged)
-        return cls(directory, staged, old, after, None if old is None else inode(root / directory))
+        after = None if staged is None else inode(places.bookkeeping / staged)
+        return cls(directory, staged, old, after, None if old is None else inode(places.root / directory))
 
-    def prepare(self, root: Path) -> None:
+    def prepare(self, places: Places) -> None:
         """Make the folders around it: what a full or forbidding file system refuses, it refuses here."""
         if self.staged is not None:
-            (root / self.directory).parent.mkdir(parents=True, exist_ok=True)
+            (places.root / self.directory).parent.mkdir(parents=True, exist_ok=True)
         if self.old is not None:
-            (root / self.old).parent.mkdir(parents=True, exist_ok=True)
+            (places.bookkeeping / self.old).parent.mkdir(parents=True, exist_ok=True)
 
-    def do(self, root: Path) -> None:
+    def do(self, places: Places) -> None:
         """Make it."""
-        target = root / self.directory
+        target = places.root / self.directory
         if self.old is None:
-            move(root / str(self.staged), target)
+            move(places.bookkeeping / str(self.staged), target)
         elif self.staged is None:
-            move(target, root / self.old)
+            move(target, places.bookkeeping / self.old)
         else:
-            replace(root / self.staged, target, root / self.old)
+            replace(places.bookkeeping / self.staged, target, places.bookkeeping / self.old)
 
-    def undo(self, root: Path) -> None:
+    def undo(self, places: Places) -> None:
         """Take it back, however far it has come. It may be taken back twice."""
-        target = root / self.directory
+        target = places.root / self.directory
         now = inode(target)
         if now == self.before:
             return
         if self.before is None:
             if now == self.after:
-                move(target, root / str(self.staged))
+                move(target, places.bookkeeping / str(self.staged))
             return
-        kept = self.kept(root)
+        kept = self.kept(places)
         if now is None:
             move(kept, target)
         elif not exchange(kept, target):
             move(target, kept.with_name(f".{kept.name}.undone"))
             move(kept, target)
 
-    def kept(self, root: Path) -> Path:
+    def kept(self, places: Places) -> Path:
         """Where the old content is now.
 
         :raises StorageError: if it is nowhere.
         """
+        aside = [places.bookkeeping / place for place in (self.old, self.staged) if place is not None]
         # It may be on its way from a place not yet looked at to one that was: then it is found the second time.
-        for place in 2 * [place for place in (self.directory, self.old, self.staged) if place is not None]:
-            if inode(root / place) == self.before:
-                return root / place
-        raise StorageError(f"the old content of {root / self.directory} is gone; expected it at {root / str(self.old)}")
+        for folder in 2 * [places.root / self.directory, *aside]:
+            if inode(folder) == self.before:
+                return folder
+        raise StorageError(
+            f"the old content of {places.root / self.directory} is gone; expected it at"
+            f" {places.bookkeeping / str(self.old)}"
+        )
 
 
 @attrs.frozen
@@ -96,15 +112,15 @@ class Journal:
     While such a commit moves folders, its file tells which: our readers see the old content until the file is renamed,
     which is the moment of the commit. What a killed process leaves is taken back by the next writer.
 
-    :ivar root: folder of the dataset.
+    :ivar places: where folders are moved.
     """
 
-    root: Path
+    places: Places
 
     @property
     def folder(self) -> Path:
         """Where the files are."""
-        return self.root / COMMITS
+        return self.places.bookkeeping / COMMITS
 
     def file(self, number: int) -> Path:
         """The file of the commit *number*, while it is under way."""
@@ -133,7 +149,7 @@ class Journal:
         for name in names(self.folder):
             if name.endswith(_PENDING):
                 for begun in reversed(self._moves(name)):
-                    begun.undo(self.root)
+                    begun.undo(self.places)
                 file = self.folder / name
                 file.rename(_ended(file, _UNDONE))
 

@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 
-def leftovers(root: Location, log: Location, before: datetime) -> list[Location]:
+def leftovers(bookkeeping: Location, log: Location, before: datetime) -> list[Location]:
     """Staging places of failed tries, listings of runs and drafts of files that were last changed *before*.
 
-    :param root: the dataset.
+    :param bookkeeping: what is kept about the dataset.
     :param log: where its commits are told.
     """
+    folders = (bookkeeping, log)
     return [
-        *_staged(root / STAGING, before),
-        *old_files(root / PINS, before),
-        *(folder / name for folder in (root, log) for name, changed in drafts(folder).items() if changed < before),
+        *_staged(bookkeeping / STAGING, before),
+        *old_files(bookkeeping / PINS, before),
+        *(folder / name for folder in folders for name, changed in drafts(folder).items() if changed < before),
     ]
 
 

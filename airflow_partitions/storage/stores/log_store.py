@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.stores.listed_store import ListedStore
     from airflow_partitions.storage.stores.store import Accept
 
-#: Folder of the log, below the root of a dataset.
-LOG = "_log"
+#: Folder of the log, in the bookkeeping of a dataset.
+LOG = "log"
 #: How often a commit tries for the next number, while others are taking it.
 _TRIES = 100
 
@@ -58,6 +59,11 @@ class LogStore(Store):
     location: Location = attrs.field(kw_only=True)
 
     @property
+    def bookkeeping(self) -> Location:
+        """Where everything is that is written: the files of partitions, too."""
+        return bookkeeping(self.location)
+
+    @property
     def log(self) -> CommitLog:
         """The log of its commits."""
         return CommitLog(self.folder, self.root)
@@ -71,7 +77,7 @@ class LogStore(Store):
         log = self.log.snapshot(directories, lambda directory: accept is None or accepts(directory, accept))
         if not log.number and self.folders is not None:
             return self.folders.snapshot(directories, accept)
-        return LazyMapping(log.partitions, self._content)
+        return LazyMapping(log.partitions, self._placed)
 
     def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
         return dict(contents)  # files stay where they are until they are cleaned up
@@ -79,14 +85,14 @@ class LogStore(Store):
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
         if isinstance(self.location, Path):
             check_writable(self.root)
-        files = self.location / DATA / attempt.name
-        folder = claim(self.location / STAGING / attempt.name, attempt)
+        files = self.bookkeeping / DATA / attempt.name
+        folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
         return Staging(folder, files / directory if directory else files, self.version())
 
     def expired(self, limits: Limits) -> list[Location]:
         return [
-            *leftovers(self.location, self.folder, limits.staged),
-            *unused_files(self.log, self.location, limits),
+            *leftovers(self.bookkeeping, self.folder, limits.staged),
+            *unused_files(self.log, self.location, self.bookkeeping, limits),
         ]
 
     def _committed(
@@ -142,7 +148,7 @@ class LogStore(Store):
         metadata = attrs.evolve(change.metadata, commit=number)
         if change.foreign:
             return self._record(PartitionFiles(str(change.folder), change.files, metadata))
-        prefix = str(change.folder).removeprefix(self.root).strip("/")
+        prefix = str(change.folder).removeprefix(str(self.bookkeeping)).strip("/")
         own = {f"{prefix}/{name}": size for name, size in change.files.items()}
         index = {
             column: {value: tuple(f"{prefix}/{name}" for name in files) for value, files in values.items()}
@@ -183,6 +189,18 @@ class LogStore(Store):
         base = None if content.base == self.root else content.base
         metadata = None if content.metadata is None else content.metadata.to_json()
         return {"files": dict(content.files), "base": base, "metadata": metadata}
+
+    def _placed(self, record: Mapping[str, Any]) -> PartitionFiles:
+        """What *record* says, with the names of files from the folder that both dataset and bookkeeping lie in."""
+        content = self._content(record)
+        if content.base != self.root:
+            return content
+        own = self.bookkeeping
+        data, root = f"{own.name}/", f"{own.name.removeprefix('_')}/"
+        names = {name: (data if name.startswith(f"{DATA}/") else root) + name for name in content.files}
+        files = {names[name]: size for name, size in content.files.items()}
+        metadata = content.metadata and content.metadata.renamed(names)
+        return PartitionFiles(str(own.parent).rstrip("/"), files, metadata)
 
     def _content(self, record: Mapping[str, Any]) -> PartitionFiles:
         metadata = record["metadata"]

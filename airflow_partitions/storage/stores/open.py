@@ -6,6 +6,7 @@ from functools import cache
 from pkgutil import resolve_name
 
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -73,5 +74,5 @@ def store_of_files(dataset: Dataset) -> Store:
     others = ListedStore(location, dataset.path, columns)
     if dataset.log is None and read_only:
         return others
-    folder = location / LOG if dataset.log is None else at(dataset.log, credentials)
+    folder = bookkeeping(location) / LOG if dataset.log is None else at(dataset.log, credentials)
     return LogStore(folder, dataset.path, None if read_only else others, dataset.ownership, location=location)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.layout.layout import Layout
     from airflow_partitions.storage.stores.store import Accept, Store
 
-#: Folder of the listings, below the root of a dataset.
-PINS = "_listings"
+#: Folder of the listings, in the bookkeeping of a dataset.
+PINS = "listings"
 
 
 @attrs.frozen

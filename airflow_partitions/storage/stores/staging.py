@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import create, remove
 from airflow_partitions.storage.filesystem.paths import local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -17,16 +18,16 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
 
-#: Folder of the staging places, below the root of a dataset.
-STAGING = "_staging"
-#: Folder of files that are published without being moved, below the root: each try has a folder of its own in it.
-DATA = "_data"
+#: Folder of the staging places, in the bookkeeping of a dataset.
+STAGING = "staging"
+#: Folder of files that are published without being moved, in the bookkeeping: each try has a folder of its own in it.
+DATA = "data"
 _BEGUN = "begun"
 
 
 @attrs.frozen
 class Staging:
-    """The place of one try below a storage's root. Its name starts with ``_``: readers of the root skip it.
+    """The place of one try, in the bookkeeping of a dataset.
 
     :ivar folder: holds everything of the try, or all but the files to publish.
     :ivar files: folder of the files to publish, if it is not in *folder*: where a log names them they stay in it.
@@ -60,7 +61,9 @@ class Staging:
 def check_writable(root: str) -> Path:
     """The local folder *root*, made if its parent exists (a missing parent is more likely a missing mount).
 
-    :raises StorageError: if it is not local, can't be made or can't be written.
+    Its bookkeeping is made too.
+
+    :raises StorageError: if it is not local, can't be made or can't be written, or nothing can be moved to it.
     """
     folder = local(root)
     with translate_errors(f"storage {root!r}", "written"):
@@ -73,6 +76,14 @@ def check_writable(root: str) -> Path:
             ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"storage {root!r} can't be written by this user; expected a folder with write permission")
+    with translate_errors(f"the bookkeeping of storage {root!r}", "kept beside it"):
+        beside = bookkeeping(folder)
+        beside.mkdir(exist_ok=True)
+    if beside.stat().st_dev != folder.stat().st_dev:
+        raise StorageError(
+            f"storage {root!r} is mounted by itself, so that nothing can be moved to it from {str(beside)!r},"
+            " where its bookkeeping lies; expected a folder below it"
+        )
     return folder
 
 

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from airflow_partitions import PartitionBySequence
@@ -19,6 +20,7 @@ from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.filesystem import exchange
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
@@ -38,7 +40,7 @@ def dataset(root: str) -> Files:
         root,
         format="text",
         partition=LETTERS,
-        log=f"{root}/_log" if "log" in root else None,
+        log=str(bookkeeping(Path(root)) / "log") if "log" in root else None,
         tables=("core", "extra") if "tables" in root else (),
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from airflow_partitions.storage import Files
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, names, sizes
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.scan.snapshot import snapshot
@@ -18,8 +19,8 @@ from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from tests.storage.commit import dying
 
 KILLED = -9
-#: What a dataset has beside its partitions.
-OWN = {"_publish.lock", "_schema.json"}
+#: What the bookkeeping of a dataset has beside its partitions.
+OWN = {"publish.lock", "schema.json"}
 
 
 class Publisher:
@@ -135,18 +136,32 @@ def survive(root: str, scenario: str, publisher: Killed, readers: list[Reader], 
 def check_nothing_left(files: Files) -> None:
     """After a clean-up there are the partitions' files and the dataset's own."""
     clean(files, now=datetime.now(UTC) + timedelta(days=8))
-    wanted = {path.removeprefix(f"{files.path}/") for p in snapshot(files).values() for path in p.paths}
-    markers = {f"{directory}/_partition.json" for directory in snapshot(files)}
-    assert {n for n in sizes(at(files.path)) if not n.startswith("_log/")} - OWN - markers == wanted
+    root = at(files.path)
+    aside = bookkeeping(root)
+    paths = {path for partition in snapshot(files).values() for path in partition.paths}
+    assert paths >= {f"{files.path}/{name}" for name, size in sizes(root).items() if size}
+    left = {name for name in sizes(aside) if not name.startswith("log/") and f"{aside}/{name}" not in paths} - OWN
+    if files.log is None and isinstance(root, Path):
+        check_records(root, left)
+    else:
+        assert not left
     check_log(files)
-    folder = at(files.path)
-    if isinstance(folder, Path):
-        assert not [p for p in folder.rglob("*") if p.is_dir() and not any(p.iterdir()) and p.name[0] != "_"]
+    if isinstance(root, Path):
+        folders = [*root.rglob("*"), *(aside / "data").rglob("*")]
+        assert not [p for p in folders if p.is_dir() and not any(p.iterdir())]
+
+
+def check_records(root: Path, left: set[str]) -> None:
+    """Each folder of a partition tells its record, and these are all of the files *left* in the bookkeeping."""
+    pointers = [path for path in root.rglob("_*") if path.is_file()]
+    records = {(path.parent.relative_to(root).as_posix(), path.name.removeprefix("_record-")) for path in pointers}
+    assert left == {f"partitions/{directory}/{record}.json" for directory, record in records}
+    assert not any(path.stat().st_size for path in pointers)
 
 
 def check_log(files: Files) -> None:
     """After a clean-up the log has a checkpoint, if there was one, its parts and what came since."""
-    folder = at(files.path) / "_log"
+    folder = bookkeeping(at(files.path)) / "log"
     newest = max((name for name in names(folder) if name.endswith(".checkpoint.json")), default=None)
     kept = {f"parts/{part[0]}" for part in json.loads((folder / newest).read_text())["parts"]} if newest else set()
     left = set(sizes(folder)) - {newest}

@@ -13,15 +13,22 @@ from typing import Any
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError, StorageError, UnknownOutcomeError
+from airflow_partitions.errors import (
+    ConflictError,
+    InvalidDefinitionError,
+    StorageError,
+    StoredError,
+    UnknownOutcomeError,
+)
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem import exchange
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot
 from airflow_partitions.storage.stores import commit_log, journal
-from airflow_partitions.storage.stores.journal import COMMITS, Move
+from airflow_partitions.storage.stores.journal import COMMITS, Move, Places
 
 LETTERS = PartitionBySequence(list("abcd"), name="letter")
 
@@ -35,6 +42,10 @@ def files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
         for letter in "abc":
             put(commit, letter, "old")
     return made
+
+
+def aside(files: Files) -> Path:
+    return Path(str(bookkeeping(Path(files.path))))
 
 
 def put(commit: Commit, letter: str, text: str, mode: str = "overwrite") -> None:
@@ -73,11 +84,11 @@ def test_what_a_file_system_refuses_is_taken_back(
 ) -> None:
     calls, do = [0], Move.do
 
-    def refuse(move: Move, root: Path) -> None:
+    def refuse(move: Move, places: Places) -> None:
         calls[0] += 1
         if calls[0] == failing:
-            raise OSError(code, os.strerror(code), str(root / move.directory))
-        do(move, root)
+            raise OSError(code, os.strerror(code), str(places.root / move.directory))
+        do(move, places)
         assert content(files) == OLD  # nobody sees a part
 
     monkeypatch.setattr(Move, "do", refuse)
@@ -95,8 +106,8 @@ def test_readers_of_one_partition_see_the_old_while_it_is_made(files: Files, mon
     seen: list[Any] = []
     do = Move.do
 
-    def look(move: Move, root: Path) -> None:
-        do(move, root)
+    def look(move: Move, places: Places) -> None:
+        do(move, places)
         seen.append([files.exists(letter) for letter in "abcd"])
         a = files.get("a")
         assert a is not None
@@ -111,17 +122,17 @@ def test_a_reader_amid_the_moves_looks_again(files: Files, monkeypatch: pytest.M
     """The old content moves on right after a reader has found it."""
     kept, do, late = Move.kept, Move.do, list[Callable[[], None]]()
 
-    def find(move: Move, root: Path) -> Path:
-        found = kept(move, root)
+    def find(move: Move, places: Places) -> Path:
+        found = kept(move, places)
         if late:
             late.pop()()
         return found
 
-    def hold(move: Move, root: Path) -> None:
+    def hold(move: Move, places: Places) -> None:
         if move.directory != "letter=a":
-            do(move, root)
+            do(move, places)
             return
-        late.append(lambda: do(move, root))
+        late.append(lambda: do(move, places))
         assert content(files) == OLD
         assert not late
 
@@ -132,7 +143,7 @@ def test_a_reader_amid_the_moves_looks_again(files: Files, monkeypatch: pytest.M
 
 
 def test_a_damaged_journal_is_named(files: Files) -> None:
-    (Path(files.path) / COMMITS / f"{7:020}{journal._PENDING}").write_text("{")
+    (aside(files) / COMMITS / f"{7:020}{journal._PENDING}").write_text("{")
     with pytest.raises(StorageError, match="is damaged"):
         content(files)
     with pytest.raises(StorageError, match="is damaged"):
@@ -140,13 +151,13 @@ def test_a_damaged_journal_is_named(files: Files) -> None:
 
 
 def test_a_damaged_lock_is_named(files: Files) -> None:
-    (Path(files.path) / "_publish.lock").write_text("x")
+    (aside(files) / "publish.lock").write_text("x")
     with pytest.raises(StorageError, match="expected the number of a commit"):
         Commit(files)
 
 
 def test_a_damaged_schema_is_named(files: Files) -> None:
-    (Path(files.path) / "_schema.json").write_text("{")
+    (aside(files) / "schema.json").write_text("{")
     with pytest.raises(StorageError, match="say evolve=True"):
         change_all(files)
     assert content(files) == OLD
@@ -161,7 +172,7 @@ def test_an_older_try_is_refused(files: Files) -> None:
     with pytest.raises(ConflictError, match="the older try 1"), commit:
         pass
     assert content(files) == {**OLD, "a": ["second"]}
-    assert not list((Path(files.path) / "_staging").iterdir())
+    assert not list((aside(files) / "staging").iterdir())
 
 
 @pytest.fixture(params=[False, True], ids=["folders", "log"])
@@ -218,7 +229,8 @@ def test_a_dry_run_removes_nothing(files: Files) -> None:
     change_all(files)
     later = datetime.now(UTC) + timedelta(days=8)
     told = clean(files, now=later, dry_run=True)
-    assert {path.parent.name for path in told} == {"_commits", "_replaced"}
+    kinds = {Path(str(path)).relative_to(aside(files)).parts[0] for path in told}
+    assert kinds == {"commits", "replaced", "partitions"}
     assert all(Path(str(path)).exists() for path in told)
     assert clean(files, now=later) == told
     assert clean(files, now=later) == []
@@ -252,4 +264,46 @@ def test_files_of_a_commit_whose_answer_was_lost_stay(
     assert [Path(path).name for partition in files.list() for path in partition.paths] == ["x"] * stored
     clean(files, now=datetime.now(UTC) + timedelta(days=99))
     assert files.exists("a") == stored
-    assert len([path for path in Path(files.path).rglob("x*") if path.is_file()]) == stored
+    assert len([path for path in aside(files).rglob("x*") if path.is_file()]) == stored
+
+
+@pytest.mark.parametrize("mode", ["create", "append", "overwrite"])
+@pytest.mark.parametrize("gone", ["dropped", "all dropped", "truncated"])
+def test_es10_what_is_dropped_in_a_commit_may_be_written_in_it(empty: Files, mode: str, gone: str) -> None:
+    append(empty, Attempt("dag", "other", 1), "old")
+    with Commit(empty) as commit:
+        if gone == "truncated":
+            commit.truncate("a")
+        else:
+            commit.drop(None if gone == "all dropped" else "a")
+        put(commit, "a", "new", mode)
+    assert texts(empty) == ["new"]
+
+
+def test_es10_a_partition_is_written_once_in_a_commit(empty: Files) -> None:
+    append(empty, Attempt("dag", "other", 1), "old")
+    commit = Commit(empty)
+    put(commit, "a", "new", "overwrite")
+    for again in (lambda: put(commit, "a", "newer", "append"), lambda: commit.truncate("a")):
+        with pytest.raises(StoredError, match=r"'a' was written by this commit before; expected all of its files"):
+            again()
+    commit.drop("a")
+    commit.publish()
+    assert not empty.exists("a")
+
+
+@pytest.mark.parametrize("folder", ["replaced", "staging", "listings", "partitions", "commits"])
+def test_ea11_a_link_in_the_bookkeeping_leads_to_nothing_that_is_removed(tmp_path: Path, folder: str) -> None:
+    files = Files(str(tmp_path / "lake"), format="text", partition=LETTERS)
+    append(files, Attempt("dag", "run", 1), "x")
+    theirs = tmp_path / "theirs" / "20200101T000000Z-x"
+    theirs.mkdir(parents=True)
+    for name in ("precious", f"{1:020}.done.json"):
+        (theirs / name).write_text("")
+        (theirs.parent / name).write_text("")
+    link = aside(files) / folder
+    if link.exists():
+        link.rename(aside(files) / "away")
+    link.symlink_to(tmp_path / "theirs")
+    assert clean(files, now=datetime.now(UTC) + timedelta(days=99)) == []
+    assert len([path for path in (tmp_path / "theirs").rglob("*") if path.is_file()]) == 4

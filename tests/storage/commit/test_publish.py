@@ -15,12 +15,14 @@ from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ConflictError, ResultError, StorageError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
-from airflow_partitions.storage.metadata.partition_metadata import METADATA_FILE, PartitionMetadata, read_metadata
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.directory_store import REPLACED
 from airflow_partitions.storage.stores.open import open_staging
+from airflow_partitions.storage.stores.records import RECORDS
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
@@ -53,10 +55,21 @@ def files(storage: Parquet) -> list[str]:
     return sorted(p.name for p in Path(storage.path_of(EWR)).iterdir() if p.name[0] not in "_.")
 
 
+def aside(storage: Parquet) -> Path:
+    return Path(str(bookkeeping(Path(storage.path))))
+
+
+def record(storage: Parquet) -> Path:
+    (path,) = (aside(storage) / RECORDS).rglob("*.json")
+    return path
+
+
 def test_first_publication(storage: Parquet) -> None:
     metadata = put(storage, attempt(1), "a", "b")
     assert files(storage) == ["a", "b"]
-    assert read_metadata(Path(storage.path_of(EWR))) == metadata
+    partition = storage.get(EWR)
+    assert partition is not None
+    assert partition.content.metadata == metadata
     assert (metadata.key, metadata.rows, metadata.files, metadata.bytes) == ("EWR", 2, 2, 2)
     assert not storage.exists(JFK)
 
@@ -68,8 +81,8 @@ def test_a_rerun_replaces_exactly_its_own_partition(storage: Parquet) -> None:
     put(storage, attempt(2), "c")
     assert files(storage) == ["c"]
     assert (Path(storage.path_of(JFK)) / "j").exists()
-    replaced = [p.name for p in (Path(storage.path) / REPLACED).rglob("*") if p.is_file()]
-    assert sorted(replaced) == [METADATA_FILE, "a", "b"]
+    replaced = [p.name for p in (aside(storage) / REPLACED).rglob("*") if p.is_file() and p.stat().st_size]
+    assert sorted(replaced) == ["a", "b"]
 
 
 def test_an_older_try_never_publishes_over_a_newer_one(storage: Parquet) -> None:
@@ -109,14 +122,28 @@ def test_files_that_are_not_those_written_are_refused(storage: Parquet, change: 
 
 def test_a_broken_marker_is_named(storage: Parquet) -> None:
     put(storage, attempt(1), "a")
-    (Path(storage.path_of(EWR)) / METADATA_FILE).write_text("{}")
+    record(storage).write_text("{}")
     with pytest.raises(StorageError, match="is not a partition's metadata"):
         put(storage, attempt(2), "b")
     assert files(storage) == ["a"]
 
 
-def test_partitions_of_others_have_no_marker(tmp_path: Path) -> None:
-    assert read_metadata(tmp_path) is None
+def test_partitions_of_others_have_no_marker(storage: Parquet) -> None:
+    Path(storage.path_of(EWR)).mkdir(parents=True)
+    partition = storage.get(EWR)
+    assert partition is not None
+    assert partition.metadata == {}
+
+
+def test_partitions_whose_record_is_lost_are_like_those_of_others(storage: Parquet) -> None:
+    put(storage, attempt(1), "a")
+    record(storage).unlink()
+    partition = storage.get(EWR)
+    assert partition is not None
+    assert partition.metadata == {}
+    assert list(partition.files) == ["a"]
+    put(storage, attempt(2), "b")
+    assert files(storage) == ["b"]
 
 
 def test_concurrent_publishers_of_one_partition(storage: Parquet) -> None:
@@ -178,7 +205,7 @@ def test_a_killed_publisher_leaves_no_lock(storage: Parquet, tmp_path: Path) -> 
         "import sys, time; from pathlib import Path; from airflow_partitions.storage.stores import folders as p\n"
         "with p.locked(Path(sys.argv[1])):\n    print('locked', flush=True)\n    time.sleep(60)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code, storage.path], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([sys.executable, "-c", code, str(aside(storage))], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     with child.stdout:
         assert child.stdout.readline() == "locked\n"
@@ -220,22 +247,23 @@ def test_cleaning_keeps_what_is_young(storage: Parquet) -> None:
     put(storage, attempt(2), "b")
     assert clean(storage.path) == []
     later = datetime.now(UTC) + timedelta(hours=25)
-    (removed,) = clean(storage.path, now=later)
+    removed, its_record = clean(storage.path, now=later)
     assert removed.parent.name == REPLACED
-    assert len(folders(lambda: Path(storage.path) / STAGING)) == 2
+    assert its_record == aside(storage) / RECORDS / "airport=EWR" / its_record.name
+    assert len(folders(lambda: aside(storage) / STAGING)) == 2
     clean(storage.path, now=later + timedelta(days=7))
-    assert folders(lambda: Path(storage.path) / STAGING) == []
+    assert folders(lambda: aside(storage) / STAGING) == []
     assert files(storage) == ["b"]
 
 
 def test_cleaning_leaves_other_files_alone(storage: Parquet) -> None:
     put(storage, attempt(1), "a")
-    (Path(storage.path) / REPLACED / "mine").mkdir(parents=True)
+    (aside(storage) / REPLACED / "mine").mkdir(parents=True)
     assert clean(storage.path, now=datetime.now(UTC) + timedelta(hours=100)) == []
 
 
 def test_marker_is_json_for_everyone(storage: Parquet) -> None:
     put(storage, attempt(3), "a")
-    form = json.loads((Path(storage.path_of(EWR)) / METADATA_FILE).read_text())
+    form = json.loads(record(storage).read_text())
     assert form["attempt"]["number"] == 3
     assert form["version"] == 1

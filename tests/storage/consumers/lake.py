@@ -7,6 +7,7 @@ from pathlib import Path
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.storage import Parquet
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 
@@ -31,6 +32,10 @@ def days(*numbers: int) -> list[str]:
     return [f"2013-01-{day:02}" for day in numbers]
 
 
+def aside(files: Parquet) -> Path:
+    return Path(str(bookkeeping(Path(files.path))))
+
+
 def state(files: Parquet, name: str = "default") -> Path:
     """The file that holds the checkpoint now."""
-    return max((Path(files.path) / "_consumers" / name).glob("*.json"))
+    return max((aside(files) / "consumers" / name).glob("*.json"))

@@ -16,7 +16,7 @@ from airflow_partitions.errors import (
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.consumers.batch import up_to_bytes
 from airflow_partitions.storage.consumers.consumer import Consumer
-from tests.storage.consumers.lake import DAYS, add, days
+from tests.storage.consumers.lake import DAYS, add, aside, days
 
 
 def test_what_was_confirmed_is_not_given_again_and_late_partitions_are(files: Parquet) -> None:
@@ -81,7 +81,7 @@ def test_limit_and_acceptor(files: Parquet) -> None:
 
 def test_an_acceptor_that_takes_nothing_lends_nothing(files: Parquet) -> None:
     assert not Consumer(files).take(accept=lambda partitions: False)
-    assert not (Path(files.path) / "_consumers").exists()
+    assert not aside(files).exists()
 
 
 def test_an_empty_batch_writes_nothing_and_is_confirmed_once(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class TestRefused:
         Consumer(files).take().confirm()
         state(files).write_text(text)
         for use in (lambda c: c.take(), lambda c: c.pending(), lambda c: c.confirm("x"), lambda c: c.checkpoint):
-            with pytest.raises(CheckpointError, match=r"_consumers/default' is no checkpoint.*restore it"):
+            with pytest.raises(CheckpointError, match=r"consumers/default' is no checkpoint.*restore it"):
                 use(Consumer(files))
         assert state(files).read_text() == text
 
