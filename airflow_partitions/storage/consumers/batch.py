@@ -36,7 +36,7 @@ class Lender(Protocol):
     def confirm(self, batch: str) -> None:
         """Record that *batch* is consumed."""
 
-    def put_back(self, batch: str) -> None:
+    def put_back(self, batch: str, *, failed: bool = False) -> None:
         """Give *batch* back."""
 
     def renew(self, batch: str) -> None:
@@ -84,15 +84,16 @@ class Batch(Sequence[StoredPartition]):
             self._consumer.confirm(self.id)
         self._ended = "confirmed"
 
-    def put_back(self) -> None:
+    def put_back(self, *, failed: bool = False) -> None:
         """Give the partitions back, for whoever takes them next. A lease that was lost is no error.
 
+        :param failed: count it as a failure of each, as an exception in the block does.
         :raises ConfirmedError: if they were confirmed.
         """
         if self._ended == "confirmed":
             raise ConfirmedError(f"batch {self.id!r} was confirmed; it can't be put back")
         if self._partitions:
-            self._consumer.put_back(self.id)
+            self._consumer.put_back(self.id, failed=failed)
         self._ended = "put back"
 
     def renew(self) -> None:
@@ -125,7 +126,7 @@ class Batch(Sequence[StoredPartition]):
             if error is None:
                 self.confirm()
             else:
-                self.put_back()
+                self.put_back(failed=True)
 
     def __len__(self) -> int:
         return len(self._partitions)

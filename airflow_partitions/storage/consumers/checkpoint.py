@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -51,6 +52,7 @@ class Checkpoint:
     :ivar returned: partitions beyond the watermark that were lent and came back.
     :ivar leases: what is being worked on, by batch.
     :ivar confirmed: partitions of the last confirmed batches, by batch.
+    :ivar failures: how often the work on a partition has failed since it was last consumed; none that has not.
     """
 
     dataset: str
@@ -59,6 +61,7 @@ class Checkpoint:
     returned: frozenset[str] = frozenset()
     leases: Mapping[str, Lease] = attrs.field(factory=dict)
     confirmed: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    failures: Mapping[str, int] = attrs.field(factory=dict)
 
     @property
     def lent(self) -> frozenset[str]:
@@ -102,19 +105,35 @@ class Checkpoint:
         returned = self.returned - set(lease.partitions)
         return attrs.evolve(self, leases={**self.leases, batch: lease}, returned=returned)
 
-    def put_back(self, *batches: str) -> Checkpoint:
-        """With the leases of *batches* ended; nothing of them is consumed."""
+    def put_back(self, *batches: str, failed: bool = False) -> Checkpoint:
+        """With the leases of *batches* ended; nothing of them is consumed.
+
+        :param failed: whether that is so because the work on them failed.
+        """
         ended = [self.leases[batch].partitions for batch in batches if batch in self.leases]
         leases = {batch: lease for batch, lease in self.leases.items() if batch not in batches}
-        return attrs.evolve(self, leases=leases, returned=self.returned.union(*ended) - self.consumed)
+        failures = dict(self.failures)
+        for partition in chain.from_iterable(ended) if failed else ():
+            failures[partition] = failures.get(partition, 0) + 1
+        returned = self.returned.union(*ended) - self.consumed
+        return attrs.evolve(self, leases=leases, returned=returned, failures=failures)
+
+    def skip(self, partitions: AbstractSet[str]) -> Checkpoint:
+        """With *partitions* left for later: the watermark waits for them."""
+        return attrs.evolve(self, returned=self.returned | partitions)
 
     def without(self, missing: AbstractSet[str]) -> Checkpoint:
         """With nothing to wait for among the partitions *missing* from the dataset."""
-        return attrs.evolve(self, returned=self.returned - missing)
+        return attrs.evolve(self, returned=self.returned - missing).forgive(missing)
+
+    def forgive(self, partitions: AbstractSet[str]) -> Checkpoint:
+        """With the failures of *partitions* forgotten."""
+        failures = {partition: count for partition, count in self.failures.items() if partition not in partitions}
+        return attrs.evolve(self, failures=failures)
 
     def expire(self, now: datetime) -> Checkpoint:
-        """With the leases ended whose time is over."""
-        return self.put_back(*(batch for batch, lease in self.leases.items() if lease.until <= now))
+        """With the leases ended whose time is over: whoever had them has failed."""
+        return self.put_back(*(batch for batch, lease in self.leases.items() if lease.until <= now), failed=True)
 
     def confirm(self, batch: str, watermarked: Layout | None = None) -> Checkpoint:
         """With the partitions of *batch* consumed.
@@ -130,7 +149,7 @@ class Checkpoint:
             leases={other: lease for other, lease in self.leases.items() if other != batch},
             consumed=self.consumed | set(done),
             confirmed=dict([*kept, (batch, done)]),
-        )
+        ).forgive(set(done))
         return later if watermarked is None else later.move_watermark(watermarked)
 
     def move_watermark(self, layout: Layout) -> Checkpoint:
@@ -156,6 +175,7 @@ class Checkpoint:
             "returned": sorted(self.returned),
             "leases": {batch: lease.to_json() for batch, lease in self.leases.items()},
             "confirmed": {batch: list(partitions) for batch, partitions in self.confirmed.items()},
+            "failures": dict(self.failures),
         }
         return json.dumps(form, separators=(",", ":"))
 
@@ -175,6 +195,7 @@ class Checkpoint:
                 frozenset(_texts(form["returned"])),
                 {batch: Lease.from_json(lease) for batch, lease in form["leases"].items()},
                 {batch: _texts(partitions) for batch, partitions in form["confirmed"].items()},
+                {partition: _number(count) for partition, count in form["failures"].items()},
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise CheckpointError(
@@ -190,6 +211,12 @@ def _check_version(given: Any) -> None:
 def _text(given: Any) -> str:
     if not isinstance(given, str):
         raise TypeError(f"{given!r} is no text")
+    return given
+
+
+def _number(given: Any) -> int:
+    if type(given) is not int:
+        raise TypeError(f"{given!r} is no number")
     return given
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
 import socket
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 import attrs
 
 from airflow_partitions.errors import CheckpointError, InvalidDefinitionError, MissingInputError
+from airflow_partitions.keys import Key
 from airflow_partitions.storage.consumers.batch import Acceptor, Batch
 from airflow_partitions.storage.consumers.checkpoint import Checkpoint, rank
 from airflow_partitions.storage.consumers.lease import Lease
@@ -24,12 +28,17 @@ from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.scan.snapshot import inventory
+from airflow_partitions.storage.scan.plan import Where, list_
+from airflow_partitions.storage.scan.snapshot import inventory, stored
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 #: Folder of the checkpoints, in the bookkeeping of a dataset.
 CONSUMERS = "consumers"
+#: How many keys a warning has.
+_SHOWN = 5
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+_log = logging.getLogger(__name__)
 
 
 class Consumer:
@@ -46,6 +55,7 @@ class Consumer:
 
     :param dataset: what is consumed.
     :param name: what it is consumed for.
+    :param where: only these partitions, as for :meth:`.Files.list`: a filter, a selection, or keys.
     :param state: folder of the checkpoint; by default in the bookkeeping of the dataset.
     :param checkpoint: how to tell what is past the checkpoint: the key to start after as text, or a mapping with
         ``comparison_func`` and ``force_checkpoint`` (see :class:`.PastCheckpoint`). By default every partition is
@@ -54,6 +64,8 @@ class Consumer:
     :param lease: how long a batch is lent, unless it is renewed. Clocks of the processes must agree better than that.
     :param holder: a name for who takes. What it held before goes back when it takes again: a task that is tried again
         need not wait for the lease of its last try. By default every batch has a holder of its own.
+    :param max_failures: a partition whose work has failed so often is set aside: see :attr:`failures`. Its last try is
+        in a batch of its own, so that others are not set aside with it. By default it comes again and again.
     :param clock: tells the time, if not the machine's.
     :raises InvalidDefinitionError: if nothing is written to the dataset, and *state* is not given.
     """
@@ -63,11 +75,13 @@ class Consumer:
         dataset: Dataset,
         name: str = "default",
         *,
+        where: Where = None,
         state: str | None = None,
         checkpoint: str | Mapping[str, str | None] | None = None,
         ready: Ready | None = None,
         lease: timedelta = timedelta(minutes=15),
         holder: str | None = None,
+        max_failures: int | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         if not _NAME.fullmatch(name):
@@ -81,8 +95,12 @@ class Consumer:
                 f"storage {dataset.path!r} has ownership='read-only', nothing is written there; give state= a folder"
                 " of your own"
             )
+        if max_failures is not None and max_failures < 1:
+            raise InvalidDefinitionError(f"max_failures={max_failures} takes nothing; expected at least 1, or None")
         self.dataset = dataset
         self.name = name
+        self._where = where
+        self._max_failures = max_failures
         self.lease = lease
         self._comparison = PastCheckpoint.of(checkpoint)
         self._ready = ready
@@ -105,26 +123,55 @@ class Consumer:
         """
         return self._read(self._record.read())
 
+    @property
+    def failures(self) -> dict[str, int]:
+        """How often the work on a partition has failed, by the text of its key: of those that have, and that wait.
+
+        With ``max_failures`` those with so many are set aside, until :meth:`retry`.
+        """
+        key_of = self.dataset.layout.key_of
+        return {str(key_of(directory)): count for directory, count in self._current(self.checkpoint).failures.items()}
+
+    def retry(self, *keys: Key | Any) -> None:
+        """Forget the failures of the partitions *keys*, or of all: what was set aside is given out again."""
+        layout = self.dataset.layout
+        directories = {layout.directory_of(layout.key(key)) for key in keys}
+        self._change(lambda found: found.forgive(directories if keys else found.failures.keys()))
+
     def pending(self) -> list[StoredPartition]:
         """The partitions that could be taken now, in the order of their keys."""
-        return self._free(list(inventory(self.dataset)), self._current(self.checkpoint))
+        return self._free(self._listed(), self._current(self.checkpoint))
 
-    def take(self, limit: int | None = None, accept: Acceptor | None = None) -> Batch:
+    def take(
+        self,
+        limit: int | None = None,
+        accept: Acceptor | None = None,
+        *,
+        skip: Callable[[StoredPartition], bool] | None = None,
+    ) -> Batch:
         """Borrow partitions that are to be consumed, in the order of their keys; perhaps none.
 
+        With ``max_failures``, those that have failed come after all others.
+
         :param limit: at most so many.
-        :param accept: asked about each, with those before it: see :func:`.batch.up_to_bytes`.
+        :param accept: asked about each, with those before it: see :func:`.batch.up_to_bytes`. After its first no,
+            nothing more is taken.
+        :param skip: asked about each: whether it is left for another time.
         :raises CheckpointError: if the checkpoint is damaged, or that of another dataset.
         """
         if limit is not None and limit < 1:
             raise InvalidDefinitionError(f"limit={limit} takes nothing; expected at least 1, or None")
         id, taken = secrets.token_hex(8), list[StoredPartition]()  # noqa: A001
-        listed = list(inventory(self.dataset))
+        listed = self._listed()
 
         def lend(found: Checkpoint) -> Checkpoint:
             current = self._current(found)
-            current = current.without(current.returned - {partition.directory for partition in listed})
-            taken[:] = _accepted(self._free(listed, current)[:limit], accept)
+            current = current.without(current.returned - self._stored(current.returned, listed))
+            free = self._in_turn(self._free(listed, current), current)
+            kept = [partition for partition in free if skip is None or not skip(partition)]
+            if self._comparison.marks:
+                current = current.skip({partition.directory for partition in free} - {p.directory for p in kept})
+            taken[:] = sorted(_accepted(kept[:limit], accept), key=lambda partition: rank(partition.key))
             if not taken:
                 return current
             holder = self._holder or f"{socket.gethostname()}:{os.getpid()}:{id}"
@@ -142,10 +189,10 @@ class Consumer:
         :raises MissingInputError: if one of its partitions was removed.
         """
         directories = self.checkpoint.partitions_of(id)
-        stored = {partition.directory: partition for partition in inventory(self.dataset)}
-        if missing := [directory for directory in directories if directory not in stored]:
+        partitions = {partition.directory: partition for partition in inventory(self.dataset)}
+        if missing := [directory for directory in directories if directory not in partitions]:
             raise MissingInputError(f"{missing[:3]} of batch {id!r} are no longer in {self.dataset.path!r}")
-        return Batch(self, id, [stored[directory] for directory in directories])
+        return Batch(self, id, [partitions[directory] for directory in directories])
 
     def confirm(self, batch: str) -> None:
         """Record that *batch* is consumed; see :meth:`.Batch.confirm`."""
@@ -159,12 +206,12 @@ class Consumer:
         self._change(confirmed)
         self._own.update(done)
 
-    def put_back(self, batch: str) -> None:
+    def put_back(self, batch: str, *, failed: bool = False) -> None:
         """Give *batch* back; see :meth:`.Batch.put_back`."""
 
         def given_back(found: Checkpoint) -> Checkpoint:
             found.check_unconfirmed(batch)
-            return found.put_back(batch)
+            return found.put_back(batch, failed=failed)
 
         self._change(given_back)
 
@@ -179,7 +226,41 @@ class Consumer:
         taken = checkpoint.lent | self._own
         there = (partition for partition in listed if partition.directory not in taken)
         past = self._comparison.past(checkpoint, self.dataset.layout.definition, there)
-        return sorted(filter(self._is_ready, past), key=lambda partition: rank(partition.key))
+        free = sorted(filter(self._is_ready, past), key=lambda partition: rank(partition.key))
+        aside = self._set_aside(checkpoint)
+        if left := [str(partition.key) for partition in free if partition.directory in aside]:
+            _log.warning(
+                "%d partitions of %r are set aside for %r, after %d failures: %s; retry() gives them out again",
+                len(left), self.dataset.path, self.name, self._max_failures, ", ".join(left[:_SHOWN]),
+            )  # fmt: skip
+        return [partition for partition in free if partition.directory not in aside]
+
+    def _set_aside(self, checkpoint: Checkpoint) -> frozenset[str]:
+        """Partitions that have failed too often."""
+        if self._max_failures is None:
+            return frozenset()
+        return frozenset(each for each, count in checkpoint.failures.items() if count >= self._max_failures)
+
+    def _in_turn(self, free: list[StoredPartition], checkpoint: Checkpoint) -> list[StoredPartition]:
+        """Those of the *free* partitions that may be in one batch: what has failed comes later, and at last alone."""
+        if self._max_failures is None:
+            return free
+        failures = checkpoint.failures
+        ordered = sorted(free, key=lambda partition: failures.get(partition.directory, 0))  # else in order
+        last = self._max_failures - 1
+        together = [partition for partition in ordered if not last or failures.get(partition.directory, 0) < last]
+        return together or ordered[:1]
+
+    def _listed(self) -> list[StoredPartition]:
+        return list(list_(self.dataset, self._where))
+
+    def _stored(self, directories: AbstractSet[str], listed: list[StoredPartition]) -> set[str]:
+        """Those of *directories* that are still partitions of the dataset."""
+        there = {partition.directory for partition in listed}
+        if self._where is not None:  # they may be of consumers with other filters
+            keys = [self.dataset.layout.key_of(directory) for directory in directories - there]
+            there |= {partition.directory for partition in stored(self.dataset, keys)}
+        return there
 
     def _is_ready(self, partition: StoredPartition) -> bool:
         return self._ready is None or self._ready.holds(partition, dict(self.dataset.credentials), self._clock())
@@ -188,7 +269,7 @@ class Consumer:
         """What is *found*, without leases that are over and those of an earlier try of the same holder."""
         current = found.expire(self._clock())
         mine = (batch for batch, lease in current.leases.items() if lease.holder == self._holder)
-        return current.put_back(*mine)
+        return current.put_back(*mine, failed=True)
 
     def _change(self, function: Callable[[Checkpoint], Checkpoint]) -> None:
         def changed(text: str | None) -> str | None:
