@@ -36,7 +36,7 @@ def test_es_consumers_of_one_name_share_what_their_filters_leave(flights: Parque
     lost = newark.take()
     lost.put_back()
     rest.take().confirm()
-    assert newark.checkpoint.returned == {"day=2013-01-01/airport=EWR", "day=2013-01-02/airport=EWR"}
+    assert newark.checkpoint.returned == {"date=2013-01-01/airport=EWR", "date=2013-01-02/airport=EWR"}
     newark.take().confirm()
     assert not Consumer(flights).take()
 
