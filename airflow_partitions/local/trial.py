@@ -72,7 +72,8 @@ def try_partition(
     timetable = getattr(getattr(task, "dag", None), "timetable", None)
     if not isinstance(timetable, PartitionTimetable) or timetable.partition is None:
         raise InvalidDefinitionError(f"{asset!r} has no partitions; expected what @asset or @spark_asset made")
-    partition = RunPartition(timetable, key, datetime.now(UTC))
+    now = datetime.now(UTC)
+    partition = RunPartition(timetable, key, now, now)
     if isinstance(task, SparkAssetOperator):
         return _try_spark(task, partition, inputs or {}, explain, spark or local_session())
     if inputs:

@@ -24,17 +24,19 @@ class RunPartition(Partition):
 
     :param timetable: of the run's Dag.
     :param key: the run's key, or its text.
-    :param start: when the run began, aware.
+    :param run_after: when the run was due or asked for, aware: what a rule takes for now.
+    :param start: when the run began, aware; later than it began first, if it was cleared.
     :param additions: called for the additions of keys known only at runtime, by text, the newest last.
     :raises InvalidKeyError: if the Dag's definition has no such key.
     """
 
-    __slots__ = ("_start", "_timetable")
+    __slots__ = ("_run_after", "_start", "_timetable")
 
     def __init__(
         self,
         timetable: PartitionTimetable,
         key: Any,
+        run_after: datetime,
         start: datetime,
         additions: Callable[[], Mapping[str, Addition]] | None = None,
     ) -> None:
@@ -42,12 +44,14 @@ class RunPartition(Partition):
             raise InvalidDefinitionError(f"runs of {timetable.dag_id} have no partition; their tasks add some")
         super().__init__(timetable.partition, key, additions)
         self._timetable = timetable
+        self._run_after = run_after
         self._start = start
 
     def upstream(self, asset: Asset | AssetNameRef | str) -> Selection:
-        """The partitions of an upstream asset that this one depends on, as of the moment the run began.
+        """The partitions of an upstream asset that this one depends on, by the Dag's rule for it.
 
-        It asks the API server if the Dag only names the asset.
+        What a rule takes for now is when the run was asked for: a retry gets the same. It asks the API server if the
+        Dag only names the asset.
 
         :param asset: one that the Dag is scheduled on, a reference to it by name, or its name.
         :raises InvalidDefinitionError: if the Dag is not scheduled on it; the upstream assets are in the message.
@@ -61,11 +65,11 @@ class RunPartition(Partition):
                 " What belongs together otherwise, Dependency(downstream=…, upstream=…).upstream(partition) says"
             )
         if upstreams.declared(name) is not None:
-            return upstreams.member(name).dependency.upstream(self.wrapped, now=self._start)
+            return upstreams.member(name).dependency.upstream(self.wrapped, now=self._run_after)
         from airflow_partitions.runs.materialised import AssetHistory
 
         definition = AssetHistory(asset, self._timetable).definition
-        return Dependency(self.definition, definition, upstreams.rule(name)).upstream(self.wrapped, now=self._start)
+        return Dependency(self.definition, definition, upstreams.rule(name)).upstream(self.wrapped, now=self._run_after)
 
     def upstream_at_start(self, asset: Asset | AssetNameRef | str) -> Selection:
         """Those of :meth:`upstream` that were there when the run began; it asks the API server.

@@ -98,7 +98,7 @@ for dag_id, key, texts in json.loads(sys.argv[2]):
     from types import SimpleNamespace
     from airflow.sdk.execution_time.context import MacrosAccessor
     dag = bag.dags[dag_id]
-    run = SimpleNamespace(partition_key=key, run_id="r", start_date=None)
+    run = SimpleNamespace(partition_key=key, run_id="r", run_after=None, start_date=None)
     context = {"dag": dag, "dag_run": run, "macros": MacrosAccessor()}
     told += [dag.get_template_env().from_string(text).render(context) for text in texts]
 with open(sys.argv[3], "w") as file:
