@@ -32,7 +32,7 @@ class PartitionedAsset(Asset):
 
     def __attrs_post_init__(self) -> None:
         if (produces := self._source.produces()) is not None:
-            write_extra(self, produces)
+            write_extra(self, produces, None if self.storage is None else self.storage.path)
         with self._source.create_dag(default_dag_id=self.name, function=self._function):
             self.task = self._source.create_task(self, self._function)
 

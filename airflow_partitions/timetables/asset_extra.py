@@ -47,14 +47,21 @@ class ProducedPartitions:
         return cls(from_json(data["definition"]), data["ticks"])
 
 
-def write_extra(asset: Asset, partitions: ProducedPartitions) -> None:
+def write_extra(asset: Asset, partitions: ProducedPartitions, path: str | None = None) -> None:
     """Put the *partitions* of its producer into the asset's ``extra``.
 
+    :param path: where they are stored, if the producer says it.
     :raises InvalidDefinitionError: if it is no asset.
     """
     if not hasattr(asset, "extra"):
         raise InvalidDefinitionError(f"asset={asset!r} is not an asset; expected Asset('flights')")
-    asset.extra[FIELD] = partitions.to_json()
+    asset.extra[FIELD] = partitions.to_json() | ({} if path is None else {"path": path})
+
+
+def path_of(extra: dict[str, Any]) -> str | None:
+    """Where an asset with this *extra* is stored, if its producer says it."""
+    path: str | None = extra.get(FIELD, {}).get("path")
+    return path
 
 
 def read_extra(extra: dict[str, Any]) -> ProducedPartitions | None:

@@ -1,4 +1,4 @@
-"""Parse-time checks for Dags that can never run: cycles over assets, unpartitioned consumers of partitions.
+"""Parse-time checks for Dags that can't work: cycles over assets, consumers without partitions, shared storage.
 
 They see one file; ``airflow asset-partitions doctor`` sees all.
 """
@@ -18,7 +18,7 @@ from airflow.sdk.definitions.asset import AssetNameRef
 from airflow.serialization.definitions.assets import SerializedAsset, SerializedAssetNameRef
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import read_extra
+from airflow_partitions.timetables.asset_extra import path_of, read_extra
 from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import Leaf, condition_of, leaves
 from airflow_partitions.timetables.partitioned import Partitioned
@@ -36,6 +36,7 @@ class DagNode:
 
     :ivar partitioned: whether it makes partitions.
     :ivar keyed: whether its runs have a key each, which Airflow puts on the events of all that they write.
+    :ivar paths: where the assets that it writes are stored, by their names, as far as they say it.
     """
 
     dag_id: str
@@ -43,17 +44,20 @@ class DagNode:
     writes: frozenset[str]
     partitioned: bool = True
     keyed: bool = True
+    paths: Mapping[str, str] = attrs.field(factory=dict, hash=False)
 
     @classmethod
     def of(cls, dag: Any) -> DagNode:
         """The node of a *dag* as its file declares it, or as it is serialized."""
-        outlets = (outlet for task in dag.tasks for outlet in task.outlets or ())
+        outlets = [outlet for task in dag.tasks for outlet in task.outlets or () if isinstance(outlet, _NAMED)]
+        paths = {outlet.name: path_of(getattr(outlet, "extra", {})) for outlet in outlets}
         return cls(
             dag.dag_id,
             frozenset(leaf.name for leaf in _upstreams(dag.timetable)),
-            frozenset(outlet.name for outlet in outlets if isinstance(outlet, _NAMED)),
+            frozenset(outlet.name for outlet in outlets),
             has_partitions(dag.timetable),
             isinstance(dag.timetable, PartitionTimetable) and dag.timetable.partition is not None,
+            {name: path for name, path in paths.items() if path is not None},
         )
 
 
@@ -71,6 +75,21 @@ class DeadEnd:
             f" events of its runs have the run's key, and an event with a key never starts a Dag without partitions."
             f" Start {self.consumer} by TriggerDagRunOperator in {self.producer}, let only Dags without partitions"
             f" write {self.asset!r}, or say in {self.consumer} which partitions to make of it: schedule=Partitioned(…)"
+        )
+
+
+@attrs.frozen
+class SharedPath:
+    """Two assets that are stored at one path, so that each replaces the partitions of the other."""
+
+    path: str
+    one: str
+    other: str
+
+    def __str__(self) -> str:
+        return (
+            f"assets {self.one!r} and {self.other!r} are both stored at {self.path!r}, so each would replace the"
+            " partitions of the other; give each a path of its own. Several Dags may make one asset, under one name"
         )
 
 
@@ -102,7 +121,7 @@ def check_schedule(dag: DAG) -> None:
     """Refuse a Dag whose schedule can't work.
 
     :raises AirflowClusterPolicyViolation: if a Dag without partitions waits for what is written with a key only, which
-        never starts it, or if Dags of one file wait for each other.
+        never starts it, if Dags of one file wait for each other, or if two assets of one file share a path.
     """
     upstreams = _upstreams(dag.timetable)
     if not has_partitions(dag.timetable):
@@ -117,6 +136,9 @@ def check_schedule(dag: DAG) -> None:
     file[dag.dag_id] = DagNode.of(dag)
     if cycle := next((cycle for cycle in cycles(file) if dag.dag_id in cycle), None):
         raise AirflowClusterPolicyViolation(str(cycle))
+    names = file[dag.dag_id].paths.keys()
+    if shared := next((shared for shared in shared_paths(file) if names & {shared.one, shared.other}), None):
+        raise AirflowClusterPolicyViolation(str(shared))
     if dead_end := next((end for end in dead_ends(file) if dag.dag_id in (end.producer, end.consumer)), None):
         raise AirflowClusterPolicyViolation(str(dead_end))
 
@@ -133,6 +155,14 @@ def dead_ends(nodes: Mapping[str, DagNode]) -> Iterator[DeadEnd]:
         if not node.partitioned:
             for name in sorted(node.reads & keyed.keys()):
                 yield DeadEnd(name, keyed[name], node.dag_id)
+
+
+def shared_paths(nodes: Mapping[str, DagNode]) -> Iterator[SharedPath]:
+    """Paths that two assets written by the Dags *nodes* share."""
+    stored = sorted({(path, name) for node in nodes.values() for name, path in node.paths.items()})
+    for (path, one), (other_path, other) in pairwise(stored):
+        if path == other_path:
+            yield SharedPath(path, one, other)
 
 
 def cycles(nodes: Mapping[str, DagNode]) -> Iterator[Cycle]:

@@ -17,7 +17,7 @@ from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.history.database import session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
-from airflow_partitions.timetables.cycles import DagNode, cycles, dead_ends
+from airflow_partitions.timetables.cycles import DagNode, cycles, dead_ends, shared_paths
 
 
 @attrs.frozen
@@ -83,7 +83,7 @@ def read_serialized_dags() -> SerializedDags:
                 consumers[row.dag_id] = timetable
             if isinstance(timetable, PartitionTimetable):
                 definitions.update(dict.fromkeys(nodes[row.dag_id].writes, timetable.produces.definition))
-    problems += map(str, (*cycles(nodes), *dead_ends(nodes)))
+    problems += map(str, (*cycles(nodes), *dead_ends(nodes), *shared_paths(nodes)))
     for dag_id in sorted(consumers, key=lambda dag_id: paused[dag_id]):
         if (upstreams := consumers[dag_id].upstreams) is None:
             continue

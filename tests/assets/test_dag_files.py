@@ -361,6 +361,26 @@ def test_eu1_an_asset_that_no_task_completes_is_an_import_error(read: Any, sourc
     assert said in error
 
 
+TWO_ON_ONE_PATH = """
+@spark_asset(schedule=None, partition=DAYS, storage=Parquet("/lake/same"))
+def one(spark):
+    return spark.range(1)
+
+@spark_asset(schedule=None, partition=DAYS, storage=Parquet("/lake/same/"){0})
+def two(spark):
+    return spark.range(1)
+"""
+
+
+def test_eu6_two_assets_on_one_path_are_an_import_error(read: Any) -> None:
+    (error,) = read(TWO_ON_ONE_PATH.format("")).import_errors.values()
+    assert "assets 'one' and 'two' are both stored at '/lake/same'" in error
+
+
+def test_eu6_two_dags_may_make_one_asset(read: Any) -> None:
+    assert read(TWO_ON_ONE_PATH.format(", name='one', dag_id='second'")).import_errors == {}
+
+
 def test_eu1_any_task_may_complete_the_asset(read: Any) -> None:
     bag = read(
         PLAIN.format("", ", outlets=[Asset('flights')]").replace("DAYS)", "DAYS, asset=Asset('flights'))")
