@@ -114,7 +114,8 @@ def get_commands() -> list[CLICommand]:
                     help="Say what can't work as the Dags are now",
                     description="Look at all Dags, whatever file or bundle they are in, and say what can never run:"
                     " Dags that wait for each other, upstream assets nobody makes partitions of, and Dags that can't"
-                    " be read. Exit status 1 if there is something. Changes nothing.",
+                    " be read. Exit status 1 if there is something. Also notes on the installation, which don't change"
+                    " the exit status: plugin, upkeep, executor, Spark's connection, Java, storage. Changes nothing.",
                     epilog=_DOCTOR_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.doctor.examine"),
                     args=(_OUTPUT,),

@@ -10,15 +10,19 @@ from rich.console import Console
 
 
 def examine(args: Namespace) -> None:
-    """Say what can't work as the Dags are now; exit status 1 if there is something."""
+    """Say what can't work as the Dags are now, with exit status 1, and what is worth to know of the installation."""
+    from airflow_partitions.cli.installation import notes
     from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
-    problems = read_serialized_dags().problems
+    dags = read_serialized_dags()
+    problems, about = dags.problems, list(notes(dags.paths, spark=bool(dags.paths)))
     if args.output == "json":
-        print(json.dumps({"problems": problems}))  # noqa: T201 - for scripts
+        print(json.dumps({"problems": problems, "notes": about}))  # noqa: T201 - for scripts
     else:
         for problem in problems:
             Console().print(problem, markup=False, style="yellow")
         if not problems:
             Console().print("No problem was found.")
+        for note in about:
+            Console().print(f"Note: {note}.", markup=False)
     sys.exit(1 if problems else 0)

@@ -27,12 +27,14 @@ class SerializedDags:
     :ivar consumers: Dags scheduled on assets that are not paused, by id.
     :ivar definitions: of the keys of each asset's events, by its name.
     :ivar makes: names of the assets that each Dag makes, by its id.
+    :ivar paths: where Spark assets are stored, by their names.
     :ivar problems: reasons why Dags can never run, each as a sentence.
     """
 
     consumers: Mapping[str, Partitioned]
     definitions: Mapping[str, PartitionDefinition | KeyFormat]
     makes: Mapping[str, frozenset[str]]
+    paths: Mapping[str, str]
     problems: tuple[str, ...]
 
     def definition(self, asset: str) -> PartitionDefinition | KeyFormat:
@@ -96,7 +98,8 @@ def read_serialized_dags() -> SerializedDags:
                 definitions.setdefault(name, member.key_format or member.definition)
     active = {dag_id: consumer for dag_id, consumer in consumers.items() if not paused[dag_id]}
     makes = {dag_id: node.writes for dag_id, node in nodes.items()}
-    return SerializedDags(active, definitions, makes, tuple(problems))
+    paths = {name: path for node in nodes.values() for name, path in node.paths.items()}
+    return SerializedDags(active, definitions, makes, paths, tuple(problems))
 
 
 def fingerprint(timetable: Partitioned) -> dict[str, Any]:

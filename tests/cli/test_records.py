@@ -11,6 +11,7 @@ import pytest
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.upkeep import one_round
+from airflow_partitions.upkeep.leader import Candidate
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow
@@ -110,3 +111,63 @@ def test_the_doctor_tells_what_can_never_run(
         out = capsys.readouterr().out
         assert "no Dag makes partitions of the asset 'nothing'" in " ".join(out.split())
     assert len(json.loads(out)["problems"]) == 1
+
+
+def test_eu6_the_doctor_tells_assets_of_several_files_that_share_a_path(
+    say: Say, metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = (
+        f"from airflow_partitions.storage import Parquet\n@spark_asset(schedule=None, partition=DAYS,"
+        f" storage=Parquet('{tmp_path}/same'))\ndef {name}(spark):\n    return spark.range(1)\n"
+        for name in ("one", "two")
+    )
+    metadata.parse(tmp_path, one=one, two=two)
+    with pytest.raises(SystemExit) as ill:
+        say("doctor", "--output", "json")
+    assert ill.value.code == 1
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert "assets 'one' and 'two' are both stored at" in problem
+
+
+def test_the_doctor_notes_what_the_installation_lacks(
+    say: Say, metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = tmp_path / "file"
+    locked.write_text("no folder")
+    metadata.parse(
+        tmp_path,
+        stored=f"""
+        from airflow_partitions.storage import Parquet
+
+        @spark_asset(schedule=None, partition=DAYS, storage=Parquet("{locked}/lake"))
+        def stored(spark):
+            return spark.range(1)
+        """,
+    )
+
+    def notes() -> str:
+        with pytest.raises(SystemExit) as ended:
+            say("doctor", "--output", "json")
+        assert ended.value.code == 0
+        return "\n".join(json.loads(capsys.readouterr().out)["notes"])
+
+    monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setenv("AIRFLOW__CORE__EXECUTOR", "LocalExecutor")
+    monkeypatch.setenv("AIRFLOW__SCHEDULER__TASK_QUEUED_TIMEOUT", "600")
+    text = notes()
+    assert "no upkeep process is alive" in text
+    assert "there is no connection 'spark_default'" in text
+    assert "there is no Java on this machine" in text
+    assert "task_queued_timeout is 600 seconds" in text
+    assert f"the storage of asset 'stored', {locked}/lake, can't be written here" in text
+    assert "plugin" not in text
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", "spark://master:7077")
+    monkeypatch.setenv("AIRFLOW__SCHEDULER__TASK_QUEUED_TIMEOUT", "86400")
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"21.0.2\" 2024-01-16' >&2\n")
+    java.chmod(0o755)
+    with Candidate():
+        text = notes()
+    assert text.splitlines() == [line for line in text.splitlines() if line.startswith("the storage of asset")]

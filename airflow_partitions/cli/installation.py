@@ -1,0 +1,121 @@
+"""Check of the installation: what this machine and this Airflow lack, or how they are set up."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shutil import which
+
+from airflow_partitions.errors import MissingSparkError
+
+#: Versions of Java that Spark runs on.
+_JAVA = (17, 21)
+#: Below so many seconds in the queue of the LocalExecutor a backlog of partitions begins to fail.
+_QUEUED = 3600
+
+
+def notes(paths: Mapping[str, str], *, spark: bool) -> Iterator[str]:
+    """What is worth to know of this installation, each as a sentence; none if all is well.
+
+    :param paths: where assets are stored, by their names.
+    :param spark: whether there are Spark assets.
+    """
+    yield from _plugin()
+    yield from _upkeep()
+    yield from _executor()
+    if spark:
+        yield from _spark()
+    for name, path in sorted(paths.items()):
+        yield from _storage(name, path)
+
+
+def _plugin() -> Iterator[str]:
+    from airflow import plugins_manager
+    from airflow.models.errors import ParseImportError
+    from sqlalchemy import func, select
+
+    from airflow_partitions.history.database import session
+
+    plugins, errors = plugins_manager.get_plugin_info(), plugins_manager.get_import_errors()
+    if not any(plugin["name"] == "asset_partitions" for plugin in plugins):
+        reason = "; ".join(f"{name}: {error}" for name, error in errors.items()) or "it is not among them"
+        yield f"the plugin asset_partitions is not loaded here ({reason}), so this process can't read partitioned Dags"
+    missing = ParseImportError.stacktrace.contains("No module named 'airflow_partitions'")
+    with session() as at:
+        files = at.scalar(select(func.count()).select_from(ParseImportError).where(missing))
+    if files:
+        yield (
+            f"the Dag processor has no airflow-partitions ({files} of its import errors say so); install it in the"
+            " environment of every process: API server, scheduler, Dag processor, triggerer and workers"
+        )
+
+
+def _upkeep() -> Iterator[str]:
+    from airflow_partitions.upkeep.leader import leader
+
+    if leader() is None:
+        yield (
+            "no upkeep process is alive: nothing is lost, but what came while a Dag was paused waits until one runs;"
+            " start 'airflow asset-partitions upkeep --loop' beside the scheduler, or run it by cron without --loop"
+        )
+
+
+def _executor() -> Iterator[str]:
+    from airflow.sdk.configuration import conf
+
+    executor, queued = conf.get("core", "executor"), conf.getfloat("scheduler", "task_queued_timeout")
+    if "LocalExecutor" in executor and queued < _QUEUED:
+        yield (
+            f"[scheduler] task_queued_timeout is {queued:.0f} seconds: with the LocalExecutor a task that waits longer"
+            " for a worker fails, as in a backfill of many partitions; 86400 is a safe value"
+        )
+
+
+def _spark() -> Iterator[str]:
+    from airflow.models.connection import Connection
+    from airflow.sdk.exceptions import AirflowNotFoundException
+
+    from airflow_partitions.spark.installed import check_installed
+    from airflow_partitions.spark.operator import DEFAULT_CONNECTION
+
+    try:
+        Connection.get_connection_from_secrets(DEFAULT_CONNECTION)
+    except AirflowNotFoundException:
+        yield (
+            f"there is no connection {DEFAULT_CONNECTION!r}: Spark assets that name no other one run on the machine of"
+            " their task, on two threads"
+        )
+    try:
+        check_installed()
+    except MissingSparkError as error:
+        yield f"{error}; needed where tasks run"
+    version = java_version()
+    if version not in _JAVA:
+        kind = "no Java" if version is None else f"Java {version}"
+        yield f"there is {kind} on this machine; Spark needs Java {' or '.join(map(str, _JAVA))} where tasks run"
+
+
+def java_version() -> int | None:
+    """The major version of the Java that Spark would start here; ``None`` without one."""
+    home = os.environ.get("JAVA_HOME")
+    program = Path(home, "bin", "java") if home else which("java")
+    try:
+        words = [str(program), "-version"]
+        told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(\d+)', told.stderr)
+    return None if match is None else int(match[1])
+
+
+def _storage(name: str, path: str) -> Iterator[str]:
+    if "://" in path:  # an object store: only those who have its credentials can tell
+        return
+    folder = Path(path)
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        yield f"the storage of asset {name!r}, {path}, can't be written here: {folder} is no folder of this user's"
