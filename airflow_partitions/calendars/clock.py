@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from airflow_partitions.calendars.instants import DAY, SECOND, utc
@@ -29,6 +30,9 @@ class Clock:
         self._timeline = timeline(zone)
         self._period = self._timeline.period(0)
         self._last = 0, datetime.fromtimestamp(0, zone)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _clock, (self.zone, self._dates)
 
     @property
     def dates(self) -> bool:
@@ -56,6 +60,10 @@ class Clock:
         return (
             _date_text(day) if self._dates else _date_text(day) + _time_text(time, None if self._utc else period.offset)
         )
+
+
+def _clock(zone: tzinfo, dates: bool) -> Clock:
+    return Clock(zone, dates=dates)
 
 
 @lru_cache(maxsize=4096)

@@ -6,14 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from datetime import date, datetime
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, Moment, PartitionDefinition, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, MissingPartitionError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.keyed import key_of
-from airflow_partitions.keys.value import from_json, text_of, to_json
+from airflow_partitions.keys.value import from_json, own_value, read_value, text_of, to_json
 
 
 class Addition(NamedTuple):
@@ -35,7 +34,7 @@ class KeyList(Protocol):
 
 #: The list of the task that is running; its hook before execution sets it.
 KEY_LIST: ContextVar[KeyList] = ContextVar("KEY_LIST")
-_TYPES = ("str", "int", "float", "date", "datetime", "tuple", "key")
+_TYPES = ("str", "int", "float", "date", "datetime", "time", "decimal", "uuid", "tuple", "key")
 
 
 class PartitionAtRuntime(PartitionDefinition):
@@ -82,7 +81,8 @@ class PartitionAtRuntime(PartitionDefinition):
         runs: a task that lists all there is at every tick should say so. Without, its consumers run again, and the key
         is the newest again.
 
-        :param key: int, float, str, date, aware datetime, tuple of these, or :class:`PartitionKey`.
+        :param key: int, float, str, date, aware datetime, naive time, Decimal, UUID, tuple of these, or
+            :class:`PartitionKey`.
         :param metadata: JSON to keep with the key, which consumers find in ``partition.metadata``.
         :param once: do nothing if the key is known already.
         :raises InvalidKeyError: if it can't be a key or is not allowed, or *metadata* is no JSON.
@@ -138,6 +138,7 @@ class PartitionAtRuntime(PartitionDefinition):
         value = key_of(value)
         if isinstance(value, Segment):
             value = value.value
+        value = own_value(value)
         text = _text(value)
         if len(text) > MAX_KEY_LENGTH:
             raise InvalidKeyError(
@@ -161,7 +162,7 @@ class PartitionAtRuntime(PartitionDefinition):
             return self.key(text)
         try:
             return self.key(_value(kind, rest))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, ArithmeticError) as error:
             raise InvalidKeyError(f"{text!r} is not a key of {self!r}: {error}", given=text) from None
 
     def previous(self, key: Any) -> Segment | None:
@@ -185,22 +186,11 @@ def _text(value: Any) -> str:
     plain = text_of(value)
     if isinstance(value, str):
         return f"str:{value}" if value.partition(":")[0] in _TYPES and ":" in value else value
-    if isinstance(value, int | float | date):
-        return f"{type(value).__name__}:{plain}"
     form = to_json(value)
+    if form[0] not in ("tuple", "key"):
+        return f"{form[0]}:{plain}"
     return f"{form[0]}:{json.dumps(form[1:], separators=(',', ':'), ensure_ascii=False)}"
 
 
 def _value(kind: str, rest: str) -> Any:
-    match kind:
-        case "str":
-            return rest
-        case "int":
-            return int(rest)
-        case "float":
-            return float(rest)
-        case "date":
-            return date.fromisoformat(rest)
-        case "datetime":
-            return datetime.fromisoformat(rest)
-    return from_json([kind, *json.loads(rest)])
+    return from_json([kind, *json.loads(rest)]) if kind in ("tuple", "key") else read_value(kind, rest)

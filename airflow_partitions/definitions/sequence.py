@@ -21,7 +21,8 @@ class PartitionBySequence(PartitionDefinition):
 
         airports = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
 
-    :param values: int, float, str, date, aware datetime, tuple of these, or :class:`PartitionKey` objects.
+    :param values: int, float, str, date, aware datetime, naive time, Decimal, UUID, tuple of these, or
+        :class:`PartitionKey` objects. Members of an Enum become their values, dates and times of pendulum Python's own.
     :param name: name of the dimension, in products, templates and storage columns.
     :raises InvalidDefinitionError: for no values, or two whose texts are equal.
     :raises InvalidKeyError: for a value that can't be a key.

@@ -13,7 +13,7 @@ from airflow_partitions.dependencies.dimension_rule import DimensionRule, Images
 from airflow_partitions.dependencies.rule import Sides
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
-from airflow_partitions.keys.value import Value, to_json
+from airflow_partitions.keys.value import Value, own_value, to_json
 
 
 def _lists(values: Any) -> dict[Value, tuple[Value, ...]]:
@@ -23,7 +23,7 @@ def _lists(values: Any) -> dict[Value, tuple[Value, ...]]:
             f"SegmentMap({values!r}); expected downstream values, each with a list of the upstream values it needs,"
             " such as {'east': ['EWR', 'JFK']}"
         )
-    return {value: tuple(needed) for value, needed in lists}
+    return {own_value(value): tuple(map(own_value, needed)) for value, needed in lists}
 
 
 @attrs.frozen

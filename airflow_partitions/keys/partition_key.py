@@ -6,7 +6,7 @@ import types
 from collections.abc import Collection
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Any, ClassVar, NoReturn, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NoReturn, Self, TypeGuard, Union, get_args, get_origin, get_type_hints
 from weakref import WeakSet, WeakValueDictionary
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
@@ -96,17 +96,17 @@ class PartitionKey(metaclass=PartitionKeyMeta):
     _values: tuple[Any, ...]
     _fields: ClassVar[tuple[tuple[str, Any], ...]]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        names = type(self).fields()
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        names = cls.fields()
         arguments = dict(zip(names, args, strict=False)) | kwargs
         if len(args) > len(names) or len(arguments) != len(args) + len(kwargs) or set(arguments) != set(names):
             raise InvalidKeyError(
-                f"{type(self).__name__} got {[*args, *kwargs]}; expected exactly the fields {', '.join(names)}"
+                f"{cls.__name__} got {[*args, *kwargs]}; expected exactly the fields {', '.join(names)}"
             )
-        values = tuple(
-            _converted(type(self).__name__, name, kind, arguments[name]) for name, kind in type(self)._fields
-        )
-        object.__setattr__(self, "_values", values)
+        key = object.__new__(cls)
+        values = tuple(_converted(cls.__name__, name, kind, arguments[name]) for name, kind in cls._fields)
+        object.__setattr__(key, "_values", values)
+        return key
 
     @classmethod
     def make(cls, name: str, fields: dict[str, Any]) -> PartitionKey:
@@ -141,25 +141,28 @@ class PartitionKey(metaclass=PartitionKeyMeta):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._values
 
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        """What equality goes by: texts of datetimes, because Python calls different ones equal."""
+        return type(self).__name__, type(self).fields(), tuple(map(_identity, self._values))
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionKey) or type(self).__name__ != type(other).__name__:
-            return NotImplemented
-        return (type(self).fields(), self._values) == (type(other).fields(), other._values)
+        return self._identity == other._identity if isinstance(other, PartitionKey) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self._values))
+        return hash(self._identity)
 
-    def __lt__(self, other: PartitionKey) -> bool:
-        return self._values < other._values
+    def __lt__(self, other: object) -> bool:
+        return self._values < other._values if isinstance(other, PartitionKey) else NotImplemented
 
-    def __le__(self, other: PartitionKey) -> bool:
-        return self._values <= other._values
+    def __le__(self, other: object) -> bool:
+        return self == other or self < other
 
-    def __gt__(self, other: PartitionKey) -> bool:
-        return self._values > other._values
+    def __gt__(self, other: object) -> bool:
+        return self._values > other._values if isinstance(other, PartitionKey) else NotImplemented
 
-    def __ge__(self, other: PartitionKey) -> bool:
-        return self._values >= other._values
+    def __ge__(self, other: object) -> bool:
+        return self == other or self > other
 
 
 @lru_cache(maxsize=1000)
@@ -170,6 +173,13 @@ def _bare_class(name: str, fields: tuple[tuple[str, type], ...]) -> PartitionKey
 def is_partition_key(value: object) -> TypeGuard[PartitionKey]:
     """Whether *value* is a key of a :class:`PartitionKey` class."""
     return type(value) in _CHECKED
+
+
+def _identity(value: Any) -> Any:
+    """Something that is equal for values with the same text only."""
+    if type(value) is tuple:
+        return tuple(map(_identity, value))
+    return type(value).__name__, value.isoformat() if isinstance(value, date) else value
 
 
 def _check_attribute(owner: str, attribute: str, value: object, inherited: Collection[str]) -> None:
@@ -224,7 +234,12 @@ def _is_immutable(kind: Any) -> bool:
 def _converted(owner: str, name: str, kind: Any, value: Any) -> Any:
     options = _options(kind)
     if float in options and type(value) is int and int not in options:
-        return float(value)  # 1 and 1.0 are one coordinate, and need one text
+        try:
+            value = float(value)  # 1 and 1.0 are one coordinate, and need one text
+        except OverflowError:
+            raise InvalidKeyError(f"{owner}.{name} got an int too large for a float", given=value) from None
+    if type(value) is float and float in options:
+        return value + 0.0  # neither can 0.0 and -0.0 be told apart
     if any(_fits(option, value) for option in options):
         return value
     expected = " or ".join(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from airflow_partitions.keys.frozen import Frozen, fill
 from airflow_partitions.keys.interval import Interval
 from airflow_partitions.keys.segment import Segment
 from airflow_partitions.versions import check_version
 
 
-class ProductKey(Mapping[str, Any]):
+class ProductKey(Frozen, Mapping[str, Any]):
     """A mapping from dimension name to that dimension's :class:`Interval` or plain value, in the declared order.
 
     ``str()`` joins the parts by ``|``; ``|`` and ``\\`` inside a part are escaped by ``\\``.
@@ -19,9 +20,17 @@ class ProductKey(Mapping[str, Any]):
     __slots__ = ("_names", "_parts")
     __version__: ClassVar[int] = 1
 
-    def __init__(self, names: tuple[str, ...], parts: tuple[Interval | Segment, ...]) -> None:
-        self._names = names
-        self._parts = parts
+    _names: tuple[str, ...]
+    _parts: tuple[Interval | Segment, ...]
+
+    def __new__(cls, names: tuple[str, ...], parts: tuple[Interval | Segment, ...]) -> Self:
+        key = object.__new__(cls)
+        fill(key, "_names", names)
+        fill(key, "_parts", parts)
+        return key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ProductKey, (self._names, self._parts)
 
     @property
     def parts(self) -> tuple[Interval | Segment, ...]:

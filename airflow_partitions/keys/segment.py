@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Self
 
-from airflow_partitions.keys.value import Value, from_json, text_of, to_json
+from airflow_partitions.keys.frozen import Frozen, fill
+from airflow_partitions.keys.value import Value, from_json, own_value, text_of, to_json
 from airflow_partitions.versions import check_version
 
 
-class Segment:
+class Segment(Frozen):
     """A segment's *value* and its canonical *text*. Two segments are the same if value types and texts agree.
 
     Plain values are wrapped and unwrapped by the definitions; authors rarely meet this class.
@@ -20,23 +21,23 @@ class Segment:
     value: Value
     text: str
 
-    def __init__(self, value: Value, text: str) -> None:
-        object.__setattr__(self, "value", value)
-        object.__setattr__(self, "text", text)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Segment is frozen; {name!r} can't be set")
+    def __new__(cls, value: Value, text: str) -> Self:
+        segment = object.__new__(cls)
+        fill(segment, "value", value)
+        fill(segment, "text", text)
+        return segment
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Segment, (self.value, self.text)
 
     @classmethod
     def of(cls, value: Value) -> Segment:
-        """Wrap a plain *value*.
+        """Wrap a plain *value*, in the form in which it comes back from JSON.
 
         :raises InvalidKeyError: if the value is not immutable data of a supported type.
         """
-        return cls(value, text_of(value))
+        own = own_value(value)
+        return cls(own, text_of(own))
 
     def serialize(self) -> dict[str, Any]:
         """What Airflow keeps of it in an XCom."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -107,7 +108,9 @@ class Bad:
         (True, "reads like an int"), (float("nan"), "finite float"), (float("inf"), "finite float"),
         (datetime(2013, 1, 1), "aware datetime"), (None, "expected int, float, str"), ([1], "expected int, float, str"),  # noqa: DTZ001
         ({"a": 1}, "expected int"), ((), "expected int"), (("a", [1]), "expected int"), (Bad(), "Bad can't be a key"),
-        (Region.EU, "Region can't be a key; expected .*, no subclass of them"),
+        (type("Own", (str,), {})("eu"), "Own can't be a key; expected .*, no subclass of them"),
+        (time(5, tzinfo=UTC), "expected a naive time"), (Decimal("NaN"), "finite float or Decimal"),
+        (Decimal("1E+99999"), "more than 300 digits"),
         (timedelta(1), "timedelta can't be a key"),
     ],
 )  # fmt: skip
