@@ -228,4 +228,53 @@ def test_er16_a_method_of_a_key_class_can_not_be_removed() -> None:
         del PartitionKey.__hash__
 
 
-from airflow_partitions import PartitionAtRuntime, PartitionBySequence, PartitionKey, SegmentMap
+def test_er7_a_key_comes_back_as_one_of_the_authors_class_where_the_process_has_it() -> None:
+    definition = PartitionAtRuntime(name="positions")
+    back = definition.parse(definition.key(Position(1, 2, 3)).text).value
+    assert type(back) is Position
+    assert str(back) == "(1.0, 2.0, 3.0)"
+    assert back.length() == 6
+
+
+def test_er7_elsewhere_or_if_the_class_has_other_fields_now_the_fields_come_back() -> None:
+    definition = PartitionAtRuntime(name="positions")
+    for fields in ('{"x":["float",1.0],"y":["float",2.0]}', '{"z":["int",1],"y":["int",2],"x":["int",3]}'):
+        back = definition.parse(f'key:["Position",{fields}]').value
+        assert not isinstance(back, Position)
+        assert type(back).__name__ == "Position"
+        assert str(definition.key(back)) == f'key:["Position",{fields}]'
+    nowhere = 'key:["Nowhere",{"at":["tuple",["int",1],"a"]}]'
+    assert definition.parse(nowhere).value.at == (1, "a")
+    assert type(definition.parse(nowhere).value) is type(definition.parse(nowhere).value)
+
+
+class Reading(PartitionKey):
+    x: float
+    at: datetime
+
+
+NIGHT = datetime(2013, 11, 3, 1, tzinfo=ZoneInfo("America/New_York"))
+
+
+def test_ek10_equal_keys_have_the_same_text() -> None:
+    assert Reading(0.0, NIGHT) == Reading(-0.0, NIGHT)
+    assert text_of(Reading(0.0, NIGHT)) == text_of(Reading(-0.0, NIGHT))
+    others = [Reading(0.0, NIGHT), Reading(0.0, NIGHT.replace(fold=1)), Reading(0.0, NIGHT.astimezone(UTC))]
+    assert len({text_of(key) for key in others}) == len(set(others)) == 3
+    assert dict(SegmentMap({key: ["a"] for key in others}).values).keys() == set(others)
+
+
+def test_ek8_a_key_can_not_be_made_anew() -> None:
+    key = Reading(1.0, NIGHT)
+    with suppress(TypeError):
+        key.__init__(5.0, NIGHT)  # type: ignore[misc]
+    assert key.x == 1.0
+
+
+def test_ek11_keys_are_compared_with_keys_only_and_numbers_have_an_end() -> None:
+    key: Any = Reading(1.0, NIGHT)
+    for compare in (lt, le, gt, ge):
+        with pytest.raises(TypeError, match="not supported between"):
+            compare(key, 5)
+    with pytest.raises(InvalidKeyError, match="got an int too large for a float"):
+        Reading(10**400, NIGHT)
