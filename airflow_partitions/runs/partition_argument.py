@@ -35,9 +35,9 @@ def pass_partition(task: Any, partition: Partition) -> None:
     environment it passes arguments only, pickled.
     """
     function, arguments = getattr(task, "python_callable", None), getattr(task, "op_kwargs", None)
-    if not callable(function) or arguments is None:
+    if not callable(function) or not isinstance(arguments, Mapping):
         return
     signature = inspect.signature(function)
-    free = NAME in signature.parameters and NAME not in signature.bind_partial(*task.op_args).arguments
+    free = NAME in signature.parameters and NAME not in signature.bind_partial(*getattr(task, "op_args", ())).arguments
     if free and arguments.get(NAME) is None:
         task.op_kwargs = {**arguments, NAME: partition}
