@@ -46,7 +46,7 @@ class Ready:
         if self.success_file is not None and not self._has_success_file(partition, self.success_file, credentials):
             return False
         if self.settled is not None:
-            newest = max(ages(at(partition.path, credentials)).values(), default=None)
+            newest = max(ages(at(_folder(partition), credentials)).values(), default=None)
             if newest is None or newest > (now or datetime.now(UTC)) - self.settled:
                 return False
         return self.success_file is not None or bool(partition.files)
@@ -71,6 +71,15 @@ class Ready:
     def _has_success_file(
         self, partition: StoredPartition, success_file: str, credentials: Mapping[str, Any] | None
     ) -> bool:
-        levels = partition.directory.split("/")
-        above = ("/".join(levels[:depth]) for depth in range(len(levels), 0, -1))
-        return any(read(at(f"{partition.root}/{folder}/{success_file}", credentials)) is not None for folder in above)
+        folder, levels = _folder(partition), partition.directory.count("/") + 1
+        above = [folder.rsplit("/", depth)[0] if depth else folder for depth in range(levels)]
+        return any(read(at(f"{place}/{success_file}", credentials)) is not None for place in above)
+
+
+def _folder(partition: StoredPartition) -> str:
+    """Where *partition* is: others may call the folder otherwise."""
+    if partition.folder is not None:
+        return partition.folder
+    name = next(iter(partition.files), "")
+    levels = name.split("/")[: partition.directory.count("/") + 1]
+    return "/".join([partition.root, *levels]) if f"{partition.root}/{name}" in partition.paths else partition.path

@@ -21,6 +21,7 @@ from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, strip, walk
+from airflow_partitions.storage.stores.foreign_folders import by_canonical_name, name_there
 from airflow_partitions.storage.stores.journal import Journal, Move, Places, inode
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.records import RECORDS, Records
@@ -195,10 +196,16 @@ class DirectoryStore(Store):
 
     def _has(self, directory: str, moves: Mapping[str, Move]) -> bool:
         move = moves.get(directory)
-        return (self.root / directory).is_dir() if move is None else move.before is not None
+        return self._folder(directory).is_dir() if move is None else move.before is not None
+
+    def _folder(self, directory: str) -> Path:
+        """Where the partition in *directory* is while no commit is under way."""
+        return self.root / (name_there(self.root, directory) if self.read_only else directory)
 
     def _listed(self, moves: Mapping[str, Move], accept: Accept | None) -> list[str]:
         present = list(walk(str(self.root), self.columns, accept))
+        if self.read_only:
+            present = list(by_canonical_name(str(self.root), present))
         if not moves:
             return present
         kept = {move.directory for move in moves.values() if move.before is not None}
@@ -208,7 +215,7 @@ class DirectoryStore(Store):
     def _content(self, directory: str, move: Move | None) -> PartitionFiles | None:
         """What is stored in *directory*, which a commit that is under way may *move*."""
         while True:
-            folder = self.root / directory if move is None or move.before is None else move.kept(self.places)
+            folder = self._folder(directory) if move is None or move.before is None else move.kept(self.places)
             expected = inode(folder) if move is None else move.before
             if expected is None:
                 return None

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.layout.file_per_key import FilePerKeyLayout
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.stores.foreign_folders import leave_out
 from airflow_partitions.storage.stores.store import ReadOnlyStore
 
 if TYPE_CHECKING:
@@ -55,9 +56,21 @@ class FileStore(ReadOnlyStore):
         place = self.place
         filesystem, base = url_to_fs(str(place)) if isinstance(place, Path) else (place.fs, place.path)
         start = len(base.rstrip("/")) + 1
+        nameless = []
         files = filesystem.find(base, **{**self.find, "detail": True})
         for path, info in sorted(files.items()):
             below = path[start:]
             hidden = any(level[:1] in ("_", ".") for level in below.split("/"))
             if info["type"] == "file" and not hidden and below.endswith(self.layout.suffix):
-                yield below, info["size"]
+                if self._is_key(below):
+                    yield below, info["size"]
+                else:
+                    nameless.append(below)
+        leave_out(self.root, nameless, "their names can't be keys")
+
+    def _is_key(self, path: str) -> bool:
+        try:
+            self.layout.key_of(path)
+        except LayoutError:
+            return False
+        return True

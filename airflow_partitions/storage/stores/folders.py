@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airflow_partitions.storage.filesystem.filesystem import remove
-from airflow_partitions.storage.layout.escape import escape, unescape
+from airflow_partitions.storage.layout.escape import unescape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.records import Records
 
@@ -25,14 +25,12 @@ LOCK = "publish.lock"
 
 def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator[str]:
     """Folders below *folder* that have one level for each of *columns*."""
-    prefix = f"{escape(columns[0])}="
+    column = columns[0]
     try:
         with os.scandir(folder) as entries:
-            folders = (e.name for e in entries if e.name.startswith(prefix) and e.is_dir())
-            if accept is None:
-                names = sorted(folders)
-            else:
-                names = sorted(n for n in folders if accept(columns[0], unescape(n[len(prefix) :])))
+            levels = ((e.name, *e.name.partition("=")[::2]) for e in entries if "=" in e.name and e.is_dir())
+            folders = ((name, text) for name, here, text in levels if here == column or unescape(here) == column)
+            names = sorted(name for name, text in folders if accept is None or accept(column, unescape(text)))
     except (FileNotFoundError, NotADirectoryError):
         return
     for name in names:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.storage.filesystem.filesystem import sizes
-from airflow_partitions.storage.layout.escape import escape
+from airflow_partitions.storage.layout.escape import unescape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.folders import accepts
+from airflow_partitions.storage.stores.foreign_folders import by_canonical_name, name_there
 from airflow_partitions.storage.stores.store import ReadOnlyStore
 
 if TYPE_CHECKING:
@@ -36,14 +37,24 @@ class ListedStore(ReadOnlyStore):
     ) -> dict[str, PartitionFiles]:
         files: dict[str, dict[str, int]] = {}
         for directory in [""] if directories is None else directories:
-            for below, size in sizes(self.place / directory if directory else self.place).items():
-                levels = (f"{directory}/{below}" if directory else below).split("/")
+            for below, size in self._below(directory).items():
+                levels = below.split("/")
                 folder, name = "/".join(levels[: len(self.columns)]), "/".join(levels[len(self.columns) :])
                 if name and not any(part[0] in "_." for part in name.split("/")) and self._accepts(folder, accept):
-                    files.setdefault(folder, {})[f"{folder}/{name}"] = size
-        return {directory: PartitionFiles(self.root, below) for directory, below in sorted(files.items())}
+                    files.setdefault(folder, {})[below] = size
+        named = by_canonical_name(self.root, files)
+        return {name: PartitionFiles(self.root, files[folder]) for name, folder in named.items()}
+
+    def _below(self, directory: str) -> dict[str, int]:
+        """Path below the root to size, of the files in *directory*, or of all."""
+        if not directory:
+            return sizes(self.place)
+        files = sizes(self.place / directory)
+        if not files and (there := name_there(self.place, directory)) != directory:
+            directory, files = there, sizes(self.place / there)
+        return {f"{directory}/{name}": size for name, size in files.items()}
 
     def _accepts(self, directory: str, accept: Accept | None) -> bool:
-        if [level.partition("=")[0] for level in directory.split("/")] != [escape(column) for column in self.columns]:
+        if [unescape(level.partition("=")[0]) for level in directory.split("/")] != [*self.columns]:
             return False
         return accept is None or accepts(directory, accept)
