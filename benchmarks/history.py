@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from airflow import settings
 from airflow.models.asset import AssetEvent, AssetModel, AssetPartitionDagRun, PartitionedAssetKeyLog
+from airflow.models.dagrun import DagRun
 from airflow.models.serialized_dag import SerializedDagModel
 from airflow.timetables.base import Timetable, compute_rollup_fingerprint
 from airflow.utils.session import create_session
@@ -81,6 +82,23 @@ def add_windows(dag_id: str, asset: str, windows: dict[str, list[str]]) -> None:
                 for row in pending
                 for text in windows[str(row.partition_key)]
             ],
+        )
+
+
+def add_runs(dag_id: str, keys: list[str]) -> None:
+    """A queued run of the Dag for each key, as a backfill makes them at once."""
+    now = datetime.now(UTC)
+    row = {
+        "dag_id": dag_id,
+        "log_template_id": None,
+        "run_type": "manual",
+        "state": "queued",
+        "queued_at": now,
+        "run_after": now,
+    }
+    with settings.engine.begin() as connection:
+        connection.execute(
+            insert(DagRun.__table__), [row | {"run_id": f"backfill__{key}", "partition_key": key} for key in keys]
         )
 
 

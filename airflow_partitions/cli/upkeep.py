@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 def upkeep(args: Namespace) -> None:
     """One round of upkeep, or rounds until the process is ended; or whether one is alive."""
-    from airflow_partitions.upkeep import one_round
+    from airflow_partitions.upkeep import Upkeep
     from airflow_partitions.upkeep.leader import Candidate, leader
 
     if args.check:
         sys.exit(None if leader() is not None else "no upkeep process is alive")
     end = _end_on_signal() if args.loop else Event()
     reported: set[str] = set()
+    work = Upkeep()
     try:
         with Candidate() as candidate:
             while True:
-                outcome = one_round() if candidate.leads() else None
-                _report(outcome, args, reported)
+                outcome = work.round() if candidate.leads() else None
+                _report(outcome and outcome.without(reported), args, reported)
                 if not args.loop or end.wait(args.interval):
                     return
     except StorageError as error:
@@ -70,6 +71,7 @@ def reconcile(args: Namespace) -> None:
 
 def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
     """Print the outcome of a round; in a loop only what is new."""
+    reported.update(() if outcome is None else outcome.problems)
     if args.output == "json":
         if not args.loop or (outcome is not None and not outcome.idle):
             form = {"working": outcome is not None, **(outcome.to_json() if outcome else {})}
@@ -83,9 +85,7 @@ def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
         return
     reported.discard("standing by")
     for problem in outcome.problems:
-        if problem not in reported:
-            Console(stderr=True).print(f"[yellow]{problem}[/]")
-    reported.update(outcome.problems)
+        Console(stderr=True).print(problem, markup=False, style="yellow")
     if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless:
         console.print(
             f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"

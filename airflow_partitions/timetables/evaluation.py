@@ -288,6 +288,11 @@ class Evaluator:
         return fingerprints
 
 
+def refresh_history() -> None:
+    """Let evaluations of this process count all events that are committed now."""
+    _history().refresh(at_once=True)
+
+
 @cache
 def _history() -> HistoryCache:
     """The memory of this process."""

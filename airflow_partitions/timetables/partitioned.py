@@ -155,6 +155,10 @@ class Partitioned(PartitionTimetable):
             raise InvalidDefinitionError(f"{self.dag_id} is not scheduled on assets; its partitions wait for none")
         return self._evaluator.evaluate(key, _now())
 
+    def awaits(self, asset: str) -> bool:
+        """Whether *asset* is one of the Dag's upstreams."""
+        return self.upstreams is not None and asset in self.upstreams.leaves
+
     def is_blocked(self, key: str) -> bool:
         """Whether something that *key* needs is being made; for scheduler and API server."""
         return self.upstreams is not None and self._evaluator.is_blocked(key, _now())

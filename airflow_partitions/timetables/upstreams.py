@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from threading import RLock
@@ -12,6 +13,7 @@ import attrs
 from airflow.serialization.decoders import decode_asset_like
 from airflow.serialization.definitions.assets import SerializedAssetBase, SerializedAssetNameRef
 from airflow.serialization.encoders import encode_asset_like
+from airflow.timetables.base import Timetable
 from cachetools import TTLCache, cached
 
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
@@ -28,6 +30,8 @@ from airflow_partitions.timetables.ticks import Ticks, ticks_for
 
 #: Airflow drops an event whole that makes more downstream keys than its cap. Ours is above what a Dag file may ask for.
 MAX_DOWNSTREAM_KEYS = 100_000
+_PRODUCED: TTLCache[str, ProducedPartitions] = TTLCache(maxsize=10_000, ttl=10)
+_LOCK = RLock()
 
 
 @attrs.frozen(slots=False)
@@ -234,12 +238,28 @@ def check_schedulable(definition: PartitionDefinition) -> None:
         )
 
 
-@cached(TTLCache(maxsize=1000, ttl=10), lock=RLock())
+@cached(_PRODUCED, key=str, lock=_LOCK)
 def _produced(name: str) -> ProducedPartitions:
     """The partitions of the asset called *name* by the Dags that make it; read anew after ten seconds."""
     from airflow_partitions.history.producers import producing_timetables
 
-    timetables = producing_timetables(name)
+    return _agreed(name, producing_timetables(name))
+
+
+def remember_producers(producers: Mapping[str, Sequence[Timetable]]) -> None:
+    """Take in who makes which asset, by its name, so that nobody has to look it up for ten seconds."""
+    for name, timetables in producers.items():
+        with suppress(InvalidDefinitionError):
+            produced = _agreed(name, timetables)
+            with _LOCK:
+                _PRODUCED[name] = produced
+
+
+def _agreed(name: str, timetables: Sequence[Timetable]) -> ProducedPartitions:
+    """The partitions that Dags with those *timetables* make of the asset called *name*.
+
+    :raises InvalidDefinitionError: if there are none, or they disagree.
+    """
     produced = [timetable.produces for timetable in timetables if isinstance(timetable, PartitionTimetable)]
     if not produced:
         raise InvalidDefinitionError(

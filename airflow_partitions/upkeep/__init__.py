@@ -1,5 +1,5 @@
 """Upkeep of ledgers, paused consumers and pending rows, beside the scheduler. Correctness never depends on it."""
 
-from airflow_partitions.upkeep.round import Round, one_round
+from airflow_partitions.upkeep.round import Round, Upkeep, one_round
 
-__all__ = ["Round", "one_round"]
+__all__ = ["Round", "Upkeep", "one_round"]

@@ -11,7 +11,6 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
@@ -24,11 +23,11 @@ from airflow_partitions.history.new_events import SETTLED
 from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
+from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
 from airflow_partitions.upkeep.serialized_dags import fingerprint
-from airflow_partitions.versions import Report, check_version, read_form, read_number
+from airflow_partitions.versions import Report, read_form
 
 _AT_ONCE = 5_000
-_VERSION = 1
 
 
 class UpstreamEvent(NamedTuple):
@@ -175,23 +174,11 @@ def _request(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, s
 
 def _last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], report: Report) -> int | None:
     """The event up to which all is done; ``None`` if there is none for what the consumer waits for now."""
-    name = f"the last event that consumer {dag_id!r} has looked at"
-
-    def read(form: Any) -> int | None:
-        check_version(form, _VERSION, name)
-        return read_number(form["event"]) if form["fingerprint"] == _digest(prints) else None
-
-    return read_form(read_cells(at, asset_id, [_cell(dag_id)]).get(_cell(dag_id)), read, name, report)
+    cell = CONSUMER + dag_id
+    form = read_cells(at, asset_id, [cell]).get(cell)
+    last = read_form(form, LastLookedAt.from_json, "the last event that it has looked at", report)
+    return last.event if last is not None and last.is_of(prints) else None
 
 
 def _set_last_event(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any], event: int) -> None:
-    form = {"version": _VERSION, "fingerprint": _digest(prints), "event": event}
-    write_cells(at, asset_id, {_cell(dag_id): json.dumps(form)})
-
-
-def _cell(dag_id: str) -> str:
-    return f"consumer/{dag_id}"
-
-
-def _digest(prints: dict[str, Any]) -> str:
-    return blake2b(json.dumps(prints, sort_keys=True).encode(), digest_size=8).hexdigest()
+    write_cells(at, asset_id, {CONSUMER + dag_id: json.dumps(LastLookedAt.of(prints, event).to_json())})

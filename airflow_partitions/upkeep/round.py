@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
 from sqlalchemy.exc import OperationalError
 
+from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import PartitionError, StorageError
 from airflow_partitions.history.ledger import update_ledger
+from airflow_partitions.history.new_events import SETTLED, NewEvents
+from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
-from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
+from airflow_partitions.upkeep.serialized_dags import SerializedDags, fingerprint, read_serialized_dags
 from airflow_partitions.versions import Report
 
 log = logging.getLogger(__name__)
@@ -45,33 +49,97 @@ class Round:
         """Whether there was nothing to do."""
         return not (self.records or self.caught_up or self.fired or self.hopeless or self.problems)
 
+    def without(self, problems: Collection[str]) -> Round:
+        """This round, and of its problems those that are not among *problems*."""
+        return attrs.evolve(self, problems=tuple(problem for problem in self.problems if problem not in problems))
+
     def to_json(self) -> dict[str, Any]:
         """JSON form."""
         return attrs.asdict(self)
 
 
-def one_round(*, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -> Round:
-    """Bring the ledgers up to date, catch up after pauses, delete pending rows that can never fire.
+class Upkeep:
+    """Upkeep by one process.
 
-    A failure for one asset or Dag is reported, and does not keep the others.
-
-    :param harmless: so many waiting rows are left where Airflow's pages show them.
-    :param keep_fired: time for which rows that fired are kept.
+    A first round looks at all that is behind its events. Those after it look at what is new, so that an idle one asks
+    a few questions, however many assets there are; and after a while one looks at all again.
     """
-    dags = read_serialized_dags()
-    problems = dict.fromkeys(dags.problems)  # in their order, each once
-    records = caught_up = 0
-    for asset, definition in dags.definitions.items():
-        with _reporting(f"asset {asset!r}", problems) as report:
-            update = update_ledger(asset, definition, report)
-            records += update.records
-            for reason in update.malformed.values():
-                report(reason)
-    for dag_id, timetable in dags.consumers.items():
-        with _reporting(f"Dag {dag_id!r}", problems) as report:
-            caught_up += catch_up(dag_id, timetable, report)
-    hopeless = delete_hopeless(dags.consumers, harmless)
-    return Round(len(dags.definitions), records, caught_up, delete_fired(keep_fired), hopeless, tuple(problems))
+
+    def __init__(self) -> None:
+        self._events = NewEvents()
+        self._ledgers: dict[str, PartitionDefinition | KeyFormat] = {}
+        self._consumers: dict[str, dict[str, Any]] = {}
+        self._whole: datetime | None = None
+
+    def round(self, *, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -> Round:
+        """Bring the ledgers up to date, catch up after pauses, delete pending rows that can never fire.
+
+        A failure for one asset or Dag is reported, and does not keep the others.
+
+        :param harmless: so many waiting rows are left where Airflow's pages show them.
+        :param keep_fired: time for which rows that fired are kept.
+        """
+        now = datetime.now(UTC)
+        is_whole = self._whole is None or abs(now - self._whole) >= SETTLED
+        first = dict[str, int]()
+        for event in self._events.read():  # by id
+            first.setdefault(event.asset, event.id - 1)
+        dags = read_serialized_dags()
+        positions = read_positions() if is_whole else None
+        problems = dict.fromkeys(dags.problems)  # in their order, each once
+        records = self._update_ledgers(dags, positions, first, problems)
+        caught_up = self._catch_up(dags, positions, first, problems)
+        hopeless = delete_hopeless(dags.consumers, harmless, problems)
+        fired = delete_fired(keep_fired) if is_whole else 0
+        self._whole = now if is_whole else self._whole
+        return Round(len(dags.definitions), records, caught_up, fired, hopeless, tuple(problems))
+
+    def _update_ledgers(
+        self, dags: SerializedDags, positions: Positions | None, first: Mapping[str, int], problems: dict[str, None]
+    ) -> int:
+        """Bring ledgers up to date; returns how many partitions were written."""
+        new = {asset for asset, definition in dags.definitions.items() if self._ledgers.get(asset) != definition}
+        behind = new.union(first) if positions is None else set(positions.ledgers_behind(dags.definitions))
+        self._ledgers, records = dict(dags.definitions), 0
+        for asset, definition in dags.definitions.items():
+            if asset in behind:
+                with _reporting(f"asset {asset!r}", problems) as report:
+                    after = None if positions is not None or asset in new else first[asset]
+                    del self._ledgers[asset]  # all of it is looked at again if that fails
+                    update = update_ledger(asset, definition, report, after=after)
+                    self._ledgers[asset] = definition
+                    records += update.records
+                    for reason in update.malformed.values():
+                        report(reason)
+        return records
+
+    def _catch_up(
+        self, dags: SerializedDags, positions: Positions | None, first: Mapping[str, int], problems: dict[str, None]
+    ) -> int:
+        """Catch up what consumers have missed; returns how many partitions were asked for."""
+        before, caught_up = self._consumers, 0
+        self._consumers = {}
+        for dag_id, timetable in dags.consumers.items():
+            with _reporting(f"Dag {dag_id!r}", problems) as report:
+                prints = fingerprint(timetable)
+                if positions is not None:
+                    if positions.is_behind(dag_id, timetable, prints):
+                        caught_up += catch_up(dag_id, timetable, report)
+                elif before.get(dag_id) != prints:
+                    caught_up += catch_up(dag_id, timetable, report)
+                elif after := {
+                    asset: first[asset]
+                    for asset in first
+                    if timetable.upstreams and asset in timetable.upstreams.leaves
+                }:
+                    caught_up += catch_up(dag_id, timetable, report, after)
+                self._consumers[dag_id] = prints
+        return caught_up
+
+
+def one_round(*, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -> Round:
+    """One round of :class:`Upkeep`."""
+    return Upkeep().round(harmless=harmless, keep_fired=keep_fired)
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 import attrs
 from airflow.exceptions import DeserializationError
-from airflow.timetables.base import compute_rollup_fingerprint
+from airflow.timetables.base import Timetable, compute_rollup_fingerprint
 from sqlalchemy import select
 
 from airflow_partitions.definitions import PartitionDefinition
@@ -18,6 +19,7 @@ from airflow_partitions.history.database import session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.cycles import DagNode, cycles, dead_ends, shared_paths
+from airflow_partitions.timetables.upstreams import remember_producers
 
 
 @attrs.frozen
@@ -71,20 +73,25 @@ def read_serialized_dags() -> SerializedDags:
     consumers: dict[str, Partitioned] = {}
     definitions: dict[str, PartitionDefinition | KeyFormat] = {}
     nodes: dict[str, DagNode] = {}
+    producers: dict[str, list[Timetable]] = defaultdict(list)
     problems: list[str] = []
     with session() as at:
         paused: dict[str, bool] = {row.dag_id: row.is_paused for row in at.execute(query)}
         for row in SerializedDagModel.get_latest_serialized_dags(dag_ids=list(paused), session=at) if paused else []:
             try:
-                timetable: Any = row.dag.timetable
+                dag = row.dag  # reads all of it, each time
             except DeserializationError as error:
                 problems.append(f"Dag {row.dag_id!r} can't be read: {error.__cause__ or error}")
                 continue
-            nodes[row.dag_id] = DagNode.of(row.dag)
+            timetable: Any = dag.timetable
+            nodes[row.dag_id] = DagNode.of(dag)
             if isinstance(timetable, Partitioned) and timetable.upstreams is not None:
                 consumers[row.dag_id] = timetable
+            for asset in nodes[row.dag_id].writes:
+                producers[asset].append(timetable)
             if isinstance(timetable, PartitionTimetable):
                 definitions.update(dict.fromkeys(nodes[row.dag_id].writes, timetable.produces.definition))
+    remember_producers(producers)
     problems += map(str, (*cycles(nodes), *dead_ends(nodes), *shared_paths(nodes)))
     for dag_id in sorted(consumers, key=lambda dag_id: paused[dag_id]):
         if (upstreams := consumers[dag_id].upstreams) is None:

@@ -34,3 +34,6 @@ for name, schedule in {
 }.items():
     with DAG(name, schedule=schedule):
         EmptyOperator(task_id="nothing")
+
+with DAG("producer", schedule=Partitioned(None, HOURS)):
+    EmptyOperator(task_id="nothing", outlets=[Asset("waited_for")])

@@ -20,12 +20,13 @@ from airflow_partitions.dependencies import AllPartitions, LatestPartition, Wind
 from airflow_partitions.dependencies import Rule as PartitionRule
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.history import cache, ledger, new_events, state_store
-from airflow_partitions.history.ledger_pages import PROGRESS, read_page
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, read_page
 from airflow_partitions.timetables import evaluation, mapper, partitioned
 from airflow_partitions.timetables.condition import condition_of
 from airflow_partitions.timetables.run_policy import RunPolicy
 from airflow_partitions.timetables.upstreams import Upstreams
 from airflow_partitions.upkeep import catch_up, pending_rows
+from airflow_partitions.versions import read_form
 from tests.metadata import Metadata
 from tests.timetables.oracle import Condition, Consumer, Event, Rule, Run
 
@@ -99,10 +100,14 @@ def timetable_of(consumer: Consumer, meanings: Mapping[str, Any]) -> Partitioned
 
 @attrs.define
 class Stage:
-    """Airflow's tables."""
+    """Airflow's tables.
+
+    :ivar prints: by which Airflow sees what each consumer waits for.
+    """
 
     metadata: Metadata
     assets: Mapping[str, int]
+    prints: dict[str, Any] = attrs.field(factory=dict)
 
     @classmethod
     def empty(cls, metadata: Metadata, names: list[str]) -> Stage:
@@ -167,7 +172,12 @@ class Stage:
                     ).first()
                     row = newest.id if newest is not None and newest.created_dag_run_id is None else None
                     if row is None:
-                        new = insert(Row).values(target_dag_id=name, partition_key=key, created_at=event.at)
+                        new = insert(Row).values(
+                            target_dag_id=name,
+                            partition_key=key,
+                            created_at=event.at,
+                            rollup_fingerprint=self.prints.get(name),
+                        )
                         row = at.execute(new).inserted_primary_key[0]  # type: ignore[index]
                     at.execute(
                         insert(PartitionedAssetKeyLog).values(
@@ -246,12 +256,13 @@ class Stage:
         """What a task reads of an asset: its pages, and the events since."""
         from airflow.models.asset import AssetEvent
 
-        progress = self.metadata.cells(asset, PROGRESS).get(PROGRESS)
+        form = self.metadata.cells(asset, PROGRESS).get(PROGRESS)
+        progress = read_form(form, LedgerProgress.from_json, PROGRESS, print)
         found: dict[str, datetime] = {}
         for page in self.metadata.cells(asset, "page/").values():
             found |= read_page(page)
         query = select(AssetEvent.partition_key, AssetEvent.timestamp).where(AssetEvent.asset_id == self.assets[asset])
-        if progress is not None:
-            query = query.where(AssetEvent.timestamp >= datetime.fromisoformat(progress["until"]))
+        if progress is not None and progress.until is not None:
+            query = query.where(AssetEvent.timestamp >= progress.until)
         with self.metadata.engine.connect() as at:
             return found, [(text, time) for text, time in at.execute(query)]

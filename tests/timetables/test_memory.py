@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.timetables import Partitioned, evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import delete_hopeless
+from airflow_partitions.upkeep.serialized_dags import fingerprint
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import Consumer, Event, Rule, Run
 from tests.timetables.stage import Clock, Stage, clock, timetable_of
@@ -81,6 +83,51 @@ def test_what_was_missed_is_asked_for_while_it_is_made_again(stage: Stage, clock
     stage.put(again)
     clock.now += MINUTE
     assert waiting().evaluate(DAY).fires
+
+
+def test_er2_a_consumer_paused_before_upkeep_ever_ran_loses_nothing(stage: Stage) -> None:
+    stage.prints["down"] = fingerprint(waiting())
+    tell(stage, 1, "up", NOON - 60 * MINUTE, DAY)
+    stage.put(
+        Run(1, "down", DAY, NOON - 50 * MINUTE, NOON - 50 * MINUTE, ended=True), row=next(iter(stage.pending("down")))
+    )
+    tell(stage, 2, "up", NOON - 15 * MINUTE)
+    assert catch_up("down", waiting(), print) == 1
+    assert [key for key, _ in stage.pending("down").values()] == [DAY]
+    assert catch_up("down", waiting(), print) == 0
+
+
+def test_er2_runs_by_hand_tell_too(stage: Stage) -> None:
+    tell(stage, 1, "up", NOON - 60 * MINUTE)
+    run(stage, 1, "down", NOON - 50 * MINUTE)
+    tell(stage, 2, "up", NOON - 15 * MINUTE)
+    assert catch_up("down", waiting(), print) == 1
+
+
+def test_er2_a_new_or_redefined_consumer_starts_nothing_by_itself(stage: Stage) -> None:
+    tell(stage, 1, "up", NOON - 60 * MINUTE)
+    assert catch_up("down", waiting(), print) == 0
+    stage._clear()
+    stage.prints["down"] = {"other": 1}
+    tell(stage, 2, "up", NOON - 60 * MINUTE, DAY)
+    stage.put(
+        Run(2, "down", DAY, NOON - 50 * MINUTE, NOON - 50 * MINUTE, ended=True), row=next(iter(stage.pending("down")))
+    )
+    tell(stage, 3, "up", NOON - 15 * MINUTE)
+    assert catch_up("down", waiting(), print) == 0
+
+
+@pytest.mark.parametrize("form", ["x", 7, [], {"version": 1}, {"version": 1, "fingerprint": 1, "event": "2"}], ids=repr)
+def test_ea2_a_last_event_that_cant_be_read_counts_as_not_there(stage: Stage, form: Any) -> None:
+    run(stage, 1, "down", NOON - 50 * MINUTE)
+    catch_up("down", waiting(), print)
+    tell(stage, 2, "up", NOON - 15 * MINUTE)
+    stage.metadata.put("up", "consumer/down", form)
+    problems: list[str] = []
+    assert catch_up("down", waiting(), problems.append) == 1
+    assert len(problems) == (form != {"version": 1, "fingerprint": 1, "event": "2"})
+    catch_up("down", waiting(), problems.append)
+    assert len(problems) <= 1
 
 
 @pytest.mark.parametrize("rerun", ["never", SETTLING])

@@ -25,6 +25,7 @@ from airflow_partitions.keys import Interval
 from airflow_partitions.timetables import evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import delete_hopeless
+from airflow_partitions.upkeep.serialized_dags import fingerprint
 from tests.hunt import effort
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import BEGIN, END, Claim, Consumer, Event, Rule, Run, World
@@ -54,6 +55,8 @@ class Model(RuleBasedStateMachine):
         self.numbers = count(1)
         self.open: list[tuple[int, Event, dict[str, list[str]]]] = []
         self.since: dict[str, datetime] = {}
+        self.marked: set[str] = set()
+        self.damaged = False
         self.unsure: dict[str, datetime] = {}
         evaluation._history.cache_clear()
         self.tick(timedelta(0))
@@ -89,8 +92,12 @@ class Model(RuleBasedStateMachine):
         self.emit_most(told, WATCHED[1], set())
         self.schedule(begins=True)
 
-    @rule(consumer=st.one_of(consumers("one"), consumers("two")), really=st.sampled_from([False] * 4 + [True]))
-    def redefine(self, consumer: Consumer, really: bool = True) -> None:
+    @rule(
+        consumer=st.one_of(consumers("one"), consumers("two")),
+        really=st.sampled_from([False] * 4 + [True]),
+        upkeep=st.booleans(),
+    )
+    def redefine(self, consumer: Consumer, really: bool = True, upkeep: bool = True) -> None:
         name = consumer.name
         if not really:  # seldom: it starts from nothing
             return
@@ -98,9 +105,18 @@ class Model(RuleBasedStateMachine):
         self.stage.forget(name)
         for _, _, reached in self.open:
             reached.pop(name, None)
-        self.since[name] = self.world.now
-        catch_up(name, self.fresh(name), print)
+        self.stage.prints[name] = fingerprint(self.fresh(name))
+        self.since.pop(name, None)
+        self.marked.discard(name)
+        if upkeep:
+            self.catch_up(name, self.fresh(name))
         self.tick(timedelta(0))
+
+    def catch_up(self, name: str, timetable: Partitioned) -> None:
+        """Upkeep knows the consumer from now on, if it did not before."""
+        catch_up(name, timetable, print)
+        self.since.setdefault(name, self.world.now)
+        self.marked.add(name)
 
     def begin(self, asset: str, text: str) -> None:
         number = next(self.numbers)
@@ -119,6 +135,8 @@ class Model(RuleBasedStateMachine):
         number, event, reached = self.open.pop(index)
         self.stage.commit(number, event, reached)
         event.committed = self.world.now
+        for name in (name for name, keys in reached.items() if keys):
+            self.since.setdefault(name, self.world.now)  # a row of its own tells that it is not new
 
     def tell(self, asset: str, text: str) -> None:
         self.begin(asset, text)
@@ -205,7 +223,7 @@ class Model(RuleBasedStateMachine):
         self.keep()
         working = self.awake()
         for name, timetable in working.items():
-            catch_up(name, timetable, print)
+            self.catch_up(name, timetable)
         delete_hopeless(working, harmless)
         self.tick(timedelta(0))
 
@@ -224,7 +242,9 @@ class Model(RuleBasedStateMachine):
             ended = [run for run in self.world.runs if run.ended and not run.failed]
             self.stage.purge_runs(ended)
             self.world.runs = [run for run in self.world.runs if run not in ended]
-        for name in self.consumers:
+            for name in set(self.since) - self.marked:
+                del self.since[name]  # it may have lost all that tells that it is not new
+        for name in self.since:
             if name in self.world.paused or self.begun(name) != before[name]:
                 self.since[name] = self.world.now  # nothing tells any more what it has missed or made
                 self.unsure[name] = self.world.now + MINUTE  # a run that was asked for may yet appear
@@ -233,12 +253,34 @@ class Model(RuleBasedStateMachine):
     def begun(self, name: str) -> list[datetime | None]:
         return [self.world.begun(self.consumers[name], of) for of in WATCHED]
 
+    @rule(data=st.data(), form=st.sampled_from(["x", 7, [], {"version": 1}, None]))
+    def damage(self, data: st.DataObject, form: Any) -> None:
+        """Somebody writes into a cell what is none of ours; it says nothing any more."""
+        cells = [
+            (asset, cell)
+            for asset in MEANINGS
+            for cell in self.stage.metadata.cells(asset)
+            if cell.startswith(("consumer/", "request/", "ledger"))
+        ]
+        if cells:
+            asset, cell = data.draw(st.sampled_from(cells))
+            self.stage.metadata.put(asset, cell, form)
+            kind, _, rest = cell.partition("/")
+            name, _, key = rest.partition("/")
+            if kind == "consumer":
+                self.since.pop(name, None)  # what it has missed until now only its rows and runs tell
+                self.marked.discard(name)
+            self.damaged |= kind == "ledger"
+            if kind == "request":
+                self.world.claims.pop((name, key), None)
+        self.tick(timedelta(0))
+
     @rule(dag_id=st.sampled_from(list(MEANINGS)))
     def pause(self, dag_id: str) -> None:
         self.world.paused ^= {dag_id}
         self.stage.pause(dag_id, paused=dag_id in self.world.paused)
         if dag_id in self.consumers and dag_id not in self.world.paused:
-            catch_up(dag_id, self.fresh(dag_id), print)
+            self.catch_up(dag_id, self.fresh(dag_id))
         self.tick(timedelta(0))
 
     @rule(minutes=st.sampled_from([1, 2, 4, 31, 61, 130, 8 * 60, 24 * 60]))
@@ -260,12 +302,12 @@ class Model(RuleBasedStateMachine):
                     continue
                 assert evaluate.fires == fires, (name, str(of), evaluate)
                 assert not self.world.lost(consumer, of)
-                if fires and name not in self.world.paused and not consumer.moving:
+                if fires and name not in self.world.paused and not consumer.moving and name in self.since:
                     asks = self.world.asks(consumer, of, self.since[name])
                     assert str(of) in pending or not asks, (name, str(of), "nobody looks at it")
 
     def teardown(self) -> None:
-        for keep in (False, True):
+        for keep in (True,) if self.damaged else (False, True):  # a ledger that was damaged is mended by upkeep
             if keep:
                 self.keep()
             for asset, meaning in MEANINGS.items():
