@@ -16,6 +16,7 @@ from sqlalchemy import Engine, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.history.ledger_pages import PROGRESS
+from airflow_partitions.timetables.evaluation import _history
 from airflow_partitions.timetables.upstreams import _produced
 from tests.postgres import postgres
 
@@ -96,6 +97,13 @@ class Metadata:
             at.execute(delete(Cell).where(Cell.asset_id == self.asset(asset), Cell.key == cell))
             at.execute(insert(Cell).values(asset_id=self.asset(asset), key=cell, value=text))
 
+    def clear_cells(self, asset: str) -> None:
+        """Delete all cells of an asset's state store."""
+        from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+        with self.engine.begin() as at:
+            at.execute(delete(Cell).where(Cell.asset_id == self.asset(asset)))
+
     def progress(self, asset: str) -> Any:
         """What the ledger notes of itself."""
         return self.cells(asset, PROGRESS)[PROGRESS]
@@ -129,6 +137,7 @@ def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metada
     monkeypatch.setattr(settings, "engine", engine)
     monkeypatch.setenv("AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL", "0")  # a changed file counts at once
     _produced.cache_clear()
+    _history.cache_clear()
     yield Metadata(engine)
     with engine.begin() as at:
         for table in reversed(Base.metadata.sorted_tables):

@@ -92,8 +92,8 @@ def get_commands() -> list[CLICommand]:
                 ActionCommand(
                     name="records",
                     help="Show which partitions of an asset were materialised",
-                    description="Show the ledger of an asset: which partitions were materialised, when, and by which"
-                    " run. It is as upkeep has left it, and knows of events that Airflow has purged.",
+                    description="Show which partitions of an asset were materialised, when, and by which run: what"
+                    " Airflow's events tell, and what upkeep has noted of events that Airflow has purged since.",
                     epilog=_RECORDS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.records.show_records"),
                     args=(
@@ -114,8 +114,10 @@ def get_commands() -> list[CLICommand]:
                     help="Say what can't work as the Dags are now",
                     description="Look at all Dags, whatever file or bundle they are in, and say what can never run:"
                     " Dags that wait for each other, upstream assets nobody makes partitions of, and Dags that can't"
-                    " be read. Exit status 1 if there is something. Also notes on the installation, which don't change"
-                    " the exit status: plugin, upkeep, executor, Spark's connection, Java, storage. Changes nothing.",
+                    " be read. Also what is wrong in the assets' state stores: cells that can't be read, and records of"
+                    " partitions that no event and no run explains. Exit status 1 if there is something. Also notes on"
+                    " the installation, which don't change the exit status: plugin, upkeep, executor, Spark's"
+                    " connection, Java, storage. Changes nothing.",
                     epilog=_DOCTOR_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.doctor.examine"),
                     args=(_OUTPUT,),

@@ -26,13 +26,14 @@ _COUNTS = ("rows", "files", "bytes")
 
 
 def show_records(args: Namespace) -> None:
-    """Show the ledger of an asset, or a range of it."""
-    from airflow_partitions.history.ledger import records
+    """Show which partitions of an asset were materialised, or a range of them."""
+    from airflow_partitions.history.ledger import current_records
     from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
     try:
-        definition = Addresses.by(read_serialized_dags().definition(args.asset)).definition
-        entries = records(args.asset, _selection(definition, args.start, args.until))
+        meaning = read_serialized_dags().definition(args.asset)
+        selection = _selection(Addresses.by(meaning).definition, args.start, args.until)
+        entries = current_records(args.asset, meaning, selection)
         if args.output == "json":
             print(json.dumps([_form(key, record) for key, record in entries]))  # noqa: T201 - for scripts
             return

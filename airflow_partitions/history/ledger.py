@@ -112,6 +112,35 @@ def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecor
                     yield key, record
 
 
+def current_records(
+    asset: str, definition: PartitionDefinition | KeyFormat, selection: Selection
+) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The :func:`records` of a *selection*, and what events tell that are not in the ledger yet; changes nothing.
+
+    :param definition: of the keys of the asset's events.
+    :raises UnknownVersionError: if another release wrote a part of the ledger.
+    """
+    addresses = Addresses(selection.definition)
+    newer: dict[str, LedgerRecord] = {}
+    with session() as at:
+        asset_id = asset_id_of(at, asset)
+        if asset_id is None:
+            return
+        progress = _progress(at, asset_id, log.warning)
+        last = progress.event if progress is not None and progress.definition == definition else 0
+        while latest := _events(at, asset_id, last):
+            for row, record in _records(latest, definition, addresses, {}).items():
+                newer[row] = record.after(newer.get(row))
+            last = latest[-1].event
+    entries = {addresses.of(key): (key, record) for key, record in records(asset, selection)}
+    for row, record in newer.items():
+        key = addresses.key(row)
+        if key in selection:
+            entries[row] = key, record.after(entries[row][1] if row in entries else None)
+    for row in sorted(entries):
+        yield entries[row]
+
+
 def update_ledger(
     asset: str,
     definition: PartitionDefinition | KeyFormat,

@@ -112,10 +112,10 @@ class AssetHistory:
         times: dict[str, tuple[datetime, datetime]] = {}
         since, progress = None, self._progress
         if progress is not None and progress.addresses.family == self._addresses.family:
-            for month in progress.months if selection is None else months_with(selection, progress.months):
-                page = self._read(page_cell(self._addresses, month), read_page) or {}
-                times |= {text: (at, at) for text, at in page.items()}
-            since = progress.until
+            months = progress.months if selection is None else months_with(selection, progress.months)
+            pages = [self._read(page_cell(self._addresses, month), read_page) for month in months]
+            times |= {text: (at, at) for page in pages for text, at in (page or {}).items()}
+            since = None if None in pages else progress.until  # what a lost page had, the events may still tell
         for event in _events(self._name, since):
             at = event.timestamp
             for key in _keys(self._definition, event.partition_key):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,50 @@ def test_the_doctor_notes_what_the_installation_lacks(
     with Candidate():
         text = notes()
     assert text.splitlines() == [line for line in text.splitlines() if line.startswith("the storage of asset")]
+
+
+def test_eu5_records_shows_what_upkeep_has_not_noted(say: Say, metadata: Metadata) -> None:
+    def keys(*words: str) -> list[str]:
+        return [row["key"] for row in json.loads(say("records", "flights", *words, "--output", "json"))]
+
+    later = [str(hour) for hour in NEW_YORK.keys("2013-11-04", "2013-11-05")]
+    metadata.emit("flights", *reversed(later[:3]))
+    before = metadata.cells("flights")
+    assert keys() == [*HOURS, *later[:3]]
+    assert keys("--from", "2013-11-04") == later[:3]
+    assert metadata.cells("flights") == before
+    metadata.clear_cells("flights")  # as if upkeep had never run
+    assert keys() == [*HOURS, *later[:3]]
+
+
+def examine(say: Say, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    with pytest.raises(SystemExit):
+        say("doctor", "--output", "json")
+    problems: list[str] = json.loads(capsys.readouterr().out)["problems"]
+    return problems
+
+
+def test_ea6_the_doctor_tells_records_that_nothing_explains(
+    say: Say, metadata: Metadata, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert examine(say, capsys) == []
+    name, form = next(iter(metadata.cells("flights", "record/").items()))
+    metadata.put("flights", name, form | {"key": "2013-11-03T00:00-04:00", "event": form["event"] + 1})
+    now = datetime.now(UTC).isoformat()
+    metadata.put("flights", name + "x", form | {"event": 0, "last": now, "run_id": "mine"})
+    problems = examine(say, capsys)
+    assert len(problems) == 2
+    assert all("no event and no run explains the record of partition" in problem for problem in problems)
+    metadata.purge()  # what is older than all that is left may have been purged
+    assert examine(say, capsys) == []
+
+
+def test_ea2_the_doctor_tells_cells_that_cant_be_read(
+    say: Say, metadata: Metadata, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metadata.put("flights", "ledger", "x")
+    metadata.put("flights", "consumer/days", {"version": 2})
+    metadata.put("flights", "others", "is none of ours")
+    unreadable, unknown = sorted(examine(say, capsys), key=lambda problem: "ledger" not in problem)
+    assert unreadable.startswith("asset 'flights': the cell 'ledger' can't be read, and counts as not there")
+    assert "version 2; expected 1" in unknown

@@ -197,7 +197,8 @@ def test_ea5_a_row_is_not_deleted_while_an_event_is_put_on_it(metadata: Metadata
         log |= {"target_dag_id": "days", "target_partition_key": "2013-01-01"}
         at.execute(insert(PartitionedAssetKeyLog).values(**log, asset_partition_dag_run_id=number))
         assert delete_hopeless(consumers, harmless=0) == 0
-    assert delete_hopeless(consumers, harmless=0) == 1
+    problems: dict[str, None] = {}
+    assert delete_hopeless(consumers, 0, problems) == 1, problems
     with metadata.engine.connect() as at:
         assert at.scalars(select(PartitionedAssetKeyLog.id)).all() == []
 
