@@ -49,8 +49,8 @@ class Files(Dataset):
     :param log: folder of the log that says which partitions there are. By default in the bookkeeping where folders
         can't be exchanged or what they hold belongs to others; else the folders themselves tell.
     :param options: options of the format, as Spark calls them (``{"sep": ";"}``). They are no place for secrets, such
-        as keys of encryption: all but ``credentials`` are in the JSON form, in ``repr`` and in the properties of Spark's
-        process, which every user of the machine may list.
+        as keys of encryption: all but ``credentials`` are in the JSON form, in ``repr``, and in the list of the
+        machine's processes while Spark runs.
     :param credentials: arguments of the fsspec file system. Readers get them too, unless ``options`` has
         ``credentials`` of its own (``None``: none at all). They are never part of the JSON form.
     :param conn_id: instead of credentials: Airflow's connection whose file system it lies on. It is looked up where
