@@ -28,6 +28,8 @@ class Case(NamedTuple):
     #: How many times faster than Dagster, and how many microseconds, it should be.
     wanted_ratio: float | None = None
     wanted_microseconds: float | None = None
+    #: Whether Dagster has nothing like it.
+    alone: bool = False
 
 
 CASES = (
@@ -50,6 +52,10 @@ CASES = (
     Case("day_regions", "50 product keys of a day, as texts", each=True, wanted_ratio=4),
     Case("day_regions_range", "50 product keys of a day, as a range", each=True, wanted_ratio=10),
     Case("region_day", "day of a product key", each=True, wanted_ratio=10),
+    Case("without_one", "days x 456,976 combinations, without one key", wanted_microseconds=100_000, alone=True),
+    Case("without_some", "hours x 160,000 combinations, without 3,000 keys", wanted_microseconds=100_000, alone=True),
+    Case("and_some", "the same, compared with the whole", wanted_microseconds=100_000, alone=True),
+    Case("unknown", "unknown value of 10,000", each=True, wanted_microseconds=200, alone=True),
 )
 
 _EACH = {case.name for case in CASES if case.each}

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from airflow_partitions import Dependency, PartitionByInterval, PartitionByProduct, PartitionBySequence, Selection
-from benchmarks.cases import DAYS, END, REGIONS, START, Work, sample, serve
+from random import Random
+
+from airflow_partitions import (
+    Dependency,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+    ProductKey,
+    Selection,
+)
+from benchmarks.cases import DAYS, END, REGIONS, SAMPLE, START, Work, sample, serve
 
 
 def hourly(zone: str, schedule: str = "@hourly") -> PartitionByInterval:
@@ -122,6 +131,55 @@ def region_day(zone: str) -> Work:
     return lambda: sum(len([str(day) for day in dependency.upstream(key)]) for key in keys)
 
 
+def combinations(zone: str, schedule: str, values: int) -> PartitionByProduct:
+    """A year, times four dimensions of segments."""
+    time = PartitionByInterval(schedule, timezone=zone, start="2023-01-01", end="2024-01-01")
+    texts = [f"value-{n:02}" for n in range(values)]
+    return PartitionByProduct([time, *(PartitionBySequence(texts, name=f"dimension_{n}") for n in range(4))])
+
+
+def everything(definition: PartitionByProduct) -> Selection:
+    time = definition.time
+    assert time is not None
+    assert time.start is not None
+    assert time.end is not None
+    return Selection.between(definition, time.start, time.end)
+
+
+def some(definition: PartitionByProduct) -> Selection:
+    """3,000 keys, far apart."""
+    random = Random(1)
+    time = definition.time
+    assert time is not None
+    intervals = random.sample(list(time.keys()), 3_000)
+    choices = [dimension.segments for dimension in definition.segments]
+    keys = (ProductKey(tuple(definition.dimensions), (i, *map(random.choice, choices))) for i in intervals)
+    return Selection.of(definition, *keys)
+
+
+def without_one(zone: str) -> Work:
+    definition = combinations(zone, "@daily", 26)
+    whole, one = everything(definition), Selection.of(definition, definition.first())
+    return lambda: int((whole - one) != whole)
+
+
+def without_some(zone: str) -> Work:
+    definition = combinations(zone, "@hourly", 20)
+    whole, keys = everything(definition), some(definition)
+    return lambda: int(bool(whole - keys))
+
+
+def and_some(zone: str) -> Work:
+    definition = combinations(zone, "@hourly", 20)
+    whole, keys = everything(definition), some(definition)
+    return lambda: int((whole | keys) == whole)
+
+
+def unknown(_: str) -> Work:
+    definition = PartitionBySequence([f"value-{n:05}" for n in range(10_000)])
+    return lambda: sum(not definition.contains(f"valu-{n}") for n in range(SAMPLE))
+
+
 if __name__ == "__main__":
     serve(
         {
@@ -144,5 +202,9 @@ if __name__ == "__main__":
             "day_regions": day_regions,
             "day_regions_range": day_regions_range,
             "region_day": region_day,
+            "without_one": without_one,
+            "without_some": without_some,
+            "and_some": and_some,
+            "unknown": unknown,
         }
     )

@@ -63,6 +63,7 @@ class ChosenSegments(Mapping[str, tuple[Segment, ...]]):
         self.area = area
 
     def __getitem__(self, name: str) -> tuple[Segment, ...]:
+        """The chosen segments of a dimension, in its order."""
         for positions, bits in zip(self.positions, self.area, strict=True):
             if positions.dimension.name == name and bits is not None:
                 return positions.chosen(bits)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, product
 from operator import and_, attrgetter, gt, or_
 from typing import Any
 
@@ -18,6 +18,7 @@ from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import (
     PartitionByInterval,
     PartitionByProduct,
+    PartitionBySequence,
     PartitionDefinition,
     from_json,
 )
@@ -226,21 +227,34 @@ class Selection:
     def _keys(self, boxes: tuple[Box, ...], interval: Interval | None) -> Iterator[Key]:
         """The keys of one *interval*, in order."""
         definition = self.definition
-        names = tuple(definition.dimensions)
-        combinations = self._segments(boxes)
+        parts = product(*self._choices(boxes[0], interval)) if len(boxes) == 1 else self._merged(boxes, interval)
         if not isinstance(definition, PartitionByProduct):
-            yield from (segment for (segment,) in combinations)
-        elif definition.time is None or interval is None:
-            for segments in combinations:
-                yield ProductKey(names, segments)
-        else:
-            i = names.index(definition.time.name)
-            for segments in combinations:
-                yield ProductKey(names, (*segments[:i], interval, *segments[i:]))
+            yield from (part for (part,) in parts)
+            return
+        names = tuple(definition.dimensions)
+        for some in parts:
+            yield ProductKey(names, some)
 
-    def _segments(self, boxes: tuple[Box, ...]) -> Iterator[tuple[Segment, ...]]:
-        """The combinations of segments in the *boxes*, in order."""
-        return self._areas.ordered([self._areas.of(box.segments) for box in boxes])
+    def _choices(self, box: Box, interval: Interval | None) -> Iterator[tuple[Any, ...]]:
+        """The parts that the keys of a *box* may have, by dimension."""
+        for name, dimension in self.definition.dimensions.items():
+            if isinstance(dimension, PartitionByInterval):
+                yield (interval,)
+            elif (chosen := box.segments.get(name)) is not None:
+                yield chosen
+            elif isinstance(dimension, PartitionBySequence):
+                yield dimension.segments
+
+    def _merged(self, boxes: tuple[Box, ...], interval: Interval | None) -> Iterator[tuple[Any, ...]]:
+        """The parts of the keys of several *boxes*, in order."""
+        time, names = self.definition.time, tuple(self.definition.dimensions)
+        combinations = self._areas.ordered([self._areas.of(box.segments) for box in boxes])
+        if time is None:
+            yield from combinations
+            return
+        i = names.index(time.name)
+        for segments in combinations:
+            yield (*segments[:i], interval, *segments[i:])
 
     @cached_property
     def _areas(self) -> Areas:
