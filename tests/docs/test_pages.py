@@ -10,7 +10,8 @@ import os
 import re
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,7 @@ def test_keys_have_the_text_the_table_says() -> None:
         z: float
 
     names = {name: getattr(airflow_partitions, name) for name in airflow_partitions.__all__}
-    names |= {"Position": Position, "date": date, "timedelta": timedelta}
+    names |= {"Position": Position, "date": date, "time": time, "timedelta": timedelta, "Decimal": Decimal}
     for (definition,), texts, _ in tables(CONCEPTS, "Definition", "Canonical text", "Rule"):
         made = eval(definition, names)
         assert [str(made.parse(text)) for text in texts] == texts, definition
