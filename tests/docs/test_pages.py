@@ -128,7 +128,7 @@ def parse(home: Path, files: dict[str, str], templates: list[Any]) -> dict[str, 
 
 
 def test_eu1_the_examples_of_the_readme_are_a_dag_file_as_printed(tmp_path: Path) -> None:
-    examples = [block.text for block in blocks("python") if block.page == "README.md"]
+    examples = [block.text for block in blocks("python") if block.page == "README.md" and not block.file]
     answer = parse(tmp_path, {"dags/example.py": "\n".join(examples)}, [])
     assert answer["errors"] == {}
     assert answer["dags"] == ["airport_days", "hourly_report", "sales", "weeks"]
