@@ -232,7 +232,7 @@ def test_a_spark_asset_reads_the_spark_assets_it_is_scheduled_on(read: Any) -> N
     assert bag.import_errors == {}
     (task,) = bag.dags["days"].tasks
     assert {name: storage.path for name, storage in task.inputs.items()} == {"hours": "/lake/hours"}
-    assert [str(rule) for rule in task.rules.values()] == ["Lookback(n=1)"]
+    assert [str(rule) for rule in task.rules.values()] == ["Lookback(n=1, of='upstream')"]
     mapper = bag.dags["named"].timetable.get_partition_mapper(name="hours")
     assert len(mapper.to_upstream("2013-02-08")) == 24 + 2
 

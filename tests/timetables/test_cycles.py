@@ -67,7 +67,8 @@ def test_what_a_dag_reads_of_its_own_past_is_no_circle(tmp_path: Path) -> None:
             return rolling
         """,
     )
-    assert nodes["rolling"] == DagNode("rolling", frozenset({"days"}), frozenset({"rolling"}))
+    paths = {"rolling": "/lake/rolling"}
+    assert nodes["rolling"] == DagNode("rolling", frozenset({"days"}), frozenset({"rolling"}), paths=paths)
     assert list(cycles(nodes)) == []
 
 
