@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Airflow registers all events of a task in the one request that ends it. After the time-out of its client the request
-# is sent again: on PostgreSQL it then waits for the row that the first one has locked, on SQLite both register. An event
+# is sent again: on PostgreSQL it waits for the row that the first one has locked, on SQLite both register. An event
 # took 1 to 14 ms, and for each Dag that waits for it 5 to 50 ms more, the most on a busy machine.
 _EVENTS_A_SECOND = 100
 

@@ -138,6 +138,28 @@ def test_a_task_decorated_function_is_taken_as_it_is(read: Any) -> None:
     assert [outlet.name for outlet in made.outlets] == ["chosen"]
 
 
+def test_er3_tasks_that_share_the_keys_of_a_name_have_the_asset_of_these_keys_as_an_inlet(read: Any) -> None:
+    bag = read(
+        """
+        active = PartitionAtRuntime(name="active")
+
+        @asset(schedule=None, partition=active)
+        def customers(): ...
+
+        @asset(schedule=customers, partition=active)
+        def scores(customers): ...
+
+        with DAG("mails", schedule=Partitioned(customers, active)):
+            BashOperator.partial(task_id="mail").expand(bash_command=["x"])
+        """
+    )
+    assert bag.import_errors == {}
+    inlets = {dag_id: [inlet.name for task in dag.tasks for inlet in task.inlets] for dag_id, dag in bag.dags.items()}
+    assert inlets == {
+        "customers": ["keys of active"], "scores": ["customers", "keys of active"], "mails": ["keys of active"]
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("parameter", ["partition", "partition=None", "*, partition", "*, partition=None"])
 @pytest.mark.parametrize("decorators", ["@asset({0})", "@asset({0})\n        @task", "@asset.multi(outlets=TWO, {0})"])
 def test_er4_partition_is_passed_with_and_without_a_default(read: Any, parameter: str, decorators: str) -> None:
