@@ -134,6 +134,33 @@ def test_what_came_during_a_pause_is_caught_up(airflow: Airflow, tended: str) ->
     assert airflow.keys("meter_days").count("2014-03-02") == 1
 
 
+def test_er2_a_pause_before_upkeep_ever_ran_is_caught_up(airflow: Airflow, tended: str) -> None:
+    airflow.write(
+        "dials",
+        """
+        HOURS, PAIRS = PartitionByInterval("@hourly"), PartitionByInterval(dt.timedelta(hours=2))
+
+        @asset(schedule=None, partition=HOURS)
+        def dials(): ...
+
+        @asset(schedule=dials, partition=PAIRS)
+        def dial_pairs(): ...
+
+        with DAG("dials_file", schedule=None):
+            EmptyOperator(task_id="nothing")
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("dial_pairs"), "the consumer")
+    emit(airflow, "dials", *HOURS[:2])
+    airflow.wait_finished("dial_pairs", 1)
+    airflow.api.patch("dags/dial_pairs", {"is_paused": True})
+    emit(airflow, "dials", *HOURS[2:4], HOURS[0])
+    airflow.api.patch("dags/dial_pairs", {"is_paused": False})
+    assert command(airflow, "upkeep")["caught_up"] == 2
+    airflow.wait_finished("dial_pairs", 3)
+    assert sorted(airflow.keys("dial_pairs")) == ["2014-03-01T00:00Z", "2014-03-01T00:00Z", "2014-03-01T02:00Z"]
+
+
 def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: Airflow, tended: str) -> None:
     for definition in ('PartitionByInterval("@daily")', 'PartitionByInterval("0 12 * * *")'):
         airflow.write(
