@@ -19,6 +19,7 @@ from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
 from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.scan.plan import stored_or_fail
+from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.journal import inode
 
@@ -87,9 +88,8 @@ class Input:
         :raises SchemaError: if a file does not fit the declared schema; before any job is started.
         """
         partitions = self.stored() if stored is None else stored
-        request = ReadRequest(
-            dataset=self.storage, partitions=None if self.selection is None else tuple(partitions.values()), spark=spark
-        )
+        chosen = None if self.selection is None else tuple(partitions.values())
+        request = ReadRequest(dataset=with_schema(self.storage, chosen or ()), partitions=chosen, spark=spark)
         frame: DataFrame = reader_for("spark", self.storage).read(request)
         return frame
 

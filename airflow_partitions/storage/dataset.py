@@ -87,6 +87,11 @@ def _options(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pa
     return tuple(pair for pair in pairs if pair[0] not in _OURS)
 
 
+def _shown(options: _Pairs) -> str:
+    """The *options*, without the secrets that may be among them."""
+    return repr(tuple((name, "…" if name == "credentials" and value else value) for name, value in options))
+
+
 @attrs.frozen
 class Dataset:
     """What there is to say about a dataset: nothing of it is looked up. Its parameters are those of :class:`.Files`.
@@ -107,7 +112,7 @@ class Dataset:
     schema: _Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
     ownership: Ownership = attrs.field(default=Ownership.OWNED, converter=ownership_of, kw_only=True)
     log: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
-    options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True)
+    options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True, repr=_shown)
     conn_id: str | None = attrs.field(default=None, kw_only=True)
     credentials: _Pairs = attrs.field(converter=_pairs, kw_only=True, repr=False, eq=False)
     tables: tuple[str, ...] = attrs.field(default=(), converter=tuple, kw_only=True)

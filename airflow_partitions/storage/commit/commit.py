@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -222,6 +223,13 @@ class Commit:
         foreign: bool = False,
     ) -> None:
         directory = self.dataset.layout.directory_of(key)
+        try:
+            json.dumps(dict(user))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ResultError(
+                f"partition {str(key)!r}: user={user!r} has no form in JSON ({error}); expected text, numbers, bools,"
+                " lists and mappings"
+            ) from error
         if (earlier := self._changes.get(directory)) is not None:
             if earlier.files:
                 raise StoredError(

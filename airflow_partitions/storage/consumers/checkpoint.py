@@ -197,7 +197,7 @@ class Checkpoint:
                 {batch: _texts(partitions) for batch, partitions in form["confirmed"].items()},
                 {partition: _number(count) for partition, count in form["failures"].items()},
             )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise CheckpointError(
                 f"{where!r} is no checkpoint ({error!r}); restore it, or remove it to consume everything again"
             ) from error

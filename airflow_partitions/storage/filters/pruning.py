@@ -78,10 +78,6 @@ class Pruning:
 
         return self._expression(self.lowered if part is None else part, types or {}, arrow_condition, pc.scalar)
 
-    def type_of(self, column: str) -> str | None:
-        """Spark's name of the type of a column, ``None`` if the dataset does not tell it."""
-        return self._fields.type_of(column)
-
     def _expression(
         self,
         part: Filter,
@@ -90,7 +86,7 @@ class Pruning:
         constant: Callable[[bool], Any],
     ) -> Any:
         if isinstance(part, Condition):
-            kind = self.type_of(part.field) or types.get(part.field)
+            kind = self._fields.type_of(part.field) or types.get(part.field)
             exact = typed(part, kind)
             return compared(exact, kind) if isinstance(exact, Condition) else constant(isinstance(exact, And))
         if isinstance(part, And | Or):

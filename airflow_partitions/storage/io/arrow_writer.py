@@ -13,6 +13,7 @@ from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits, spark_type
+from airflow_partitions.storage.metadata.schema import check_names
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
 if TYPE_CHECKING:
@@ -29,13 +30,19 @@ class ArrowWriter(Writer):
     formats = FORMATS
 
     def write(self, frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
-        table = _own(self._table(frame, request.dataset), request.dataset, key)
+        name = f"partition {str(key)!r}"
+        try:
+            table = self._table(frame, request.dataset)
+        except (ValueError, TypeError) as error:  # names given twice, values of several types in a column
+            raise ResultError(f"{name}: {error}; expected columns of different names, each of one type") from error
+        check_names(table.column_names, name)
+        table = _own(table, request.dataset, key)
         schema = _schema(table, request.dataset, key)
-        request.check(schema, f"partition {str(key)!r}")
+        request.check(schema, name)
         try:
             cast = table.select(list(schema)).cast(_arrow_schema(schema))
         except ValueError as error:  # a value that its type can't hold
-            raise SchemaError(f"partition {str(key)!r}: {error}; expected values that fit {schema}") from error
+            raise SchemaError(f"{name}: {error}; expected values that fit {schema}") from error
         write_file(cast, request)
         return StagedFiles(cast.num_rows, readable_files(request.folder), schema)
 

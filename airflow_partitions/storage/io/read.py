@@ -13,6 +13,7 @@ from airflow_partitions.storage.io import Reader, reader_for
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.scan.file_index import needed
 from airflow_partitions.storage.scan.plan import Where, choose, unpruned
+from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
@@ -27,6 +28,7 @@ def load(
 ) -> Mapping[str, Callable[[], Any]]:
     """A function for each partition, by the text of its key, which reads it."""
     reader = reader_for(as_, dataset)
+    dataset = with_schema(dataset)
     chosen = choose(dataset, where, full_scan=full_scan)
     names = None if columns is None else tuple(columns)
 
@@ -52,9 +54,12 @@ def read(
         return _read(reader, dataset, None, names, None, spark)
     chosen = choose(dataset, where, full_scan=True, at_once=True)
     partitions, pruning = tuple(chosen.partitions), chosen.pruning
+    dataset = with_schema(dataset, partitions)
     if pruning is not None and not full_scan and not pruning.prunes:
         rows = pruning.residual
-        if rows is None or any(needed(partition, rows, pruning.type_of) is None for partition in partitions):
+        if rows is None or any(
+            needed(partition, rows, dict(dataset.schema or ()).get) is None for partition in partitions
+        ):
             raise unpruned(dataset, pruning.where)
     return _read(reader, dataset, partitions, names, pruning, spark)
 
@@ -69,7 +74,8 @@ def _read(
 ) -> Any:
     chosen = partitions
     if partitions is not None and pruning is not None:
-        chosen = tuple(_indexed(partition, pruning) for partition in partitions)
+        types = dict(dataset.schema or ())
+        chosen = tuple(_indexed(partition, pruning, types) for partition in partitions)
     # A folder that is no partition is an error, not rows.
     keys = [str(partition.key) for partition in partitions or ()]
     with translate_errors(about(dataset.path, keys), "read"):
@@ -78,6 +84,6 @@ def _read(
         )
 
 
-def _indexed(partition: StoredPartition, pruning: Pruning) -> StoredPartition:
-    names = None if pruning.residual is None else needed(partition, pruning.residual, pruning.type_of)
+def _indexed(partition: StoredPartition, pruning: Pruning, types: Mapping[str, str]) -> StoredPartition:
+    names = None if pruning.residual is None else needed(partition, pruning.residual, types.get)
     return partition if names is None else partition.only(names)

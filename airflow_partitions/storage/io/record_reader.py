@@ -30,7 +30,8 @@ def read_records(scan: ReadRequest) -> ds.Dataset:
     check_options(scan)
     tables = list(_tables(scan))
     columns = [(name, arrow_type(kind)) for name, kind in scan.partition_columns.items()]
-    target = declared_schema(scan) or (tables[0][1].schema if tables else pa.schema([("value", pa.string())]))
+    first = next((table.schema for _, table in tables if table.num_columns), pa.schema([("value", pa.string())]))
+    target = declared_schema(scan) or first
     schema = pa.schema([*target, *columns])
     whole = []
     for texts, table in tables:

@@ -18,6 +18,7 @@ from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.scan.recorded_schema import with_schema
 
 
 def save(
@@ -39,10 +40,11 @@ def save(
         frames[key] = frame
     if attempt is None and mode != "append":  # a later try may have other rows to append, beside those of the first
         attempt = running_attempt()
+    typed = with_schema(dataset)
     with Commit(dataset, attempt, evolve=evolve) as commit:
         for key, frame in frames.items():
             rows = frame() if callable(frame) else frame
-            request = WriteRequest(dataset=dataset, folder=commit.stage(key), evolve=evolve)
+            request = WriteRequest(dataset=typed, folder=commit.stage(key), evolve=evolve)
             with translate_errors(about(dataset.path, [str(key)]), "written"):
                 staged = write_partition(rows, key, request, partial(_writer, key))
             usual = "overwrite" if key == own else "create"

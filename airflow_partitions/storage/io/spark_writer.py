@@ -18,6 +18,7 @@ from airflow_partitions.storage.io.staged_rows import directory_and_name, staged
 from airflow_partitions.storage.io.writable_rows import writable_rows
 from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
+from airflow_partitions.storage.metadata.schema import check_names
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from airflow_partitions.storage.scan.snapshot import inventory
 
@@ -75,6 +76,7 @@ def _check_frame(frame: Any, name: str) -> DataFrame:
         raise ResultError(f"{name}: got {type(frame).__name__}; expected a Spark DataFrame{hint}")
     if frame.isStreaming:
         raise ResultError(f"{name}: got a streaming DataFrame; expected one that ends (spark.read)")
+    check_names(frame.columns, name)
     return frame
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import partial
 from typing import Any
 
 import attrs
@@ -15,8 +16,21 @@ from airflow_partitions.keys.value import text_of
 
 _DIMENSION = re.compile(r"\{(\w+)(?:\[(\d+)\])?\}")
 
+
+def _whole(text: str, bits: int) -> int:
+    number = int(text)
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+        raise ValueError(f"{number} has more than {bits} bits")
+    return number
+
+
 #: Types a partition column can be declared with, and how their text is read.
-TYPES: Mapping[str, Callable[[str], Any]] = {"string": str, "int": int, "bigint": int, "date": date.fromisoformat}
+TYPES: Mapping[str, Callable[[str], Any]] = {
+    "string": str,
+    "int": partial(_whole, bits=32),
+    "bigint": partial(_whole, bits=64),
+    "date": date.fromisoformat,
+}
 #: What a value of each of them is in a key.
 VALUES: Mapping[str, type] = {"string": str, "int": int, "bigint": int, "date": date}
 

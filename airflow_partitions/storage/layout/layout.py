@@ -192,6 +192,11 @@ class Layout:
         for (name, kind), value in zip(kinds.items(), values, strict=True):
             if type(value) is not VALUES[kind]:
                 raise InvalidKeyError(f"{str(key)!r}: {name} is {value!r}; {expected}", given=values)
+            if kind in ("int", "bigint"):
+                try:
+                    TYPES[kind](str(value))
+                except ValueError as error:
+                    raise InvalidKeyError(f"{str(key)!r}: {name}: {error}; {expected}", given=values) from None
 
     def _check_names(self) -> None:
         seen: dict[str, str] = {}

@@ -129,7 +129,7 @@ def fits(found: Any, wanted: Any) -> bool:
 
 def widest(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
     """The columns of both, by Spark's types: where these differ, the one that holds all values of the other."""
-    return {**other, **one} | {name: kind for name, kind in other.items() if name in one and wider(one[name], kind)}
+    return {**one, **{name: kind for name, kind in other.items() if name not in one or wider(one[name], kind)}}
 
 
 def wider(kind: str, other: str) -> bool:

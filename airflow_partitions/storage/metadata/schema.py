@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
 from airflow_partitions.errors import SchemaError
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
 from airflow_partitions.storage.metadata.change import Change
+
+
+def check_names(names: Iterable[str], where: str) -> None:
+    """Refuse columns of the same name: names that differ in case are the same to Spark.
+
+    :param where: what has them, for the message.
+    :raises SchemaError: if there are any.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.lower() in seen:
+            raise SchemaError(
+                f"{where}: columns {seen[name.lower()]!r} and {name!r} are one to Spark; expected different names"
+            )
+        seen[name.lower()] = name
 
 
 @attrs.frozen
@@ -47,6 +62,9 @@ class SchemaRule:
             for column, kind in known.items()
             if column in given and not self._fits(kind, given[column])
         ]
+        spelled = {column.lower(): column for column in known}
+        case = {column: spelled.get(column.lower(), column) for column in given if column not in known}
+        wrong += [f"{column!r} is written {other!r}" for column, other in case.items() if column != other]
         if not self.evolve:
             wrong += [f"{column!r} is missing" for column in known if column not in given]
             wrong += [f"{column!r} is new" for column in given if column not in known]

@@ -36,12 +36,8 @@ def _needed(part: Filter, metadata: PartitionMetadata, type_of: TypeOf) -> froze
 def _having(condition: Condition, metadata: PartitionMetadata, kind: str | None) -> frozenset[str] | None:
     """Files with a value that *condition* allows. Files with nulls alone are in no index."""
     stored = metadata.schema.get(condition.field)
-    if condition.field not in metadata.index or stored is None:
+    if condition.field not in metadata.index or kind is None or stored is None:
         return None
-    if kind is None:  # it may be read as a wider type, which is no matter but for rounded numbers
-        if stored in ("float", "real"):
-            return None
-        kind = stored
     try:
         holds = test_of(condition, kind)
         if holds(None):

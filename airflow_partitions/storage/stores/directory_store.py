@@ -124,6 +124,14 @@ class DirectoryStore(Store):
                 superseded.append(self._files_in(self.bookkeeping / REPLACED / batch / directory, directory))
         return superseded
 
+    def schema(self) -> dict[str, str]:
+        try:
+            return dict(json.loads(read(self.bookkeeping / _SCHEMA) or "{}"))
+        except ValueError as error:
+            raise StorageError(
+                f"{self.bookkeeping / _SCHEMA} is damaged ({error}); remove it, and say evolve=True"
+            ) from error
+
     def check_writable(self) -> None:
         if self.read_only:
             refuse_to_write(self.root)
@@ -143,7 +151,7 @@ class DirectoryStore(Store):
                 content = stored[change.directory]
                 metadata = None if content is None else content.metadata
                 change.check(content is not None, metadata, attempt, base)
-            before = self._schema()
+            before = self.schema()
             schema = before if rule is None else rule.after(before, changes)
             number = self.version() + 1
             os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
@@ -235,15 +243,6 @@ class DirectoryStore(Store):
 
     def _files_in(self, folder: Path, directory: str) -> PartitionFiles:
         return files_in(folder, directory, self.records, self.tables)
-
-    def _schema(self) -> dict[str, str]:
-        """Column to type of the dataset, as far as its commits told."""
-        try:
-            return dict(json.loads(read(self.bookkeeping / _SCHEMA) or "{}"))
-        except ValueError as error:
-            raise StorageError(
-                f"{self.bookkeeping / _SCHEMA} is damaged ({error}); remove it, and say evolve=True"
-            ) from error
 
     def _stage(self, change: Change, number: int, attempt: Attempt) -> PartitionMetadata | None:
         """Bring the new folder of *change* into its final form."""

@@ -79,6 +79,9 @@ class LogStore(Store):
             return self.folders.snapshot(directories, accept)
         return LazyMapping(log.partitions, self._placed)
 
+    def schema(self) -> Mapping[str, str]:
+        return self.log.snapshot([]).schema
+
     def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
         return dict(contents)  # files stay where they are until they are cleaned up
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,9 @@ class PinnedStore(ReadOnlyStore):
                 " they held is no longer kept; expected the Dag run to be cleared as a whole, or release()"
             )
         return kept
+
+    def schema(self) -> Mapping[str, str]:
+        return self.live.schema()
 
     def _accepts(self, directory: str, accept: Accept) -> bool:
         return all(accept(name, text) for name, text in self.layout.texts_of(directory).items())

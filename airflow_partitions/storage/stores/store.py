@@ -86,6 +86,10 @@ class Store(ABC):
                 kept[directory] = attrs.evolve(content, base=place.base)
         return kept
 
+    def schema(self) -> Mapping[str, str]:
+        """Column to Spark type of the dataset, as far as its commits told."""
+        return {}
+
     def check_writable(self) -> None:  # noqa: B027 - most stores can be
         """Refuse to be written to, if the dataset belongs to someone else.
 

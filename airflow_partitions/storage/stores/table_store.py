@@ -44,6 +44,10 @@ class TableStore(ReadOnlyStore):
             for directory, content in listed.items()
         }
 
+    def schema(self) -> dict[str, str]:
+        prefix, fields = f"{self.table}/", self.store.schema()
+        return {name.removeprefix(prefix): kind for name, kind in fields.items() if name.startswith(prefix)}
+
     def check_writable(self) -> NoReturn:
         raise InvalidDefinitionError(
             f"table {self.table!r} of storage {str(self.root)!r} is only read, all tables are written together;"

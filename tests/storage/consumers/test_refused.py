@@ -28,7 +28,7 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         "text",
-        ["", "{", "[]", "null ", "3", '{"version": 2}', '{"version": 1, "dataset": 3}'],
+        ["", "{", "[]", "null ", "3", "[" * 100_000, '{"version": 2}', '{"version": 1, "dataset": 3}'],
     )
     def test_a_damaged_checkpoint(self, files: Parquet, text: str) -> None:
         Consumer(files).take().confirm()
