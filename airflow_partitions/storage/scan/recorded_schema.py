@@ -26,7 +26,7 @@ def with_schema(dataset: _Dataset, partitions: Iterable[StoredPartition] = ()) -
     if dataset.schema is not None or dataset.partition is None:
         return dataset
     with translate_errors(repr(dataset.path), "read"):
-        schema = dict(open_store(dataset).schema())
+        schema = dict(open_store(dataset).recorded_schema())
     with suppress(SchemaError):
         for partition in partitions:
             metadata = partition.content.metadata

@@ -124,7 +124,7 @@ class DirectoryStore(Store):
                 superseded.append(self._files_in(self.bookkeeping / REPLACED / batch / directory, directory))
         return superseded
 
-    def schema(self) -> dict[str, str]:
+    def recorded_schema(self) -> dict[str, str]:
         try:
             return dict(json.loads(read(self.bookkeeping / _SCHEMA) or "{}"))
         except ValueError as error:
@@ -151,7 +151,7 @@ class DirectoryStore(Store):
                 content = stored[change.directory]
                 metadata = None if content is None else content.metadata
                 change.check(content is not None, metadata, attempt, base)
-            before = self.schema()
+            before = self.recorded_schema()
             schema = before if rule is None else rule.after(before, changes)
             number = self.version() + 1
             os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)

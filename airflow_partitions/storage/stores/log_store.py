@@ -79,7 +79,7 @@ class LogStore(Store):
             return self.folders.snapshot(directories, accept)
         return LazyMapping(log.partitions, self._placed)
 
-    def schema(self) -> Mapping[str, str]:
+    def recorded_schema(self) -> Mapping[str, str]:
         return self.log.snapshot([]).schema
 
     def kept(self, contents: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:

@@ -69,8 +69,8 @@ class PinnedStore(ReadOnlyStore):
             )
         return kept
 
-    def schema(self) -> Mapping[str, str]:
-        return self.live.schema()
+    def recorded_schema(self) -> Mapping[str, str]:
+        return self.live.recorded_schema()
 
     def _accepts(self, directory: str, accept: Accept) -> bool:
         return all(accept(name, text) for name, text in self.layout.texts_of(directory).items())

@@ -86,7 +86,7 @@ class Store(ABC):
                 kept[directory] = attrs.evolve(content, base=place.base)
         return kept
 
-    def schema(self) -> Mapping[str, str]:
+    def recorded_schema(self) -> Mapping[str, str]:
         """Column to Spark type of the dataset, as far as its commits told."""
         return {}
 

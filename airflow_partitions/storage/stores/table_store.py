@@ -44,8 +44,8 @@ class TableStore(ReadOnlyStore):
             for directory, content in listed.items()
         }
 
-    def schema(self) -> dict[str, str]:
-        prefix, fields = f"{self.table}/", self.store.schema()
+    def recorded_schema(self) -> dict[str, str]:
+        prefix, fields = f"{self.table}/", self.store.recorded_schema()
         return {name.removeprefix(prefix): kind for name, kind in fields.items() if name.startswith(prefix)}
 
     def check_writable(self) -> NoReturn:
