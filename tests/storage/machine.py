@@ -99,8 +99,8 @@ class Writing(RuleBasedStateMachine):
         declared = table.files.schema is not None
         if data.draw(st.booleans()) and (declared or all(any(change.parts[0]) for change in changes.values())):
             frames = {key: made.to_pandas() for key, made in frames.items()}  # which knows no type of nulls
-        if declared:  # they are widened
-            columns = {name: SCHEMA[name] for name in columns}
+        known = table.files.schema or table.columns
+        columns = widened(columns, dict(known))
         self.tries[run] += 1
         attempt = Attempt("dag", run, self.tries[run]) if run else None
         user = {"note": note, mode: note}

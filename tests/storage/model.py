@@ -16,7 +16,7 @@ import pytest
 from airflow_partitions.errors import NotStoredError, SchemaError, StorageError, StoredError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage import Commit, Files
-from airflow_partitions.storage.metadata.arrow_types import arrow_type, widest
+from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
 
 Row = tuple[int, str | None]
 Columns = Mapping[str, str]
@@ -76,6 +76,11 @@ def frame(numbers: Iterable[int], columns: Columns) -> pa.Table:
     given = list(numbers)
     made = pa.table({"n": given, "x": [text(n) for n in given]}).select(list(columns))
     return made.cast(pa.schema([(name, arrow_type(kind)) for name, kind in columns.items()]))
+
+
+def widened(columns: Columns, known: Columns) -> Columns:
+    """What becomes of *columns* that are saved where these are *known*."""
+    return {name: known[name] if name in known and wider(kind, known[name]) else kind for name, kind in columns.items()}
 
 
 def failing(errors: Sequence[type[BaseException]]) -> AbstractContextManager[Any]:
