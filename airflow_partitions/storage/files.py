@@ -42,7 +42,7 @@ class Files(Dataset):
         ``"{dimension}"`` is that dimension's text. Default: one text column per dimension, named like it. Instead of
         columns: :class:`FilePerKey`, where every file is a partition.
     :param schema: column to Spark type of the columns inside the files (``{"origin": "string"}``). Without it the
-        schema is that of the first file read.
+        schema is the one that commits recorded, or else that of the first file read.
     :param ownership: whose the files are, as :class:`Ownership` or its text: ``"owned"``; ``"read-only"``: someone
         else's, they are never written; ``"add-only"``: partitions may be added, but what is there already is never
         removed; ``"adopted"``: what is there becomes ours.

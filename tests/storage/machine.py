@@ -23,7 +23,20 @@ from airflow_partitions.keys import Key
 from airflow_partitions.storage import Commit, Files, Parquet
 from airflow_partitions.storage.metadata.attempt import Attempt
 from tests.storage.lakes import LAKES
-from tests.storage.model import SCHEMA, Change, Changes, Columns, Held, Holdings, Part, Table, failing, frame, put
+from tests.storage.model import (
+    SCHEMA,
+    Change,
+    Changes,
+    Columns,
+    Held,
+    Holdings,
+    Part,
+    Table,
+    failing,
+    frame,
+    put,
+    widened,
+)
 
 COLUMNS: Sequence[Columns] = (SCHEMA, {"n": "bigint"}, {"n": "int", "x": "string"})
 NUMBERS = st.lists(st.integers(0, 5), max_size=3).map(tuple)
