@@ -101,8 +101,9 @@ def spark_path(path: str) -> str:
 
 
 def _frame(scan: ReadRequest, spark: SparkSession, schema: StructType) -> DataFrame:
+    root = spark_path(scan.dataset.path)
     if scan.partitions is None:
-        return _load(scan, spark, schema, [spark_path(scan.dataset.path)])
+        return _load(scan, spark, schema, [root])
     by_base: dict[str | None, list[StoredPartition]] = {}
     for partition in scan.partitions:
         by_base.setdefault(_base(partition), []).append(partition)
