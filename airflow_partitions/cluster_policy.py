@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from airflow_partitions.definitions import PartitionAtRuntime
 
+#: Of every Dag with partitions, to find them in Airflow's list of Dags.
+TAG = "partitioned"
+
 Hook = Callable[[Any], None]
 
 _TEMPLATES = "airflow_partitions.runs.templates.PartitionExtension"
@@ -37,6 +40,7 @@ def dag_policy(dag: DAG) -> None:
     for definition in (timetable.adds, timetable.partition):
         if isinstance(definition, PartitionAtRuntime):
             _name_keys(dag, definition)
+    dag.tags.add(TAG)
     if timetable.adds is not None:
         for task in dag.tasks:
             _prepend_hook(task, "airflow_partitions.runs.add_keys", "collect_keys")

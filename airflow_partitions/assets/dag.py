@@ -82,7 +82,8 @@ class PartitionedDag(DagArguments):
     def create_dag(self, *, default_dag_id: str, function: Callable[..., Any] | None = None) -> DAG:
         """The Dag, with the timetable that makes one run per partition.
 
-        :param function: what it runs; the first line of its docstring describes the Dag where nothing else does.
+        :param function: what it runs; its docstring documents the Dag, and the first line describes it where nothing
+            else does.
         """
         timetable = self._timetable(default_dag_id)
         # Runs that add keys take turns; more of them at a time would only wait.
@@ -92,7 +93,7 @@ class PartitionedDag(DagArguments):
             default_dag_id,
             timetable,
             max_active_runs=1 if takes_turns else None,
-            description=docstring and docstring.splitlines()[0],
+            docstring=docstring,
         )
 
     def _timetable(self, name: str) -> Any:

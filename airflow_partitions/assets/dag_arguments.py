@@ -82,13 +82,13 @@ class DagArguments:
         return super().__new__(cls)
 
     def create(
-        self, name: str, schedule: Any, *, max_active_runs: int | None = None, description: str | None = None
+        self, name: str, schedule: Any, *, max_active_runs: int | None = None, docstring: str | None = None
     ) -> DAG:
         """The Dag.
 
         :param name: its id, where none is given.
         :param max_active_runs: of a Dag whose author gives no number.
-        :param description: of a Dag whose author gives none.
+        :param docstring: documents the Dag; its first line is the description of one whose author gives none.
         """
         dag_id = self.dag_id or name
         runs = max_active_runs if self.max_active_runs is None else self.max_active_runs
@@ -98,7 +98,8 @@ class DagArguments:
             "dag_id": dag_id,
             "dag_display_name": self.dag_display_name or dag_id,
             "max_active_runs": runs,
-            "description": self.description or description,
+            "description": self.description or (docstring and docstring.splitlines()[0]),
+            "doc_md": docstring and f"{docstring}\n",  # a text that ends in .md would be taken for a file
             "default_args": self.default_args | {name: value for name, value in of_tasks.items() if value is not None},
         }
         arguments = {name: value for name, value in arguments.items() if value is not None}

@@ -56,7 +56,7 @@ def test_a1_an_asset_is_made_with_its_dag_and_passes_arguments_on(read: Any) -> 
     assert bag.import_errors == {}
     dag = bag.dags["hourly"]
     (task,) = dag.tasks
-    assert (dag.max_active_runs, dag.max_active_tasks, dag.tags, dag.catchup) == (3, 2, {"x"}, False)
+    assert (dag.max_active_runs, dag.max_active_tasks, dag.tags, dag.catchup) == (3, 2, {"x", "partitioned"}, False)
     assert (dag.description, dag.start_date.year) == ("said", 2013)
     assert (task.task_id, task.pool, task.retries) == ("hourly", "small", 2)
     (outlet,) = task.outlets
@@ -73,8 +73,7 @@ def test_the_first_line_of_a_docstring_describes_the_dag(read: Any) -> None:
         def plain(partition):
             '''A day.
 
-            Of all shops.
-            '''
+            Of all shops: see README.md'''
 
         @asset(schedule="@daily", partition=DAYS)
         @task(retries=5)
@@ -91,6 +90,8 @@ def test_the_first_line_of_a_docstring_describes_the_dag(read: Any) -> None:
         """
     )
     assert bag.import_errors == {}
+    assert bag.dags["plain"].doc_md == "A day.\n\nOf all shops: see README.md\n"
+    assert all("partitioned" in dag.tags for dag in bag.dags.values())
     descriptions = {name: dag.description for name, dag in bag.dags.items()}
     assert descriptions == {"plain": "A day.", "decorated": "A task's day.", "silent": None, "both": "Two of a day."}
 
