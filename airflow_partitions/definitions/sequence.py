@@ -93,7 +93,10 @@ class PartitionBySequence(PartitionDefinition):
 
 
 def _nearest(text: str, texts: Mapping[str, int]) -> tuple[str, ...]:
-    """The *texts* that look most like *text*, else the first ones."""
+    """The *texts* that look most like *text*, in capitals or not; else the first ones."""
     from difflib import get_close_matches
 
-    return tuple(get_close_matches(text, texts, n=3)) or tuple(islice(texts, 3))
+    by_case = {each.casefold(): each for each in texts}
+    alike = get_close_matches(text, texts, n=3)
+    alike = alike or [by_case[each] for each in get_close_matches(text.casefold(), by_case, n=3)]
+    return tuple(alike or islice(texts, 3))

@@ -19,11 +19,13 @@ def index_of(rows: DataFrame, directories: Collection[str], columns: Sequence[st
 
     :param rows: what was written to them, see :func:`.staged_rows`.
 
-    A value is known by its text in Spark; null has none, so that files with nulls alone are in no list.
+    A value is known by its text in Spark, a timestamp by its microseconds since 1970 in UTC: its text would be that of
+    the session's zone. Null has no text, so that files with nulls alone are in no list.
 
     :raises ResultError: if there is no such column.
     """
     from pyspark.sql import functions as f
+    from pyspark.sql.types import TimestampType
 
     index: dict[str, dict[str, dict[str, list[str]]]] = {
         directory: {c: {} for c in columns} for directory in directories
@@ -31,7 +33,10 @@ def index_of(rows: DataFrame, directories: Collection[str], columns: Sequence[st
     for column in columns:
         if column not in rows.columns:
             raise ResultError(f"there is no column {column!r} to index; expected one of: {', '.join(rows.columns)}")
-        value = f.col(quoted(column)).cast("string")
+        value = f.col(quoted(column))
+        if isinstance(rows.schema[column].dataType, TimestampType):
+            value = f.unix_micros(value)
+        value = value.cast("string")
         pairs = rows.select(f.col("_metadata.file_path").alias("file"), value.alias("value")).distinct()
         for row in pairs.where("value is not null").orderBy("value", "file").collect():
             directory, name = directory_and_name(row["file"], directories)

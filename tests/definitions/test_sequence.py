@@ -72,11 +72,13 @@ def test_too_long_a_key_is_refused() -> None:
         PartitionBySequence(["x" * (MAX_KEY_LENGTH + 1)])
 
 
-def test_a16_an_unknown_text_names_the_nearest() -> None:
+def test_a16_eu9_an_unknown_text_names_the_nearest() -> None:
     definition = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
     with pytest.raises(InvalidKeyError, match="'JKF' is not one of the 3 values of 'airport'; nearest: JFK") as caught:
         definition.parse("JKF")
     assert caught.value.nearest == ("JFK",)
+    with pytest.raises(InvalidKeyError, match=r"'jfk' is not one of the 3 values of 'airport'; nearest: JFK$"):
+        definition.parse("jfk")
     with pytest.raises(InvalidKeyError, match=r"'42' is not one of .*; nearest: EWR, JFK, LGA"):
         definition.parse("42")
     with pytest.raises(InvalidKeyError, match="5 is not one of"):

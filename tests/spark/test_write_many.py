@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
 from airflow_partitions.spark import write_many
-from airflow_partitions.storage import Column, Parquet
+from airflow_partitions.storage import Column, Parquet, field
 from airflow_partitions.storage.scan.snapshot import inventory
 
 if TYPE_CHECKING:
@@ -84,3 +85,24 @@ def test_a_number_that_is_no_key(spark: SparkSession, tmp_path: Path) -> None:
     assert list(write_many(spark.createDataFrame([(1, 1)], "month int, n int"), files)) == ["1"]
     with pytest.raises(ForeignRowsError, match="month=3"):
         write_many(spark.createDataFrame([(3, 1)], "month int, n int"), files)
+
+
+def test_es_times_are_found_by_their_index(spark: SparkSession, files: Parquet) -> None:
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        frame = spark.createDataFrame(
+            [("EWR", datetime(2013, 11, 3, hour, 30, tzinfo=UTC)) for hour in range(8)], "airport string, at timestamp"
+        )
+        write_many(frame.repartition(8, "at"), files, shuffle=False, index=["at"])
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(zone))
+    stored = files.get("EWR")
+    assert stored is not None
+    at = datetime(2013, 11, 3, 5, 30, tzinfo=UTC)  # 01:30 in New York, for the first time
+    microseconds = str(int(at.timestamp()) * 1_000_000)
+    (name,) = stored.metadata["index"]["at"][microseconds]
+    assert len(stored.files) > 1
+    one = files.read((field("airport") == "EWR") & (field("at") == at), spark=spark)
+    assert [Path(path).name for path in one.inputFiles()] == [name]
+    assert one.count() == 1
