@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,9 @@ from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, ProductKey, Segment
 from airflow_partitions.keys.keyed import key_of
 from airflow_partitions.keys.product_key import split_parts
+
+#: How many nearest keys a message has.
+_MOST_NEAREST = 3
 
 
 class PartitionByProduct(PartitionDefinition):
@@ -179,17 +182,14 @@ class PartitionByProduct(PartitionDefinition):
         return ProductKey(self._names, tuple(parts))
 
     def _nearest(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Text of the key nearest to that of *texts*, one for each dimension; none where a dimension is not told."""
-        parts: list[Any] = []
+        """Texts of the keys nearest to that of *texts*, one for each dimension; none where a dimension is not told."""
+        choices: list[list[Any]] = []
         for i, dimension in enumerate(self._dimensions.values()):
             try:
-                part = dimension.parse(texts[i].strip() if i < len(texts) else "")
+                choices.append([dimension.parse(texts[i].strip() if i < len(texts) else "")])
             except InvalidKeyError as error:
-                if not error.nearest:
-                    return ()
-                part = dimension.parse(error.nearest[0])
-            parts.append(part)
-        return (str(self._wrap(parts)),)
+                choices.append([dimension.parse(text) for text in error.nearest])
+        return tuple(str(self._wrap(list(parts))) for parts in islice(product(*choices), _MOST_NEAREST))
 
     def _at(self, interval: Interval | None, i: int) -> ProductKey:
         """The first (0) or last (-1) key of an interval."""

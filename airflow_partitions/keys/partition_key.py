@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, ClassVar, NoReturn, Self, TypeGuard, Union, get_args, get_origin, get_type_hints
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakSet, ref
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 
@@ -25,8 +25,8 @@ _FIELD_TYPES = (int, float, str, date, datetime, tuple)
 _METHOD_TYPES = (types.FunctionType, property, staticmethod, classmethod)
 # The classes whose bodies were checked: type.__new__(PartitionKeyMeta, …) makes one that was not.
 _CHECKED: WeakSet[type] = WeakSet()
-# Those that this process has, by name and fields; of several the newest, as when a file is read again.
-_AUTHORS_CLASSES: WeakValueDictionary[tuple[str, tuple[str, ...]], PartitionKeyMeta] = WeakValueDictionary()
+# Those that this process has, by name and fields, the newest last: a file that is read again makes its class again.
+_AUTHORS_CLASSES: dict[tuple[str, tuple[str, ...]], list[ref[PartitionKeyMeta]]] = {}
 
 
 class PartitionKeyMeta(type):
@@ -48,7 +48,8 @@ class PartitionKeyMeta(type):
             raise InvalidDefinitionError(f"{name} has no fields; expected at least one annotation such as 'x: float'")
         _CHECKED.add(cls)
         if cls.__module__ != __name__:
-            _AUTHORS_CLASSES[name, cls.fields()] = cls
+            older = _AUTHORS_CLASSES.get((name, cls.fields()), [])
+            _AUTHORS_CLASSES[name, cls.fields()] = [*(each for each in older if each() is not None), ref(cls)]
         return cls
 
     _fields: tuple[tuple[str, Any], ...] = ()
@@ -114,8 +115,9 @@ class PartitionKey(metaclass=PartitionKeyMeta):
 
         Elsewhere, as in the scheduler and the API server, it is one of a class with these fields and nothing else.
         """
-        author = _AUTHORS_CLASSES.get((name, tuple(fields)))
-        if author is None or not author.fits(fields):
+        authors = (each() for each in reversed(_AUTHORS_CLASSES.get((name, tuple(fields)), [])))
+        author = next((each for each in authors if each is not None and each.fits(fields)), None)
+        if author is None:
             author = _bare_class(name, tuple((field, type(value)) for field, value in fields.items()))
         key: PartitionKey = author(**fields)
         return key

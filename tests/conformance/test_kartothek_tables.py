@@ -194,7 +194,7 @@ def test_t2_the_schema_of_each_table_is_known_from_its_first_commit(root: str) -
     at(root).mkdir(parents=True, exist_ok=True)
     rows, names = pa.table({"n": [1]}), pa.table({"n": ["a"]})
     files.save({"1": {"orders": rows, "items": names}})
-    with pytest.raises(SchemaError, match="'items/n' is bigint, not string"):
+    with pytest.raises(SchemaError, match="partition '2', table 'items': 'n' is bigint, not string"):
         files.save({"2": {"orders": rows, "items": rows}})
     assert files.table("items").read(None, "arrow").to_pydict() == {"n": ["a"], "day": ["1"]}
 

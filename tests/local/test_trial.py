@@ -183,7 +183,7 @@ def test_eu12_the_command_says_what_is_no_file_and_what_is_a_dag(
     ("words", "said"),
     [
         (("delay", "2013-02-08|EWR"), "nearest: delays"),
-        (("delays", "2013-02-08|LGA"), "nearest: EWR, JFK"),
+        (("delays", "2013-02-08|LGA"), "nearest: 2013-02-08|EWR, 2013-02-08|JFK"),
         (("delays", "2013-02-08|EWR", "--input", "rows=/x"), "delays has: raw"),
         (("delays", "2013-02-08|EWR", "--input", "raw"), "expected NAME=PATH"),
         (("delays", "2013-02-08|EWR"), "expected them to be made first"),

@@ -55,7 +55,8 @@ def test_a_process_parses_the_text_of_a_key_once(
     inputs = {"flights": lake.flights, "weather": lake.flights}
     operator = task(lake, inputs=inputs, function=ship(joined, inputs=list(inputs)))
     own = context(lake)
-    own["dag_run"] = SimpleNamespace(partition_key=KEY, run_id="run", run_after=own["dag_run"].run_after)
+    after = own["dag_run"].run_after
+    own["dag_run"] = SimpleNamespace(partition_key=KEY, run_id="run", run_after=after, start_date=after)
     own["dag"] = SimpleNamespace(timetable=SimpleNamespace(partition=lake.delays.partition), tasks=[])
     parses.clear()
     own["partition"] = partition_of(own)

@@ -30,7 +30,7 @@ class ArrowWriter(Writer):
     formats = FORMATS
 
     def write(self, frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
-        name = f"partition {str(key)!r}"
+        name = request.name_of(key)
         try:
             table = self._table(frame, request.dataset)
         except (ValueError, TypeError) as error:  # names given twice, values of several types in a column

@@ -37,7 +37,7 @@ class SparkWriter(Writer):
     frame = "spark"
 
     def write(self, frame: DataFrame, key: Key, request: WriteRequest) -> StagedFiles:
-        name = f"partition {str(key)!r}"
+        name = request.name_of(key)
         with own_rows(_check_frame(frame, name), request.dataset, key) as own:
             request.check(types_of(own), name)
             fit = fitted(own, request.dataset)

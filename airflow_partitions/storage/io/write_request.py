@@ -12,6 +12,7 @@ from airflow_partitions.storage.io.request import Request
 from airflow_partitions.storage.metadata.schema import SchemaRule
 
 if TYPE_CHECKING:
+    from airflow_partitions.keys import Key
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 
@@ -26,6 +27,11 @@ class WriteRequest(Request):
 
     folder: Location
     evolve: bool = False
+
+    def name_of(self, key: Key) -> str:
+        """What is written as *key*, for messages."""
+        table = self.dataset.table_name
+        return f"partition {str(key)!r}" + ("" if table is None else f", table {table!r}")
 
     def check(self, schema: Mapping[str, str], name: str) -> None:
         """Refuse columns that the dataset does not declare or its format can't hold.
