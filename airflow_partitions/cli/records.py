@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Iterable
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
@@ -37,12 +40,7 @@ def show_records(args: Namespace) -> None:
         if args.output == "json":
             print(json.dumps([_form(key, record) for key, record in entries]))  # noqa: T201 - for scripts
             return
-        table = Table(Column("partition", no_wrap=True), "last materialised", "first", "by", *_COUNTS, title=args.asset)
-        for key, record in entries:
-            by = f"{record.dag_id}, {record.run_id}" if record.dag_id else "an event from outside"
-            times = (time.isoformat(timespec="seconds") for time in (record.last, record.first))
-            table.add_row(*map(escape, (str(key), *times, by)), *(str(record.extra.get(name, "")) for name in _COUNTS))
-        Console().print(table)
+        Console().print(_table(entries, args.asset))
     except PartitionError as error:
         sys.exit(str(error))
 
@@ -56,6 +54,18 @@ def _selection(definition: PartitionDefinition, start: str | None, until: str | 
     low = FIRST if start is None else time.moment(start, "--from")
     high = LAST if until is None else time.moment(until, "--until")
     return Selection(definition, (Box(time.overlapping(low, high)),))
+
+
+def _table(entries: Iterable[tuple[Key, LedgerRecord]], asset: str) -> Table:
+    """What fits into the 80 columns of a terminal; all of it is in the JSON form."""
+    counts = [Column(name, justify="right", no_wrap=True) for name in _COUNTS]
+    texts = [Column(name, no_wrap=True) for name in ("partition", "last, in UTC")]
+    table = Table(*texts, *counts, Column("by", no_wrap=True, ratio=1), title=asset, box=SIMPLE, expand=True)
+    for key, record in entries:
+        last = f"{record.last.astimezone(UTC):%Y-%m-%d %H:%M}"
+        numbers = [str(record.extra.get(name, "")) for name in _COUNTS]
+        table.add_row(escape(str(key)), last, *numbers, escape(record.dag_id or "outside"))
+    return table
 
 
 def _form(key: Key, record: LedgerRecord) -> dict[str, Any]:
