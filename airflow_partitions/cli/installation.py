@@ -104,10 +104,10 @@ def java_version() -> int | None:
     program = Path(home, "bin", "java") if home else which("java")
     try:
         words = [str(program), "-version"]
-        told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30, stdin=subprocess.DEVNULL)
+        answer = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(\d+)', told.stderr)
+    match = re.search(r'version "(\d+)', answer.stderr)
     return None if match is None else int(match[1])
 
 

@@ -24,7 +24,7 @@ from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, l
 from airflow_partitions.storage.stores.foreign_folders import by_canonical_name, name_there
 from airflow_partitions.storage.stores.journal import Journal, Move, Places, inode
 from airflow_partitions.storage.stores.leftovers import leftovers
-from airflow_partitions.storage.stores.records import RECORDS, Records
+from airflow_partitions.storage.stores.partition_records import RECORDS, PartitionRecords
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable, claim
 from airflow_partitions.storage.stores.store import Limits, Store, refuse_to_write
 
@@ -77,9 +77,9 @@ class DirectoryStore(Store):
         return Journal(self.places)
 
     @property
-    def records(self) -> Records:
+    def records(self) -> PartitionRecords:
         """What the partitions say about themselves."""
-        return Records(self.bookkeeping / RECORDS)
+        return PartitionRecords(self.bookkeeping / RECORDS)
 
     def version(self) -> int:
         lock = self.bookkeeping / LOCK

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.layout.escape import unescape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
-from airflow_partitions.storage.stores.records import Records
+from airflow_partitions.storage.stores.partition_records import PartitionRecords
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.stores.store import Accept
@@ -46,7 +46,7 @@ def accepts(directory: str, accept: Accept) -> bool:
     return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
 
-def files_in(folder: Path, directory: str, records: Records, tables: Sequence[str] = ()) -> PartitionFiles:
+def files_in(folder: Path, directory: str, records: PartitionRecords, tables: Sequence[str] = ()) -> PartitionFiles:
     """What is in a *folder* of the partition in *directory*, or in those of its *tables* in it.
 
     :raises FileNotFoundError: if there is none.

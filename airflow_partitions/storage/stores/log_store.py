@@ -110,7 +110,7 @@ class LogStore(Store):
                 # The commit is made; a checkpoint that fails is made after the next one.
                 with suppress(StorageError), translate_errors(repr(self.root), "summed up"):
                     self.log.write_checkpoint(state.after([entry]))
-                return [_marker(records[change.directory]) for change in changes]
+                return [_metadata_of(records[change.directory]) for change in changes]
         raise ConflictError(f"{self.root!r}: {_TRIES} other commits came first; nothing was changed: try again")
 
     def _begun(self, attempt: Attempt, directories: Sequence[str]) -> LogSnapshot:
@@ -212,5 +212,5 @@ class LogStore(Store):
         )
 
 
-def _marker(record: Mapping[str, Any] | None) -> PartitionMetadata | None:
+def _metadata_of(record: Mapping[str, Any] | None) -> PartitionMetadata | None:
     return None if record is None else PartitionMetadata.from_json(record["metadata"])

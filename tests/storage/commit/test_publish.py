@@ -22,7 +22,7 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.directory_store import REPLACED
 from airflow_partitions.storage.stores.open import open_staging
-from airflow_partitions.storage.stores.records import RECORDS
+from airflow_partitions.storage.stores.partition_records import RECORDS
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")

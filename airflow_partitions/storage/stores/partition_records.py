@@ -24,7 +24,7 @@ _POINTER = re.compile(r"_record-([0-9a-f]{16})")
 
 
 @attrs.frozen
-class Records:
+class PartitionRecords:
     """The metadata of partitions, in a file for each folder.
 
     :ivar folder: where the files are.
