@@ -119,7 +119,9 @@ def selections(draw: st.DrawFn) -> Selection:
             None if one is None or other is None else (min(one, other).time_range[0], max(one, other).time_range[1])
         )
         segments = {
-            name: tuple(draw(st.lists(st.sampled_from(dimension.segments), min_size=1, unique=True)))
+            name: tuple(
+                sorted(draw(st.sets(st.sampled_from(dimension.segments), min_size=1)), key=dimension.segments.index)
+            )
             for name, dimension in definition.dimensions.items()
             if isinstance(dimension, PartitionBySequence) and draw(st.booleans())
         }
