@@ -78,8 +78,8 @@ def test_a_watched_asset_says_what_partitions_it_has_and_its_dag_reports_them(tm
     dag = bag.dags["landed"]
     assert [task.task_id for task in dag.topological_sort()] == ["report", "confirm"]
     (asset,) = dag.task_dict["report"].outlets
-    made = read_extra(asset.extra)
-    assert (asset.name, made and made.definition, dag.tags) == ("landed", HOURS, {"landing"})
+    partitions = read_extra(asset.extra)
+    assert (asset.name, partitions and partitions.definition, dag.tags) == ("landed", HOURS, {"landing"})
     form = json.dumps(DagSerialization.to_dict(dag))
     assert "ArrivalTrigger" in form
     assert len(bag.dags["days"].timetable.get_partition_mapper(name="landed").to_upstream("2013-02-08")) == 24

@@ -44,20 +44,20 @@ def play(trigger: Any, *steps: Callable[[], object]) -> list[Any]:
 
     async def run() -> list[Any]:
         events: AsyncIterator[TriggerEvent] = trigger.run()
-        found: list[Any] = []
+        payloads: list[Any] = []
         for step in steps:
             step()
-            waiting = asyncio.ensure_future(anext(events, None))  # type: ignore[arg-type]
-            done, _ = await asyncio.wait({waiting}, timeout=20 if step is not nothing else 1)
-            if not done:
-                waiting.cancel()
-                await asyncio.wait({waiting})
-                found.append(None)
+            next_event = asyncio.ensure_future(anext(events, None))  # type: ignore[arg-type]
+            finished, _ = await asyncio.wait({next_event}, timeout=20 if step is not nothing else 1)
+            if not finished:
+                next_event.cancel()
+                await asyncio.wait({next_event})
+                payloads.append(None)
                 break
-            event = waiting.result()
-            found.append(None if event is None else event.payload)
+            event = next_event.result()
+            payloads.append(None if event is None else event.payload)
         await events.aclose()  # type: ignore[attr-defined]
-        return found
+        return payloads
 
     return asyncio.run(run())
 
@@ -88,30 +88,30 @@ def _span(start: str, end: str) -> tuple[Any, Any]:
 
 
 def test_it_fires_for_new_partitions_and_not_again(files: Parquet, tmp_path: Path) -> None:
-    given = arrivals(files, tmp_path)
-    trigger = rebuilt(ArrivalTrigger(given.to_json(), 0.05))
+    landings = arrivals(files, tmp_path)
+    trigger = rebuilt(ArrivalTrigger(landings.to_json(), 0.05))
     events = play(trigger, lambda: land(files, 0, 1), lambda: land(files, 2), nothing)
     assert [event and event["partitions"] for event in events] == [2, 3, None]
-    given.consumer().take().confirm()
+    landings.consumer().take().confirm()
     assert play(trigger, nothing) == [None]
     assert play(trigger, lambda: land(files, 3))[0]["first"] == "hour=2013-02-08T03"
 
 
 def test_it_fires_again_while_some_of_many_are_left(files: Parquet, tmp_path: Path) -> None:
-    given = arrivals(files, tmp_path)
+    landings = arrivals(files, tmp_path)
     events = play(
-        ArrivalTrigger(given.to_json(), 0.05),
+        ArrivalTrigger(landings.to_json(), 0.05),
         lambda: land(files, 0, 1, 2),
-        lambda: given.consumer().take(limit=2).confirm(),
-        lambda: given.consumer().take(limit=1).confirm() or land(files, 5),
+        lambda: landings.consumer().take(limit=2).confirm(),
+        lambda: landings.consumer().take(limit=1).confirm() or land(files, 5),
         nothing,
     )
     assert [event and event["partitions"] for event in events] == [3, 1, 1, None]
 
 
 def test_it_fires_again_for_what_nobody_reported(files: Parquet, tmp_path: Path) -> None:
-    given = arrivals(files, tmp_path, lease=timedelta(seconds=0.5))
-    events = play(ArrivalTrigger(given.to_json(), 0.05), lambda: land(files, 0), lambda: None)
+    landings = arrivals(files, tmp_path, lease=timedelta(seconds=0.5))
+    events = play(ArrivalTrigger(landings.to_json(), 0.05), lambda: land(files, 0), lambda: None)
     assert [event["partitions"] for event in events] == [1, 1]
 
 
@@ -137,8 +137,8 @@ def test_equal_watchers_are_one_trigger(files: Parquet, tmp_path: Path) -> None:
 
 
 def test_json_round_trip(files: Parquet, tmp_path: Path) -> None:
-    given = arrivals(files, tmp_path, lease=timedelta(seconds=90))
-    assert Arrivals.from_json(json.loads(json.dumps(given.to_json()))) == given
+    landings = arrivals(files, tmp_path, lease=timedelta(seconds=90))
+    assert Arrivals.from_json(json.loads(json.dumps(landings.to_json()))) == landings
 
 
 def test_the_state_of_external_data_needs_a_place(files: Parquet) -> None:

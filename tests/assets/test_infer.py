@@ -37,7 +37,7 @@ def test_a20_upstreams_give_the_definition_they_all_have(definition: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("schedule", "said"),
+    ("schedule", "message"),
     [
         (None, "schedule=None says nothing of partitions; write partition=None"),
         ("@once", "no intervals follow from schedule='@once'"),
@@ -49,8 +49,8 @@ def test_a20_upstreams_give_the_definition_they_all_have(definition: Any) -> Non
          r"have different partitions \(days: PartitionByInterval\('@daily', .*\); hours: .*write the one you mean"),
     ],
 )  # fmt: skip
-def test_a20_what_is_ambiguous_is_refused(schedule: Any, said: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=f"partition=INFER: .*{said}"):
+def test_a20_what_is_ambiguous_is_refused(schedule: Any, message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=f"partition=INFER: .*{message}"):
         inferred(schedule, {})
 
 

@@ -27,10 +27,10 @@ PRESETS = {
 @lru_cache(maxsize=512)
 def wall_matches(expression: str, start: datetime, end: datetime) -> tuple[datetime, ...]:
     """The naive wall-clock minutes in ``[start, end)`` that match."""
-    found, walk = [], croniter(PRESETS.get(expression, expression), start - MINUTE, ret_type=datetime)
+    matches, walk = [], croniter(PRESETS.get(expression, expression), start - MINUTE, ret_type=datetime)
     while (match := walk.get_next()) < end:
-        found.append(match)
-    return tuple(found)
+        matches.append(match)
+    return tuple(matches)
 
 
 def takes_every_hour(expression: str) -> bool:
@@ -45,7 +45,7 @@ def cron_boundaries(expression: str, zone: str, start: datetime, end: datetime) 
     matches = wall_matches(
         expression, at.replace(tzinfo=None) - 2 * DAY, end.astimezone(UTC).replace(tzinfo=None) + 2 * DAY
     )
-    found: set[datetime] = set()
+    boundaries: set[datetime] = set()
     shown: set[datetime] = set()
     expected = _wall(at, tz)
     while at < end:
@@ -53,13 +53,13 @@ def cron_boundaries(expression: str, zone: str, start: datetime, end: datetime) 
         assert wall.second == 0, "the oracle walks whole minutes"
         step = HOUR if _wall(at + HOUR, tz) - wall == HOUR else MINUTE
         if not every_hour and _between(matches, expected, wall):  # the clock jumped over these
-            found.add(at)
+            boundaries.add(at)
         for match in _between(matches, wall, wall + step):
             if every_hour or match not in shown:
-                found.add(at + (match - wall))
+                boundaries.add(at + (match - wall))
             shown.add(match)
         at, expected = at + step, wall + step
-    return tuple(sorted(b for b in found if start <= b < end))
+    return tuple(sorted(b for b in boundaries if start <= b < end))
 
 
 def elapsed_boundaries(
@@ -68,12 +68,12 @@ def elapsed_boundaries(
     """The boundaries in ``[start, end)`` every *step* from *anchor*, else from 1970-01-01 midnight in *zone*."""
     at = (anchor or datetime(1970, 1, 1, tzinfo=ZoneInfo(zone))).astimezone(UTC)
     at += (start - at) // step * step
-    found = []
+    boundaries = []
     while at < end:
         if at >= start:
-            found.append(at)
+            boundaries.append(at)
         at += step
-    return tuple(found)
+    return tuple(boundaries)
 
 
 def _wall(at: datetime, tz: ZoneInfo) -> datetime:

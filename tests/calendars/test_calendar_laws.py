@@ -83,13 +83,15 @@ def test_a2_intervals_tile_time(window: Window) -> None:
 
 @given(windows(), st.data())
 def test_a2_key_at(window: Window, data: st.DataObject) -> None:
-    known = boundaries(window, before=1, after=1)
-    close = [b + n * timedelta(microseconds=1) for b in known if window.start <= b < window.end for n in (-1, 0, 1)]
+    all_boundaries = boundaries(window, before=1, after=1)
+    close = [
+        b + n * timedelta(microseconds=1) for b in all_boundaries if window.start <= b < window.end for n in (-1, 0, 1)
+    ]
     whole = st.integers(0, (window.end - window.start) // MINUTE - 1).map(lambda n: window.start + n * MINUTE)
     moment = data.draw(st.one_of(whole, *([st.sampled_from(close)] if close else [])))
-    i = bisect_right(known, moment)
+    i = bisect_right(all_boundaries, moment)
     key = window.definition.key_at(moment.astimezone(ZoneInfo(data.draw(st.sampled_from(ZONES)))))
-    assert bounds([key]) == [(known[i - 1], known[i])]
+    assert bounds([key]) == [(all_boundaries[i - 1], all_boundaries[i])]
     assert moment in key
 
 
@@ -113,10 +115,10 @@ def test_a2_start_and_end_hold_only_whole_intervals(window: Window, late: int, e
     start, end = window.start + late * MINUTE, window.end - early * MINUTE
     definition = PartitionByInterval(window.schedule, timezone=window.zone, start=start, end=end)
     if isinstance(window.schedule, timedelta):
-        known = elapsed_boundaries(window.schedule, window.zone, start, start, end + MINUTE)
+        all_boundaries = elapsed_boundaries(window.schedule, window.zone, start, start, end + MINUTE)
     else:
-        known = cron_boundaries(window.schedule, window.zone, start, end + MINUTE)
-    expected = list(pairwise(b for b in known if b <= end))
+        all_boundaries = cron_boundaries(window.schedule, window.zone, start, end + MINUTE)
+    expected = list(pairwise(b for b in all_boundaries if b <= end))
     keys = list(definition.keys())
     assert bounds(keys) == expected
     assert definition.count() == len(expected)
@@ -178,16 +180,16 @@ def test_a2_texts(window: Window) -> None:
 
 @given(windows(crons), st.data())
 def test_a2_what_is_no_boundary_is_no_key(window: Window, data: st.DataObject) -> None:
-    known = boundaries(window, before=1, after=1)
+    all_boundaries = boundaries(window, before=1, after=1)
     moment = window.start + data.draw(st.integers(0, (window.end - window.start) // MINUTE - 1)) * MINUTE
-    found = known[bisect_left(known, moment)] == moment
-    assert window.definition.contains(moment.isoformat()) == found
-    if found:
+    is_boundary = all_boundaries[bisect_left(all_boundaries, moment)] == moment
+    assert window.definition.contains(moment.isoformat()) == is_boundary
+    if is_boundary:
         assert starts([window.definition.parse(moment.isoformat())]) == [moment]
         return
-    with pytest.raises(InvalidKeyError) as caught:
+    with pytest.raises(InvalidKeyError) as error:
         window.definition.parse(moment.isoformat())
-    assert str(window.definition.key_at(moment)) in caught.value.nearest
+    assert str(window.definition.key_at(moment)) in error.value.nearest
 
 
 @given(windows(timedeltas))

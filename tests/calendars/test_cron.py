@@ -18,11 +18,11 @@ from airflow_partitions.errors import InvalidDefinitionError
      "0-0 0-0 1 * *", "0 0 * * 3-3", "0 0 * * fri-fri", "1,5-5/2 * * * *"],
 )  # fmt: skip
 def test_a2_what_is_no_cron(cron: str) -> None:
-    with pytest.raises(InvalidDefinitionError) as caught:
+    with pytest.raises(InvalidDefinitionError) as error:
         Cron(cron)
-    assert repr(cron) in str(caught.value)
-    assert "expected five fields like '30 2 * * 1-5', or one of @hourly, @daily, @weekly" in str(caught.value)
-    assert isinstance(caught.value, ValueError)
+    assert repr(cron) in str(error.value)
+    assert "expected five fields like '30 2 * * 1-5', or one of @hourly, @daily, @weekly" in str(error.value)
+    assert isinstance(error.value, ValueError)
 
 
 @pytest.mark.parametrize("cron", ["0 0 30 2 *", "0 0 31 4,6 *", "0 0 30 feb *"])

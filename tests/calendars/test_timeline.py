@@ -27,16 +27,16 @@ def different_zones() -> Iterator[str]:
 def test_a2_every_change_of_every_zone_is_found(letter: str) -> None:
     for name in (name for name in different_zones() if name.startswith(letter)):
         zone = ZoneInfo.from_file(BytesIO(data_of(name)), key=name)
-        found, cut = [], []
+        clock_changes, block_cuts = [], []
         for period in Timeline(zone).forward(YEAR_1900 * SECOND):
             if period.start >= YEAR_2038 * SECOND:
                 break
             if period.start > YEAR_1900 * SECOND:
                 change = (period.start // SECOND, period.before // SECOND, period.offset // SECOND)
-                (found if change[1] != change[2] else cut).append(change)
-        assert found == list(changes(name)), name
+                (clock_changes if change[1] != change[2] else block_cuts).append(change)
+        assert clock_changes == list(changes(name)), name
         # A period is also cut where a block of years ends. That must not be while the clock repeats itself.
-        for at, _, _ in cut:
+        for at, _, _ in block_cuts:
             assert not any(c.at < at < c.at + c.before - c.after for c in changes(name)), name
 
 

@@ -43,14 +43,14 @@ def changes(name: str, first_year: int = 1900) -> tuple[Change, ...]:
     offsets = [struct.unpack(">l", data[i : i + 4])[0] for i in range(types_start, types_start + 6 * typecnt, 6)]
     footer = data[types_start + 6 * typecnt + charcnt + 12 * leapcnt + isstdcnt + isutcnt :].decode().strip()
 
-    found, before = [], offsets[0]
+    all_changes, before = [], offsets[0]
     for at, kind in zip(times, kinds, strict=True):
-        found.append(Change(at, before, offsets[kind]))
+        all_changes.append(Change(at, before, offsets[kind]))
         before = offsets[kind]
-    last = found[-1].at if found else -(1 << 62)
-    found.extend(change for change in _changes_by_rule(footer) if change.at > last)
+    last = all_changes[-1].at if all_changes else -(1 << 62)
+    all_changes.extend(change for change in _changes_by_rule(footer) if change.at > last)
     low, high = _seconds(first_year, 1, 1), _seconds(_LAST_YEAR + 1, 1, 1)
-    return tuple(c for c in sorted(found) if c.before != c.after and low <= c.at < high)
+    return tuple(c for c in sorted(all_changes) if c.before != c.after and low <= c.at < high)
 
 
 _RULE = re.compile(
@@ -65,11 +65,11 @@ def _changes_by_rule(footer: str) -> list[Change]:
         return []
     standard = -_clock(rule["standard"])
     summer = -_clock(rule["summer"]) if rule["summer"] else standard + 3600
-    found = []
+    rule_changes = []
     for year in range(1970, _LAST_YEAR + 1):
-        found.append(Change(_rule_second(rule["on"], year) - standard, standard, summer))
-        found.append(Change(_rule_second(rule["off"], year) - summer, summer, standard))
-    return sorted(found)
+        rule_changes.append(Change(_rule_second(rule["on"], year) - standard, standard, summer))
+        rule_changes.append(Change(_rule_second(rule["off"], year) - summer, summer, standard))
+    return sorted(rule_changes)
 
 
 def _rule_second(rule: str, year: int) -> int:

@@ -81,7 +81,7 @@ def test_keys_are_shown_as_they_are(say: Say) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("records", "flihgts"), "no Dag makes or waits for partitions of an asset 'flihgts'; nearest: flights"),
         (("records", "oddities"), "'oddities' is the Dag that makes 'odd'"),
@@ -92,10 +92,10 @@ def test_keys_are_shown_as_they_are(say: Say) -> None:
         (("reconcile", "flihgts"), "nearest: flights"),
     ],
 )
-def test_eu12_what_makes_no_sense_is_refused(say: Say, words: tuple[str, ...], said: str) -> None:
+def test_eu12_what_makes_no_sense_is_refused(say: Say, words: tuple[str, ...], message: str) -> None:
     with pytest.raises(SystemExit) as refused:
         say(*words)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_the_doctor_tells_what_can_never_run(
@@ -104,8 +104,8 @@ def test_the_doctor_tells_what_can_never_run(
     with pytest.raises(SystemExit) as well:
         say("doctor")
     assert well.value.code == 0
-    waiting = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
-    metadata.parse(tmp_path, lonely=waiting)
+    dag_file = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
+    metadata.parse(tmp_path, lonely=dag_file)
     for words in ((), ("--output", "json")):
         capsys.readouterr()
         with pytest.raises(SystemExit) as ill:
@@ -149,9 +149,9 @@ def test_the_doctor_notes_what_the_installation_lacks(
     )
 
     def notes() -> str:
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as error:
             say("doctor", "--output", "json")
-        assert ended.value.code == 0
+        assert error.value.code == 0
         return "\n".join(json.loads(capsys.readouterr().out)["notes"])
 
     monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)

@@ -51,22 +51,22 @@ def server() -> Iterator[Server]:
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    made = make_server("127.0.0.1", 0, OneByOne(DomainDispatcherApplication(create_backend_app)), threaded=True)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    http_server = make_server("127.0.0.1", 0, OneByOne(DomainDispatcherApplication(create_backend_app)), threaded=True)
+    thread = threading.Thread(target=http_server.serve_forever, daemon=True)
     thread.start()
-    known = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{made.server_port}",
+    variables = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{http_server.server_port}",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "us-east-1",
     }
-    before = {name: os.environ.get(name) for name in known}
-    os.environ.update(known)
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     import s3fs
 
     s3fs.S3FileSystem().mkdir(BUCKET)
-    yield Server(known["AWS_ENDPOINT_URL"])
-    made.shutdown()
+    yield Server(variables["AWS_ENDPOINT_URL"])
+    http_server.shutdown()
     thread.join()
     for name, value in before.items():
         if value is None:

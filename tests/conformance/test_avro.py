@@ -73,16 +73,18 @@ def test_files_whose_codec_needs_another_package(tmp_path: Path) -> None:
     schema: Any = {"type": "record", "name": "row", "fields": [{"name": "n", "type": "long"}]}
     with (folder / "0.avro").open("wb") as file:
         fastavro.writer(file, schema, [{"n": 1}], codec="snappy")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", UNPACKED, f"{tmp_path}/lake"], capture_output=True, text=True, check=True
     )
-    assert "expected that, or as_='spark'" in done.stdout, done.stdout
+    assert "expected that, or as_='spark'" in process.stdout, process.stdout
 
 
 def test_spark_without_its_package(tmp_path: Path) -> None:
     Avro(f"{tmp_path}/lake", partition=LETTERS).save({"a": pd.DataFrame({"n": [1]})})
     command = [sys.executable, "-c", WITHOUT, f"{tmp_path}/lake"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told = [line for line in done.stdout.splitlines() if "knows no format 'avro'" in line]
-    assert len(told) == 3, done.stdout
-    assert all("expected its package: spark.jars.packages=org.apache.spark:spark-avro_2.13:4." in line for line in told)
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    messages = [line for line in process.stdout.splitlines() if "knows no format 'avro'" in line]
+    assert len(messages) == 3, process.stdout
+    assert all(
+        "expected its package: spark.jars.packages=org.apache.spark:spark-avro_2.13:4." in line for line in messages
+    )

@@ -64,9 +64,9 @@ def write_seasons(files: Files, seasons: Iterable[int]) -> None:
 
 
 def lines(files: Files, key: str) -> list[str]:
-    found = files.get(key)
-    assert found is not None
-    return sorted(line for path in found.paths for line in at(path).read_text().split())
+    partition = files.get(key)
+    assert partition is not None
+    return sorted(line for path in partition.paths for line in at(path).read_text().split())
 
 
 def keys(files: Files) -> list[str]:
@@ -76,9 +76,9 @@ def keys(files: Files) -> list[str]:
 def test_c1_fields_are_declared_and_typed(root: str) -> None:
     files = results(root)
     write(files, "nfl|1982", "a")
-    (stored,) = inventory(files)
-    assert stored.key == RESULTS.parse("nfl|1982")
-    assert stored.values == {"league": "nfl", "season": "1982"}
+    (partition,) = inventory(files)
+    assert partition.key == RESULTS.parse("nfl|1982")
+    assert partition.values == {"league": "nfl", "season": "1982"}
     with pytest.raises(InvalidKeyError, match="season"):
         files.get({"league": "nfl"})
     with pytest.raises(InvalidKeyError, match=r"nearest|expected"):
@@ -158,10 +158,10 @@ def test_c7_what_is_appended_first_has_an_index_too(root: str) -> None:
     files = results(root)
     for value in ("a", "b"):
         write(files, "nfl|1982", value, mode="append", index={"team": {value: ("part-0",)}})
-    stored = files.get("nfl|1982")
-    assert stored is not None
-    names = stored.metadata["index"]["team"]
-    assert {value: [name in stored.files for name in found] for value, found in names.items()} == {
+    partition = files.get("nfl|1982")
+    assert partition is not None
+    names = partition.metadata["index"]["team"]
+    assert {value: [name in partition.files for name in indexed] for value, indexed in names.items()} == {
         "a": [True],
         "b": [True],
     }
@@ -173,15 +173,15 @@ def test_c9_metadata_of_each_partition(root: str) -> None:
     with Commit(files, attempt) as commit:
         (commit.stage("nfl|1982") / "part-0").write_text("a\nb")
         commit.put("nfl|1982", rows=2, user={"source": "wire", "size": 3})
-    (stored,) = inventory(files)
-    assert (stored.rows, stored.bytes, len(stored.files)) == (2, 3, 1)
-    assert stored.metadata["user"] == {"source": "wire", "size": 3}
-    assert stored.metadata["attempt"] == attempt.to_json()
-    assert stored.metadata["published"]
+    (partition,) = inventory(files)
+    assert (partition.rows, partition.bytes, len(partition.files)) == (2, 3, 1)
+    assert partition.metadata["user"] == {"source": "wire", "size": 3}
+    assert partition.metadata["attempt"] == attempt.to_json()
+    assert partition.metadata["published"]
     write(files, "nfl|1982", "c", mode="append", rows=1, user={"size": 4})
-    (stored,) = inventory(files)
-    assert (stored.rows, stored.bytes, len(stored.files)) == (3, 4, 2)
-    assert stored.metadata["user"] == {"source": "wire", "size": 4}
+    (partition,) = inventory(files)
+    assert (partition.rows, partition.bytes, len(partition.files)) == (3, 4, 2)
+    assert partition.metadata["user"] == {"source": "wire", "size": 4}
 
 
 def foreign(root: str) -> None:
@@ -233,9 +233,9 @@ def test_c11_existing_data(root: str, mode: str) -> None:
         commit.drop()
     assert keys(files) == []
     clean(files, now=datetime.now(UTC) + timedelta(days=8))
-    left = [*sizes(at(root))]
+    names = [*sizes(at(root))]
     kept = ["league=nfl/season=1980/theirs", "league=nfl/season=1981/theirs"]
-    assert left == (kept if mode == "add-only" else [])
+    assert names == (kept if mode == "add-only" else [])
 
 
 @ON_S3
@@ -293,9 +293,9 @@ def test_truncated_partitions_stay_without_rows(root: str) -> None:
     write(files, "nfl|1983", "a")
     with Commit(files) as commit:
         commit.truncate("nfl|1982")
-    stored = files.get("nfl|1982")
-    assert stored is not None
-    assert (stored.rows, dict(stored.files)) == (0, {})
+    season = files.get("nfl|1982")
+    assert season is not None
+    assert (season.rows, dict(season.files)) == (0, {})
     with Commit(files) as commit:
         commit.truncate()
     assert keys(files) == ["nfl|1982", "nfl|1983"]
@@ -387,8 +387,8 @@ def test_marks_of_folders_are_no_files(root: str) -> None:
     (place / "part-0").write_text("a")
     with commit:
         commit.put("nfl|1980")
-    (stored,) = inventory(files)
-    assert [name.rpartition("/")[2] for name in stored.files] == ["part-0"]
+    (partition,) = inventory(files)
+    assert [name.rpartition("/")[2] for name in partition.files] == ["part-0"]
     removed = clean(files, now=datetime.now(UTC) + timedelta(days=8))
     assert [str(path) for path in removed] == [f"{place}-left"]
     assert lines(files, "nfl|1980") == ["a"]

@@ -53,10 +53,10 @@ def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str,
     for number, key in enumerate(RESULTS.keys()):
         put(spark, files, str(key), number)
     explore(spark, files, table)
-    found = spark.sql(
+    frame = spark.sql(
         "SELECT season, sum(points) AS n FROM results WHERE league = 'nba''s' AND season < 1990 GROUP BY 1"
     )
-    assert sorted((row.season, row.n) for row in found.collect()) == [(1980, 6), (1981, 7)]
+    assert sorted((row.season, row.n) for row in frame.collect()) == [(1980, 6), (1981, 7)]
     assert spark.sql("SHOW PARTITIONS results").count() == 6
     assert spark.table("results").dtypes == [
         ("winner", "string"),
@@ -86,8 +86,8 @@ def test_c10_the_table_follows_and_dropping_it_leaves_the_files(spark: SparkSess
     put(spark, files, "nfl|1990", 3)
     remove(at(files.path_of(RESULTS.parse("nfl|1980"))))
     explore(spark, files, table)
-    found = spark.sql("SELECT season FROM results WHERE points < 3 OR winner = 'Bears'")
-    assert sorted(row.season for row in found.collect()) == [1981, 1990]
+    frame = spark.sql("SELECT season FROM results WHERE points < 3 OR winner = 'Bears'")
+    assert sorted(row.season for row in frame.collect()) == [1981, 1990]
     spark.sql("DROP TABLE results")
     assert files.exists("nfl|1981")
 
@@ -101,8 +101,8 @@ def test_c10_partitions_that_we_publish(spark: SparkSession, root: str, table: s
     with Commit(files) as commit:
         commit.drop("nfl|1980")
     explore(spark, files, table)
-    found = spark.sql("SELECT league, season, count(*) AS n FROM results GROUP BY 1, 2 ORDER BY 1")
-    assert [tuple(row) for row in found.collect()] == [("nba's", 1981, 1), ("nfl", 1981, 2)]
+    rows = spark.sql("SELECT league, season, count(*) AS n FROM results GROUP BY 1, 2 ORDER BY 1")
+    assert [tuple(row) for row in rows.collect()] == [("nba's", 1981, 1), ("nfl", 1981, 2)]
     files.save({"nfl|1981": frame}, mode="append")
     if root.startswith("s3"):  # a table names one folder, and what is appended there lies in another
         with pytest.raises(InvalidDefinitionError, match=r"lies in 2 folders, .*; expected it to be compacted first"):

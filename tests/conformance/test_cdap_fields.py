@@ -39,10 +39,10 @@ def test_c1_fields_with_open_values(root: str) -> None:
     assert [partition.directory for partition in files.list(("nfl", 1982))] == ["league=nfl/season=1982"]
     assert files.read(("1982", 1982), "arrow").to_pylist()[0] == {"winner": "Bears", "league": "1982", "season": 1982}
     for key in (("nfl", 1982), {"season": 1982, "league": "nfl"}, str(OPEN.key(("nfl", 1982)))):
-        found = files.get(key)
-        assert found is not None
-        assert found.key == OPEN.key(("nfl", 1982))
-        assert OPEN.parse(str(found.key)) == found.key
+        season = files.get(key)
+        assert season is not None
+        assert season.key == OPEN.key(("nfl", 1982))
+        assert OPEN.parse(str(season.key)) == season.key
     assert files.get(("nfl", 1983)) is None
     assert Files.from_json(files.to_json()) == files
 

@@ -55,9 +55,9 @@ ACTIONS: dict[str, Callable[[Files], Any]] = {
 
 @pytest.fixture
 def files(server: Any) -> Parquet:
-    made = Parquet(f"s3://lake/{uuid.uuid4().hex}", partition=LETTERS, schema={"n": "bigint"})
-    made.save({"a": NUMBERS})
-    return made
+    dataset = Parquet(f"s3://lake/{uuid.uuid4().hex}", partition=LETTERS, schema={"n": "bigint"})
+    dataset.save({"a": NUMBERS})
+    return dataset
 
 
 def with_credentials(files: Parquet, **credentials: Any) -> Parquet:
@@ -79,10 +79,10 @@ def guarded(server: Any) -> Iterator[None]:
 
 
 def check(action: Callable[[Files], Any], files: Files, kind: type[StorageError], message: str) -> None:
-    with pytest.raises(kind, match=message) as caught:
+    with pytest.raises(kind, match=message) as error:
         action(files)
-    assert files.path in str(caught.value)
-    assert caught.value.__cause__ is not None
+    assert files.path in str(error.value)
+    assert error.value.__cause__ is not None
 
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
@@ -117,8 +117,8 @@ def test_credentials_that_allow_nothing(server: Any, files: Parquet) -> None:
 
     user = boto3.client("iam", endpoint_url=server.url)
     user.create_user(UserName="guest")
-    made = user.create_access_key(UserName="guest")["AccessKey"]
-    guest = with_credentials(files, key=made["AccessKeyId"], secret=made["SecretAccessKey"])
+    access_key = user.create_access_key(UserName="guest")["AccessKey"]
+    guest = with_credentials(files, key=access_key["AccessKeyId"], secret=access_key["SecretAccessKey"])
     with guarded(server):
         check(lambda files: files.read(as_="pandas"), guest, DeniedError, "Access ?Denied.*; expected permission")
 

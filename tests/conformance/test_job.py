@@ -66,8 +66,8 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
         metadata = publish(counts, key, attempt, staging, result.written)
         staging.remove()
         assert (metadata.rows, metadata.schema) == (2, {"origin": "string", "count": "bigint"})
-        found = {row["origin"]: row["count"] for row in counts.read(partition.text, spark=spark).collect()}
-        assert found == {"EWR": 16, "JFK": 32}
+        by_origin = {row["origin"]: row["count"] for row in counts.read(partition.text, spark=spark).collect()}
+        assert by_origin == {"EWR": 16, "JFK": 32}
     assert names(bookkeeping(at(counts.path)) / "staging") == []
     late = Attempt("dag", "run", 1)
     staging = open_staging(counts, late, counts.layout.directory_of(key))

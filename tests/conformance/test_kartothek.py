@@ -87,8 +87,8 @@ def test_t1_numbers_keep_the_digits_of_their_format(spark: SparkSession, root: s
     columns = {"year": Column("%Y", "int"), "month": Column("%m", "int"), "day": Column("%d", "int")}
     files = Files(root, partition=days, partition_on=columns)
     write_many(spark.createDataFrame([(2013, 2, 8, 1)], "year int, month int, day int, b int"), files)
-    (stored,) = inventory(files)
-    assert stored.directory == "year=2013/month=02/day=08"
+    (partition,) = inventory(files)
+    assert partition.directory == "year=2013/month=02/day=08"
     assert files.read(as_="arrow").to_pylist() == [{"b": 1, "year": 2013, "month": 2, "day": 8}]
 
 
@@ -118,27 +118,27 @@ def test_t5_buckets(spark: SparkSession, root: str) -> None:
     files = events(root)
     write_many(frame(spark, days=(2, 3)), files, bucket_by=["b"], buckets=4, sort_by=["b"], index=["b"])
     assert set(files_per_key(files).values()) == {4}
-    for stored in inventory(files):
-        index = stored.metadata["index"]["b"]
+    for partition in inventory(files):
+        index = partition.metadata["index"]["b"]
         assert len(index) == 20
         assert all(len(names) == 1 for names in index.values())
-        assert {name for names in index.values() for name in names} == set(stored.files)
+        assert {name for names in index.values() for name in names} == set(partition.files)
     for path in next(inventory(files)).paths:
         from pyarrow import parquet
 
         with at(path).open("rb") as source:
-            found = parquet.read_table(source).column("b").to_pylist()
-        assert found == sorted(found)
+            numbers = parquet.read_table(source).column("b").to_pylist()
+        assert numbers == sorted(numbers)
 
 
 def test_target_file_size(spark: SparkSession, root: str) -> None:
     files = events(root)
     rows = spark.range(40_000).selectExpr("date'2013-01-02' date", "'test' kind", "int(id) b", "uuid() c")
     write_many(rows, files, target_file_size=400_000)
-    (stored,) = inventory(files)
-    assert len(stored.files) > 2
-    assert max(stored.files.values()) < 800_000
-    assert stored.rows == 40_000
+    (partition,) = inventory(files)
+    assert len(partition.files) > 2
+    assert max(partition.files.values()) < 800_000
+    assert partition.rows == 40_000
 
 
 def test_t5_buckets_stay_when_files_are_merged(spark: SparkSession, root: str) -> None:
@@ -157,15 +157,15 @@ def test_t5_buckets_stay_when_files_are_merged(spark: SparkSession, root: str) -
 
 def _bucket_of(files: Files, key: str) -> dict[int, str]:
     """The bucket of each value of b, by what the files of the bucket hold."""
-    stored = files.get(key)
-    assert stored is not None
-    buckets = stored.metadata["index"]["bucket(4, b)"]
-    found = {}
-    for path in stored.paths:
+    partition = files.get(key)
+    assert partition is not None
+    buckets = partition.metadata["index"]["bucket(4, b)"]
+    bucket_of = {}
+    for path in partition.paths:
         (bucket,) = (number for number, names in buckets.items() if any(path.endswith(name) for name in names))
         with at(path).open("rb") as data:
-            found |= dict.fromkeys(parquet.ParquetFile(data).read()["b"].to_pylist(), bucket)
-    return found
+            bucket_of |= dict.fromkeys(parquet.ParquetFile(data).read()["b"].to_pylist(), bucket)
+    return bucket_of
 
 
 def test_t6_an_index_tells_the_files_of_a_value(spark: SparkSession, root: str) -> None:
@@ -227,10 +227,10 @@ def test_t8_spark_reads_partitions_of_several_commits_as_one(spark: SparkSession
     for day in (2, 3, 4):
         write_many(frame(spark, days=(day,), offset=day * 100), files)
     write_many(frame(spark, days=(3,), offset=900), files, mode="append")
-    found = files.read(field("date").between("2013-01-03", "2013-01-05"), spark=spark)
-    assert found.count() == 120
-    assert {row["b"] // 100 for row in found.select("b").collect()} == {3, 4, 9}
-    assert found.where("date = '2013-01-04'").count() == 40
+    rows = files.read(field("date").between("2013-01-03", "2013-01-05"), spark=spark)
+    assert rows.count() == 120
+    assert {row["b"] // 100 for row in rows.select("b").collect()} == {3, 4, 9}
+    assert rows.where("date = '2013-01-04'").count() == 40
 
 
 def test_t6_filters_read_only_the_files_of_the_value(spark: SparkSession, root: str) -> None:

@@ -39,7 +39,7 @@ def write(commit: Commit, key: str, text: str, tables: tuple[str, ...] = TABLES,
     commit.put(key, mode=mode, rows=2)
 
 
-def stored(files: Files) -> dict[str, list[str]]:
+def files_by_key(files: Files) -> dict[str, list[str]]:
     """Key to the names of the files, with the folder of each."""
     return {str(p.key): sorted("/".join(path.split("/")[-2:]) for path in p.paths) for p in files.list()}
 
@@ -53,14 +53,14 @@ def test_t2_all_tables_are_changed_together(root: str) -> None:
     with Commit(files) as commit:
         write(commit, "1", "a")
         write(commit, "2", "a")
-        assert stored(files) == {}
-    assert stored(files) == {"1": both("a"), "2": both("a")}
-    assert stored(files.table("items")) == {"1": ["items/a"], "2": ["items/a"]}
+        assert files_by_key(files) == {}
+    assert files_by_key(files) == {"1": both("a"), "2": both("a")}
+    assert files_by_key(files.table("items")) == {"1": ["items/a"], "2": ["items/a"]}
     with Commit(files) as commit:
         write(commit, "1", "b")
         commit.drop("2")
-    assert stored(files) == {"1": both("b")}
-    assert stored(files.table("orders")) == {"1": ["orders/b"]}
+    assert files_by_key(files) == {"1": both("b")}
+    assert files_by_key(files.table("orders")) == {"1": ["orders/b"]}
     assert commit.metadata["1"].rows == 2
 
 
@@ -87,7 +87,7 @@ def test_t2_a_failure_in_one_partition_changes_none(root: str) -> None:
 
     with pytest.raises(NotStoredError):
         drop()
-    assert stored(files) == {"1": both("a")}
+    assert files_by_key(files) == {"1": both("a")}
 
 
 def test_t2_every_partition_has_every_table(root: str) -> None:
@@ -102,7 +102,7 @@ def test_t2_every_partition_has_every_table(root: str) -> None:
         ResultError, match=r"partition '2' has no file of table 'items'; expected one of each of orders"
     ):
         write_one()
-    assert stored(files) == {}
+    assert files_by_key(files) == {}
 
 
 def test_t2_an_empty_table_counts(root: str) -> None:
@@ -128,7 +128,7 @@ def test_t2_two_writers_of_the_same_partition(root: str) -> None:
 
     with pytest.raises(ConflictError):
         late()
-    assert stored(files) == {"1": both("early")}
+    assert files_by_key(files) == {"1": both("early")}
 
 
 def test_t2_plain_readers_read_a_table_by_its_folder(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_t2_a_table_is_frozen_with_the_others(root: str) -> None:
     with Commit(files) as commit:
         write(commit, "1", "b")
         write(commit, "2", "b")
-    assert {table: stored(files) for table, files in frozen.items()} == {
+    assert {table: files_by_key(files) for table, files in frozen.items()} == {
         table: {"1": [f"{table}/a"]} for table in TABLES
     }
     assert files.freeze("run").pin == frozen["items"].pin
@@ -168,7 +168,7 @@ def test_t2_tables_in_files_of_others(root: str) -> None:
     (folder / "items" / "y").write_text("y")
     with Commit(files) as commit:
         commit.add("1", str(folder))
-    assert stored(files.table("items")) == {"1": ["items/y"]}
+    assert files_by_key(files.table("items")) == {"1": ["items/y"]}
 
 
 def test_t2_frames_of_every_table(tmp_path: Path) -> None:
@@ -181,9 +181,9 @@ def test_t2_frames_of_every_table(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="'price' is missing"):
         files.save({"1": {"orders": rows, "items": rows}})
     assert list(files.list()) == []
-    made = files.save({"1": lambda: {"orders": rows, "items": items}}, user={"by": "me"})
-    assert made["1"].rows == 2
-    assert made["1"].schema == {"orders/n": "bigint", "items/n": "bigint", "items/price": "double"}
+    metadata = files.save({"1": lambda: {"orders": rows, "items": items}}, user={"by": "me"})
+    assert metadata["1"].rows == 2
+    assert metadata["1"].schema == {"orders/n": "bigint", "items/n": "bigint", "items/price": "double"}
     (partition,) = files.table("items").list()
     assert partition.metadata["schema"] == {"n": "bigint", "price": "double"}
     assert partition.metadata["user"] == {"by": "me"}
@@ -236,12 +236,12 @@ def test_t8_readers_see_all_tables_of_a_commit_or_none(root: str) -> None:
     with Commit(files) as commit:
         for key in ("1", "2"):
             write(commit, key, "0")
-    stop, seen = threading.Event(), set()
+    stop, generations = threading.Event(), set()
 
     def look() -> None:
         while not stop.is_set():
-            found = snapshot(files).values()
-            seen.add(tuple(sorted({n.rpartition("/")[2] for p in found for n in p.files})))
+            partitions = snapshot(files).values()
+            generations.add(tuple(sorted({n.rpartition("/")[2] for p in partitions for n in p.files})))
 
     reader = threading.Thread(target=look)
     reader.start()
@@ -251,8 +251,8 @@ def test_t8_readers_see_all_tables_of_a_commit_or_none(root: str) -> None:
                 write(commit, key, str(number))
     stop.set()
     reader.join()
-    assert seen
-    assert all(len(found) == 1 for found in seen), seen
+    assert generations
+    assert all(len(names) == 1 for names in generations), generations
 
 
 def test_t2_files_of_each_table_are_compacted(root: str) -> None:
@@ -269,4 +269,4 @@ def test_t2_files_of_each_table_are_compacted(root: str) -> None:
         assert len(next(files.table(table).list()).files) == 1
     assert next(files.list()).rows == 6
     clean(files, now=far)
-    assert stored(files.table("orders")).keys() == {"1"}
+    assert files_by_key(files.table("orders")).keys() == {"1"}

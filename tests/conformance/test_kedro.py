@@ -77,9 +77,9 @@ def test_k2_the_id_is_the_path_without_the_suffix(days: Csv) -> None:
         "2019-12-05/more.csv",
     ]
     assert list(attrs.evolve(days, partition_on=FilePerKey("more.csv")).load(as_="pandas")) == ["2019-12-05/"]
-    found = days.get("2019-12-05/more")
-    assert found is not None
-    assert found.paths == (f"{days.path}/2019-12-05/more.csv",)
+    partition = days.get("2019-12-05/more")
+    assert partition is not None
+    assert partition.paths == (f"{days.path}/2019-12-05/more.csv",)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x", "a//b", "_hidden", "a/.b"])
@@ -96,7 +96,7 @@ def test_k2_memory() -> None:
 def test_k3_by_name_class_or_configuration(root: str) -> None:
     put(root, "part/foo.csv")
     put(root, "bar.csv", "n\n3\n")
-    made = Csv(root, partition_on=FilePerKey(".csv"), schema=SCHEMA, options={"header": True})
+    by_kind = Csv(root, partition_on=FilePerKey(".csv"), schema=SCHEMA, options={"header": True})
     named = Files(root, format="csv", partition_on=FilePerKey(".csv"), schema=SCHEMA, options={"header": True})
     config = {
         "kind": "csv",
@@ -105,9 +105,11 @@ def test_k3_by_name_class_or_configuration(root: str) -> None:
         "schema": [["n", "bigint"]],
         "options": {"header": True},
     }
-    for files in (made, named, Files.from_json(config)):
+    for files in (by_kind, named, Files.from_json(config)):
         assert {name: len(load()) for name, load in files.load(as_="pandas").items()} == {"bar": 1, "part/foo": 2}
-    assert list(attrs.evolve(made, partition_on=FilePerKey(".csv", find={"maxdepth": 1})).load(as_="pandas")) == ["bar"]
+    assert list(attrs.evolve(by_kind, partition_on=FilePerKey(".csv", find={"maxdepth": 1})).load(as_="pandas")) == [
+        "bar"
+    ]
 
 
 def test_k3_the_path_is_not_an_option() -> None:
@@ -144,20 +146,22 @@ PARTS = PartitionAtRuntime("part")
 def test_k5_data_or_functions_are_saved_each_when_its_time_comes(root: str, kind: str) -> None:
     options = {"header": True} if kind == "csv" else {}
     files = Files(root, format=kind, partition=PARTS, schema=SCHEMA, options=options)
-    made: list[str] = []
+    names: list[str] = []
 
     def late(name: str, kind: type) -> Callable[[], Any]:
         def make() -> Any:
             staged = [path for path in sizes(bookkeeping(at(root))) if "part=" in path]
-            assert len(staged) == len(made) + 1  # what is before it is written
-            made.append(name)
-            return kind({"n": [len(made)]})
+            assert len(staged) == len(names) + 1  # what is before it is written
+            names.append(name)
+            return kind({"n": [len(names)]})
 
         return make
 
-    written = files.save({"part/foo": pd.DataFrame({"n": [9]}), "b": late("b", pa.table), "c": late("c", pl.DataFrame)})
-    assert made == ["b", "c"]
-    assert {key: metadata.rows for key, metadata in written.items()} == {"part/foo": 1, "b": 1, "c": 1}
+    partitions = files.save(
+        {"part/foo": pd.DataFrame({"n": [9]}), "b": late("b", pa.table), "c": late("c", pl.DataFrame)}
+    )
+    assert names == ["b", "c"]
+    assert {key: metadata.rows for key, metadata in partitions.items()} == {"part/foo": 1, "b": 1, "c": 1}
     assert {key: load()["n"].to_list() for key, load in files.load(as_="pandas").items()} == {
         "b": [1],
         "c": [2],
@@ -206,10 +210,10 @@ def test_k5_modes(root: str) -> None:
 def test_k5_all_or_none(root: str) -> None:
     files = Parquet(root, partition=PARTS, schema=SCHEMA)
     files.save({"a": pd.DataFrame({"n": [1]})})
-    made: list[str] = []
+    calls: list[str] = []
 
     def fail() -> pd.DataFrame:
-        made.append("fail")
+        calls.append("fail")
         raise RuntimeError("no data")
 
     bad: list[tuple[Any, type[Exception], str]] = [
@@ -229,10 +233,10 @@ def test_k5_all_or_none(root: str) -> None:
     for data, kind, message in bad:
         with pytest.raises(kind, match=message):
             files.save(data, mode="overwrite")
-    assert made == ["fail"]  # keys are looked at first, and what comes after a failure is not called
+    assert calls == ["fail"]  # keys are looked at first, and what comes after a failure is not called
     assert files.read(as_="pandas")["n"].to_list() == [1]
-    written = [f"{place}/{path}" for place in (at(root), bookkeeping(at(root))) for path in sizes(place)]
-    assert [path for path in written if path.endswith(".parquet")] == [
+    paths = [f"{place}/{path}" for place in (at(root), bookkeeping(at(root))) for path in sizes(place)]
+    assert [path for path in paths if path.endswith(".parquet")] == [
         path for partition in files.list() for path in partition.paths
     ]
 

@@ -21,9 +21,9 @@ GREATER = {"comparison_func": "operator.gt"}
 
 @pytest.fixture
 def files(root: str) -> Csv:
-    made = Csv(root, partition=DAYS, schema={"data": "int"}, options={"header": "true"})
-    add(made, "2019-12-31", "2020-01-01", "2020-01-02")
-    return made
+    dataset = Csv(root, partition=DAYS, schema={"data": "int"}, options={"header": "true"})
+    add(dataset, "2019-12-31", "2020-01-01", "2020-01-02")
+    return dataset
 
 
 def add(files: Csv, *keys: str) -> None:
@@ -84,10 +84,10 @@ def test_k8_two_confirmations_are_refused(files: Csv) -> None:
 
 
 def test_k8_a_confirmation_changes_nothing_for_the_tasks_after_it(files: Csv) -> None:
-    taken = Consumer(files, checkpoint=GREATER).take()
-    taken.confirm()
+    batch = Consumer(files, checkpoint=GREATER).take()
+    batch.confirm()
     add(files, "2020-02-01")
-    assert Consumer(files, checkpoint=GREATER).batch(taken.id).keys == ["2019-12-31", "2020-01-01", "2020-01-02"]
+    assert Consumer(files, checkpoint=GREATER).batch(batch.id).keys == ["2019-12-31", "2020-01-01", "2020-01-02"]
 
 
 def last_month(key: str, checkpoint: str) -> bool:

@@ -35,10 +35,10 @@ def put(files: Parquet, key: str, *groups: range, mode: str = "create", **more: 
 
 
 def rows(files: Parquet, key: str) -> list[int]:
-    found = files.get(key)
-    assert found is not None
+    partition = files.get(key)
+    assert partition is not None
     numbers: list[int] = []
-    for path in found.paths:
+    for path in partition.paths:
         with at(path).open("rb") as data:
             numbers += parquet.ParquetFile(data).read()["n"].to_pylist()
     return numbers
@@ -49,10 +49,11 @@ def test_small_files_are_merged_and_large_ones_stay(root: str) -> None:
     index = {"n": {"0": ("part-0.parquet",), "2": ("part-2.parquet",), "9": ("part-1.parquet",)}}
     put(files, "2013-01-01", range(2), range(10, 100_000), range(2, 4), index=index, user={"note": "kept"})
     before = sizes(at(root))
-    (told,) = compact(files, target=1_000_000, dry_run=True, **AT_ONCE)
+    (plan,) = compact(files, target=1_000_000, dry_run=True, **AT_ONCE)
     assert sizes(at(root)) == before
-    (made,) = compact(files, target=1_000_000, **AT_ONCE)
-    assert ((told.files, told.into, told.done), (made.files, made.into, made.done)) == ((3, 2, False), (3, 2, True))
+    (compaction,) = compact(files, target=1_000_000, **AT_ONCE)
+    assert (plan.files, plan.into, plan.done) == (3, 2, False)
+    assert (compaction.files, compaction.into, compaction.done) == (3, 2, True)
     assert sorted(rows(files, "2013-01-01")) == [0, 1, 2, 3, *range(10, 100_000)]
     partition = files.get("2013-01-01")
     assert partition is not None
@@ -78,9 +79,9 @@ def test_what_is_appended_meanwhile_is_not_lost(root: str) -> None:
     writer.join()
     assert sorted(rows(files, "2013-01-01")) == list(range(15))
     compact(files, **AT_ONCE)
-    found = files.get("2013-01-01")
-    assert found is not None
-    assert (len(found.files), found.rows) == (1, 15)
+    partition = files.get("2013-01-01")
+    assert partition is not None
+    assert (len(partition.files), partition.rows) == (1, 15)
 
 
 def test_old_partitions_are_dropped_and_their_files_removed_later(root: str) -> None:
@@ -93,11 +94,11 @@ def test_old_partitions_are_dropped_and_their_files_removed_later(root: str) -> 
     assert drop_older(files, **limit) == old
     assert [str(partition.key) for partition in files.list()] == ["2013-01-04", "2013-01-05"]
     assert clean(files) == []
-    told = clean(files, now=FAR, dry_run=True)
-    assert told
-    assert clean(files, now=FAR) == told
-    left = [*sizes(at(root)), *sizes(bookkeeping(at(root)))]
-    assert sum(name.endswith(".parquet") for name in left) == 2
+    plan = clean(files, now=FAR, dry_run=True)
+    assert plan
+    assert clean(files, now=FAR) == plan
+    names = [*sizes(at(root)), *sizes(bookkeeping(at(root)))]
+    assert sum(name.endswith(".parquet") for name in names) == 2
     assert rows(files, "2013-01-05") == [0, 1, 2, 3, 4]
 
 
@@ -121,12 +122,12 @@ def test_spark_reads_the_same_from_files_of_spark_before_and_after(
         commit.put("2013-01-01", rows=100)
 
     def read() -> Any:
-        found = files.get("2013-01-01")
-        assert found is not None
-        return spark.read.parquet(*found.paths)
+        partition = files.get("2013-01-01")
+        assert partition is not None
+        return spark.read.parquet(*partition.paths)
 
     before, schema = sorted(read().collect()), read().schema
-    (made,) = compact(files, **AT_ONCE)
-    assert (made.files, made.into, made.done) == (7, 1, True)
+    (compaction,) = compact(files, **AT_ONCE)
+    assert (compaction.files, compaction.into, compaction.done) == (7, 1, True)
     assert read().schema == schema
     assert sorted(read().collect()) == before == sorted(frame.collect())

@@ -51,11 +51,11 @@ def test_ek8_the_list_it_was_made_of_may_change() -> None:
 
 def test_ek6_the_form_of_a_definition_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     forms: list[PartitionDefinition] = []
-    written = PartitionBySequence.to_json
+    original = PartitionBySequence.to_json
 
     def to_json(self: PartitionBySequence) -> dict[str, Any]:
         forms.append(self)
-        return written(self)
+        return original(self)
 
     monkeypatch.setattr(PartitionBySequence, "to_json", to_json)
     one, other = (PartitionBySequence(list(range(100))) for _ in range(2))

@@ -117,9 +117,9 @@ def test_a2_the_first_and_last_of_a_bounded_definition() -> None:
 
 def test_a9_keys_of_other_clocks_are_recognised() -> None:
     definition = PartitionByInterval("@daily", timezone="America/New_York")
-    given = Interval(datetime(2013, 1, 1, 5, tzinfo=UTC), datetime(2013, 1, 2, 5, tzinfo=UTC))
-    assert str(given) == "2013-01-01T05:00Z"
-    assert str(definition.key(given)) == "2013-01-01"
+    interval = Interval(datetime(2013, 1, 1, 5, tzinfo=UTC), datetime(2013, 1, 2, 5, tzinfo=UTC))
+    assert str(interval) == "2013-01-01T05:00Z"
+    assert str(definition.key(interval)) == "2013-01-01"
     for text in (
         "2013-01-01",
         "2013-01-01T05:00Z",
@@ -127,7 +127,7 @@ def test_a9_keys_of_other_clocks_are_recognised() -> None:
         "2013-01-01 00:00:00-05:00",
         "20130101T0500Z",
     ):
-        assert definition.parse(text) == given
+        assert definition.parse(text) == interval
 
 
 def test_ek7_durations_of_pendulum_are_timedeltas() -> None:
@@ -164,9 +164,9 @@ def test_equal_definitions_are_equal() -> None:
 
 
 def refused(problem: str, *args: Any, **kwargs: Any) -> None:
-    with pytest.raises(InvalidDefinitionError, match=problem) as caught:
+    with pytest.raises(InvalidDefinitionError, match=problem) as error:
         PartitionByInterval(*args, **kwargs)
-    assert isinstance(caught.value, ValueError)
+    assert isinstance(error.value, ValueError)
 
 
 @pytest.mark.parametrize("bound", ["start", "end"])
@@ -240,11 +240,11 @@ def test_a_name_that_is_no_identifier_is_refused(name: Any) -> None:
 )
 def test_a16_a_text_that_names_no_interval(text: str, nearest: tuple[str, ...]) -> None:
     definition = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01", end="2014-01-01")
-    with pytest.raises(InvalidKeyError) as caught:
+    with pytest.raises(InvalidKeyError) as error:
         definition.parse(text)
-    assert caught.value.nearest == nearest
-    assert repr(text) in str(caught.value)
-    assert f"nearest: {', '.join(nearest)}" in str(caught.value)
+    assert error.value.nearest == nearest
+    assert repr(text) in str(error.value)
+    assert f"nearest: {', '.join(nearest)}" in str(error.value)
     assert not definition.contains(text)
 
 
@@ -263,11 +263,11 @@ def test_a16_a_text_that_names_no_interval(text: str, nearest: tuple[str, ...]) 
 )
 def test_a16_malformed_texts(text: Any, problem: str, hint: str) -> None:
     definition = PartitionByInterval("@hourly", start="2013-01-01")
-    with pytest.raises(InvalidKeyError, match=problem) as caught:
+    with pytest.raises(InvalidKeyError, match=problem) as error:
         definition.parse(text)
-    assert repr(text) in str(caught.value)
-    assert hint in str(caught.value)
-    assert caught.value.given == text
+    assert repr(text) in str(error.value)
+    assert hint in str(error.value)
+    assert error.value.given == text
 
 
 @pytest.mark.parametrize(
@@ -289,16 +289,16 @@ def test_eu9_a_time_without_offset_is_answered_with_the_key_that_the_clocks_show
     text: str, nearest: tuple[str, ...]
 ) -> None:
     definition = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
-    with pytest.raises(InvalidKeyError) as caught:
+    with pytest.raises(InvalidKeyError) as error:
         definition.parse(text)
-    assert caught.value.nearest == nearest
-    assert ", ".join(nearest) in str(caught.value)
+    assert error.value.nearest == nearest
+    assert ", ".join(nearest) in str(error.value)
 
 
 def test_eu9_a_day_is_meant_by_a_time_in_it() -> None:
-    with pytest.raises(InvalidKeyError, match="nearest: 2013-06-01") as caught:
+    with pytest.raises(InvalidKeyError, match="nearest: 2013-06-01") as error:
         PartitionByInterval("@daily", timezone="America/New_York").parse("2013-06-01T10:00")
-    assert caught.value.nearest == ("2013-06-01",)
+    assert error.value.nearest == ("2013-06-01",)
 
 
 def test_a16_a_day_that_does_not_exist_is_no_key() -> None:

@@ -80,9 +80,9 @@ def test_a6_two_dimensions_of_one_name_are_refused() -> None:
 def test_a6_only_time_and_sequences_fit_inside(inside: Any) -> None:
     with pytest.raises(
         InvalidDefinitionError, match=r"can't hold .*; expected PartitionByInterval or PartitionBySequence"
-    ) as caught:
+    ) as error:
         PartitionByProduct([AIRPORT, inside])
-    assert repr(inside) in str(caught.value)
+    assert repr(inside) in str(error.value)
 
 
 def test_a6_too_long_a_key_is_refused() -> None:
@@ -124,10 +124,10 @@ def test_a16_texts_that_name_no_key(text: Any, problem: str) -> None:
 )  # fmt: skip
 def test_eu9_a_wrong_key_of_a_product_is_answered_with_whole_ones(text: str, nearest: list[str]) -> None:
     definition = PartitionByProduct([DAY, PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")])
-    with pytest.raises(InvalidKeyError) as caught:
+    with pytest.raises(InvalidKeyError) as error:
         definition.parse(text)
-    assert caught.value.nearest == tuple(nearest)
-    assert ", ".join(nearest) in str(caught.value)
+    assert error.value.nearest == tuple(nearest)
+    assert ", ".join(nearest) in str(error.value)
 
 
 def test_a16_values_that_name_no_key() -> None:

@@ -39,9 +39,9 @@ def test_a7_one_is_not_the_text_1() -> None:
     "text", ["int:x", "float:nan", "date:soon", "datetime:2013-01-01", "tuple:x", "tuple:5", "key:[]", "int:"]
 )
 def test_a16_malformed_texts(text: str) -> None:
-    with pytest.raises(InvalidKeyError) as caught:
+    with pytest.raises(InvalidKeyError) as error:
         CUSTOMERS.parse(text)
-    assert text.partition(":")[2] in str(caught.value)
+    assert text.partition(":")[2] in str(error.value)
 
 
 def test_a16_what_is_no_key() -> None:

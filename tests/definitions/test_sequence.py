@@ -39,10 +39,10 @@ def test_a9_plain_values_are_wrapped_but_types_count() -> None:
 def test_equal_texts_are_refused(values: list[Any]) -> None:
     with pytest.raises(
         InvalidDefinitionError, match=r"have the same text '.*'; expected values with different texts"
-    ) as caught:
+    ) as error:
         PartitionBySequence(values)
-    assert repr(values[0]) in str(caught.value)
-    assert repr(values[-1]) in str(caught.value)
+    assert repr(values[0]) in str(error.value)
+    assert repr(values[-1]) in str(error.value)
 
 
 @pytest.mark.parametrize("values", ["abc", b"abc", {"a", "b"}, {"a": 1}, 5, None, iter("ab")])
@@ -74,9 +74,9 @@ def test_too_long_a_key_is_refused() -> None:
 
 def test_a16_eu9_an_unknown_text_names_the_nearest() -> None:
     definition = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
-    with pytest.raises(InvalidKeyError, match="'JKF' is not one of the 3 values of 'airport'; nearest: JFK") as caught:
+    with pytest.raises(InvalidKeyError, match="'JKF' is not one of the 3 values of 'airport'; nearest: JFK") as error:
         definition.parse("JKF")
-    assert caught.value.nearest == ("JFK",)
+    assert error.value.nearest == ("JFK",)
     with pytest.raises(InvalidKeyError, match=r"'jfk' is not one of the 3 values of 'airport'; nearest: JFK$"):
         definition.parse("jfk")
     with pytest.raises(InvalidKeyError, match=r"'42' is not one of .*; nearest: EWR, JFK, LGA"):

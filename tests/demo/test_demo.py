@@ -157,8 +157,8 @@ def test_all_of_airflow_has_to_be_there_to_be_running(tmp_path: Path) -> None:
     assert services.Services(Home(tmp_path), 1, members).running
     assert not services.Services(Home(tmp_path), 1, members).has(services.COMMANDS)
     assert not services.Services(Home(tmp_path), 1, members[1:]).running
-    gone = attrs.evolve(members[0], name="upkeep", started=0.0)
-    assert not services.Services(Home(tmp_path), 1, (*members, gone)).running
+    dead = attrs.evolve(members[0], name="upkeep", started=0.0)
+    assert not services.Services(Home(tmp_path), 1, (*members, dead)).running
 
 
 def test_an_airflow_that_does_not_answer_is_an_error_in_words() -> None:
@@ -173,10 +173,10 @@ def test_a_taken_port_is_refused_when_asked_for_and_else_left_alone() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        taken = other.getsockname()[1]
-        with pytest.raises(DemoError, match=f"port {taken} is taken"):
-            services._free_port(taken, taken)
-        assert services._free_port(None, taken) != taken
+        port = other.getsockname()[1]
+        with pytest.raises(DemoError, match=f"port {port} is taken"):
+            services._free_port(port, port)
+        assert services._free_port(None, port) != port
 
 
 def test_stop_and_status_without_a_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -199,9 +199,9 @@ def test_what_can_not_go_on_has_an_exit_code_of_its_own(tmp_path: Path, capsys: 
 
 @pytest.mark.parametrize(("day", "words"), [("2014-01-01", "not in 2013"), ("storm", "'storm' is not a day")])
 def test_a_day_without_data_is_refused(day: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as error:
         main(["start", "--day", day])
-    assert left.value.code == 2
+    assert error.value.code == 2
     assert words in capsys.readouterr().err
 
 
@@ -211,8 +211,8 @@ def test_lines_of_a_step_come_now_and_then(monkeypatch: pytest.MonkeyPatch) -> N
     console = Console(file=StringIO(), width=80)
     steps = Steps(console, now)
     with steps.progress("processing", 100) as tell:
-        for done in range(101):
-            tell(done, "1 failed" if done > 50 else "")
+        for count in range(101):
+            tell(count, "1 failed" if count > 50 else "")
             now += 2
     assert isinstance(console.file, StringIO)
     assert console.file.getvalue().splitlines() == [
@@ -227,9 +227,9 @@ def test_lines_of_a_step_come_now_and_then(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as error:
         main(["start", "--help"])
-    assert left.value.code == 0
+    assert error.value.code == 0
     assert "--quick" in capsys.readouterr().out
 
 
@@ -287,17 +287,17 @@ def lake(tmp_path: Path) -> Path:
 
 
 def row(lake: Path, asset: str, **changed: object) -> report.Row:
-    known = {"rows_in": {}, **ROWS[asset]}
+    defaults = {"rows_in": {}, **ROWS[asset]}
     words = {"state": "success", "seconds": 1.0, "files_read": FILES.get(asset, 2), "files_there": 99}
-    published = totals(lake, asset, str({**known, **changed}["partition"]))
-    return report.Row(**{"asset": asset, "published": published, **known, **words, **changed})  # type: ignore[arg-type]
+    published = totals(lake, asset, str({**defaults, **changed}["partition"]))
+    return report.Row(**{"asset": asset, "published": published, **defaults, **words, **changed})  # type: ignore[arg-type]
 
 
 def test_matching_counts(lake: Path) -> None:
     rows = [row(lake, asset) for asset in ROWS]
-    found = list(comparison.counts(rows, source()))
-    assert comparison.differences(found) == comparison.failures(rows) == []
-    assert Counter(row.asset for row, _ in found) == {
+    counts = list(comparison.counts(rows, source()))
+    assert comparison.differences(counts) == comparison.failures(rows) == []
+    assert Counter(row.asset for row, _ in counts) == {
         "hourly_flights": 4,
         "airport_days": 4,
         "hourly_departures": 7,
@@ -330,15 +330,15 @@ def test_matching_counts(lake: Path) -> None:
 )
 def test_every_difference_is_told(lake: Path, asset: str, changed: dict[str, object], words: str) -> None:
     rows = [row(lake, asset, **changed)]
-    found = comparison.failures(rows) + comparison.differences(comparison.counts(rows, source()))
-    assert any(line.endswith(words) for line in found), found
+    problems = comparison.failures(rows) + comparison.differences(comparison.counts(rows, source()))
+    assert any(line.endswith(words) for line in problems), problems
 
 
 def test_runs_that_are_missing_or_too_many_are_told() -> None:
     wanted = [plan.Wanted("daily_departures", ("2013-11-03", "2013-11-04"))]
-    found = [Run("daily_departures", key, key, "success") for key in ("2013-11-03", "2013-11-03", "2013-11-05")]
-    assert Firing.of(wanted, [*found[:1], attrs.evolve(found[0], key="2013-11-04")]).differences == []
-    assert Firing.of(wanted, found).differences == [
+    runs = [Run("daily_departures", key, key, "success") for key in ("2013-11-03", "2013-11-03", "2013-11-05")]
+    assert Firing.of(wanted, [*runs[:1], attrs.evolve(runs[0], key="2013-11-04")]).differences == []
+    assert Firing.of(wanted, runs).differences == [
         "daily_departures 2013-11-04: did not run",
         "daily_departures 2013-11-03: ran, and should not have",
         "daily_departures 2013-11-05: ran, and should not have",
@@ -354,9 +354,9 @@ def test_hidden_files_and_folders_are_not_published(lake: Path) -> None:
 def test_a_table_shows_the_hours_of_a_day_in_one_line(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hours = [row(lake, "hourly_departures", partition=f"2013-02-08T{hour:02}:00-05:00") for hour in range(24)]
     report.show([*hours, row(lake, "daily_departures")], Console(width=200))
-    told = capsys.readouterr().out
-    assert told.count("hourly_departures") == 1
-    assert "2013-02-08, hour by hour" in told
+    output = capsys.readouterr().out
+    assert output.count("hourly_departures") == 1
+    assert "2013-02-08, hour by hour" in output
 
 
 def test_the_first_rows_of_a_partition_are_shown(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -375,8 +375,8 @@ def test_a_table_is_wide_enough_for_its_words(lake: Path, capsys: pytest.Capture
 
 def test_the_demo_is_made_by_make() -> None:
     root = Path(__file__).parents[2]
-    told = subprocess.run(
+    process = subprocess.run(
         ["make", "-s", "-C", str(root)], capture_output=True, text=True, check=True, env=dict(os.environ)
     )
     for target in ("demo", "demo-stop", "test", "lint", "lock", "bench", "docs"):
-        assert f"make {target} " in told.stdout
+        assert f"make {target} " in process.stdout

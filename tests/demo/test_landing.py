@@ -80,10 +80,10 @@ def test_an_empty_hour_is_a_file_with_the_schema(lake: Path) -> None:
 
 
 def test_it_is_made_once(lake: Path) -> None:
-    made = landing.ensure(lake, HOURS)
+    manifest = landing.ensure(lake, HOURS)
     before = (lake / landing.MANIFEST).stat().st_mtime_ns
-    assert made.files == {"flights": len(HOURS), "weather": len(HOURS)}
-    assert landing.ensure(lake, HOURS) == made
+    assert manifest.files == {"flights": len(HOURS), "weather": len(HOURS)}
+    assert landing.ensure(lake, HOURS) == manifest
     assert (lake / landing.MANIFEST).stat().st_mtime_ns == before
 
 

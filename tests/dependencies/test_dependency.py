@@ -87,9 +87,9 @@ def test_a6_a_time_that_only_downstream_has_comes_from_the_tick() -> None:
     assert dependency.needs_tick
     assert dependency.fan_out() is None
     day = datetime(2013, 1, 1, tzinfo=UTC), datetime(2013, 1, 2, tzinfo=UTC)
-    found = dependency.downstream("EWR", tick=day)
-    assert len(found) == 24
-    assert [str(key) for key in found][::23] == ["2013-01-01T00:00Z|EWR", "2013-01-01T23:00Z|EWR"]
+    selection = dependency.downstream("EWR", tick=day)
+    assert len(selection) == 24
+    assert [str(key) for key in selection][::23] == ["2013-01-01T00:00Z|EWR", "2013-01-01T23:00Z|EWR"]
     assert len(dependency.downstream(Selection(AIRPORT, (Box(None),)), tick=day)) == 48
     assert [str(key) for key in dependency.downstream("JFK", tick=(None, day[1]))] == ["2013-01-01T23:00Z|JFK"]
     assert not dependency.downstream("JFK", tick=(day[1], day[1]))

@@ -84,15 +84,15 @@ def test_a11_to_a14_overlap_both_ways(
     some_down, some_up = some(down), some(up)
     for one in some_down:
         expected = [other for other in up if belong(one, other)]
-        found = dependency.upstream(one)
-        assert list(found) == expected
-        assert len(found) == len(expected)
-        assert bool(found) == bool(expected)
+        selection = dependency.upstream(one)
+        assert list(selection) == expected
+        assert len(selection) == len(expected)
+        assert bool(selection) == bool(expected)
     for other in some_up:
         assert list(dependency.downstream(str(other), tick=EVER)) == [one for one in down if belong(one, other)]
         for one in some_down:
-            found = one in dependency.downstream(other, tick=EVER)
-            assert (other in dependency.upstream(one)) == found == belong(one, other)
+            needed = one in dependency.downstream(other, tick=EVER)
+            assert (other in dependency.upstream(one)) == needed == belong(one, other)
 
 
 @given(time_definitions(), st.data())
@@ -136,12 +136,12 @@ def selections(draw: st.DrawFn) -> Selection:
 @given(selections())
 def test_a_selection_agrees_with_the_set_of_its_keys(selection: Selection) -> None:
     keys = list(selection)
-    known = set(keys)
-    assert len(selection) == len(keys) == len(known)
+    key_set = set(keys)
+    assert len(selection) == len(keys) == len(key_set)
     assert bool(selection) == bool(keys)
     for key in islice(selection.definition.keys(), 300):
-        assert (key in selection) == (key in known)
-        assert (str(key) in selection) == (key in known)
+        assert (key in selection) == (key in key_set)
+        assert (str(key) in selection) == (key in key_set)
     if selection.definition.time is not None:
         assert set(selection.intervals()) == {selection.definition.interval_of(key) for key in keys}
     assert "no such key" not in selection
@@ -161,8 +161,8 @@ def test_a_selection_between_instants_is_what_overlaps(
     assume(definition.start is not None)
     start = definition.start.astimezone(UTC) + timedelta(minutes=late)
     end = start + timedelta(minutes=minutes)
-    asked = (start - datetime(1970, 1, 1, tzinfo=UTC), end - datetime(1970, 1, 1, tzinfo=UTC))
-    low, high = (moment // timedelta(microseconds=1) for moment in asked)
+    bounds = (start - datetime(1970, 1, 1, tzinfo=UTC), end - datetime(1970, 1, 1, tzinfo=UTC))
+    low, high = (moment // timedelta(microseconds=1) for moment in bounds)
     expected = [
         key for key in list(definition.keys()) if key.time_range[0] < high and low < key.time_range[1] and low < high
     ]
@@ -178,16 +178,16 @@ def test_a_selection_between_instants_is_what_overlaps(
 )
 def test_a12_a14_examples(downstream: str, upstream: str, key: str, expected: list[str]) -> None:
     dependency = Dependency(PartitionByInterval(downstream), PartitionByInterval(upstream))
-    assert [str(found) for found in dependency.upstream(key)] == expected
+    assert [str(upstream_key) for upstream_key in dependency.upstream(key)] == expected
 
 
 @pytest.mark.parametrize(("day", "hours"), [("2013-03-10", 23), ("2013-07-01", 24), ("2013-11-03", 25)])
 def test_a13_a_day_needs_all_its_hours(day: str, hours: int) -> None:
     daily, hourly = (PartitionByInterval(preset, timezone="America/New_York") for preset in ("@daily", "@hourly"))
     dependency = Dependency(downstream=daily, upstream=hourly)
-    found = dependency.upstream(day)
-    assert len(found) == len({str(hour) for hour in found}) == hours
-    assert all(list(dependency.downstream(hour)) == [daily.parse(day)] for hour in found)
+    selection = dependency.upstream(day)
+    assert len(selection) == len({str(hour) for hour in selection}) == hours
+    assert all(list(dependency.downstream(hour)) == [daily.parse(day)] for hour in selection)
 
 
 def test_a14_a_year_starts_twelve_months() -> None:

@@ -13,9 +13,9 @@ AIRPORT_HOURS = PartitionByProduct([PartitionBySequence(["EWR", "a|b"], name="ai
 
 
 def test_a_repeated_hour_is_two_keys_without_an_offset() -> None:
-    found = [str(key) for key in KeyFormat(HOURS).keys("2013-11-03T01:00:00")]
-    assert found == ["2013-11-03T01:00-04:00", "2013-11-03T01:00-05:00"]
-    assert {KeyFormat(HOURS).text(key) for key in found} == {"2013-11-03T01:00:00"}
+    texts = [str(key) for key in KeyFormat(HOURS).keys("2013-11-03T01:00:00")]
+    assert texts == ["2013-11-03T01:00-04:00", "2013-11-03T01:00-05:00"]
+    assert {KeyFormat(HOURS).text(key) for key in texts} == {"2013-11-03T01:00:00"}
     with_offset = KeyFormat(HOURS, "%Y-%m-%dT%H:%M:%S%z")
     assert [str(key) for key in with_offset.keys("2013-11-03T01:00:00-0500")] == ["2013-11-03T01:00-05:00"]
 
@@ -81,15 +81,15 @@ def test_the_nearest_texts_are_shown_as_the_producer_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("definition", "form", "said"),
+    ("definition", "form", "message"),
     [
         (HOURS, "%Y-%m-%d", "writes 2013-01-01T01:00-05:00 as '2013-01-01', and 2013-01-01T00:00-05:00 too"),
         (HOURS, "%Q", "can't be read back"),
         (PartitionBySequence(["a"]), "%Y", "has no time dimension"),
     ],
 )
-def test_formats_that_can_not_work(definition: PartitionByInterval, form: str, said: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=said):
+def test_formats_that_can_not_work(definition: PartitionByInterval, form: str, message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=message):
         KeyFormat(definition, form)
 
 

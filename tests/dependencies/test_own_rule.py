@@ -87,15 +87,15 @@ def test_a_rule_of_ones_own_comes_back_from_json_if_it_is_registered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "message"),
     [
         (OneWay(), r"downstream key '2013-11-27' needs the upstream key '2013-11-20', but downstream\(\)"),
         (Elapsed(), "has no answer for the key '2013-01-01'"),
         (Careless(), "gave '2013-01-01' for '2013-01-01'; expected a list of keys"),
     ],
 )
-def test_a_rule_that_contradicts_itself_is_refused(rule: KeyRule, said: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=said):
+def test_a_rule_that_contradicts_itself_is_refused(rule: KeyRule, message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=message):
         check_inverse(Dependency(DAYS, DAYS, rule), NOW)
 
 

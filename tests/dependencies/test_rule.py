@@ -80,7 +80,7 @@ def test_rules_come_back_from_json(rule: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: Lookback(0), "Lookback(0)"),
         (lambda: Lookback(True), "Lookback(True)"),
@@ -110,10 +110,10 @@ def test_rules_come_back_from_json(rule: Any) -> None:
         (lambda: rule_from_json({"rule": "by_dimension", "rules": {"time": {"rule": "same_key"}}}), "about whole keys"),
     ],
 )
-def test_rules_that_make_no_sense_are_refused(make: Any, said: str) -> None:
+def test_rules_that_make_no_sense_are_refused(make: Any, message: str) -> None:
     with pytest.raises(InvalidDefinitionError) as refused:
         make()
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a20_rules_for_the_dimensions_of_a_product() -> None:

@@ -189,9 +189,9 @@ def _in_steps(rule: Lookback | Previous, down: Interval, up: Interval, time: Par
 
 @given(dependencies(), st.data())
 def test_a20_a_rule_is_its_own_inverse(
-    made: tuple[Dependency, list[Key], list[Key], datetime], data: st.DataObject
+    scenario: tuple[Dependency, list[Key], list[Key], datetime], data: st.DataObject
 ) -> None:
-    dependency, downs, ups, now = made
+    dependency, downs, ups, now = scenario
     down, up = data.draw(st.sampled_from(downs)), data.draw(st.sampled_from(ups))
     needed = dependency.upstream(down, now=now)
     if not isinstance(dependency.rule, Lookback) or needed:
@@ -206,9 +206,9 @@ def test_a20_a_rule_is_its_own_inverse(
 
 @given(dependencies(), st.data())
 def test_a_selection_needs_what_its_keys_need(
-    made: tuple[Dependency, list[Key], list[Key], datetime], data: st.DataObject
+    scenario: tuple[Dependency, list[Key], list[Key], datetime], data: st.DataObject
 ) -> None:
-    dependency, downs, ups, now = made
+    dependency, downs, ups, now = scenario
     for keys, definition, ask in (
         (downs, dependency.sides.downstream, dependency.upstream),
         (ups, dependency.sides.upstream, dependency.downstream),
@@ -226,9 +226,9 @@ def test_a_selection_needs_what_its_keys_need(
 
 @given(dependencies(("time", "product", "three"), ("region",), st.none()), st.data())
 def test_a_tick_says_which_intervals_a_key_without_time_means(
-    made: tuple[Dependency, list[Key], list[Key], datetime], data: st.DataObject
+    scenario: tuple[Dependency, list[Key], list[Key], datetime], data: st.DataObject
 ) -> None:
-    dependency, downs, ups, now = made
+    dependency, downs, ups, now = scenario
     assume(dependency.needs_tick)
     up = data.draw(st.sampled_from(ups))
     previous = now - data.draw(lengths)
@@ -243,21 +243,23 @@ def test_a_tick_says_which_intervals_a_key_without_time_means(
 
 
 @given(dependencies())
-def test_rules_come_back_from_json(made: tuple[Dependency, list[Key], list[Key], datetime]) -> None:
-    rule = made[0].rule
+def test_rules_come_back_from_json(scenario: tuple[Dependency, list[Key], list[Key], datetime]) -> None:
+    rule = scenario[0].rule
     assert rule_from_json(rule.to_json()) == rule
 
 
 @given(dependencies())
-def test_the_fan_out_is_what_the_widest_key_has(made: tuple[Dependency, list[Key], list[Key], datetime]) -> None:
-    dependency, _, ups, now = made
+def test_the_fan_out_is_what_the_widest_key_has(scenario: tuple[Dependency, list[Key], list[Key], datetime]) -> None:
+    dependency, _, ups, now = scenario
     if dependency.needs_tick:
         assert dependency.fan_out() is None
         return
     most = max(len(dependency.downstream(up, now=now)) for up in ups)
-    found = dependency.fan_out()
-    assert found is not None
-    assert found == most if not dependency.rule.moving and not isinstance(dependency.rule, SameKey) else found >= most
+    fan_out = dependency.fan_out()
+    assert fan_out is not None
+    assert (
+        fan_out == most if not dependency.rule.moving and not isinstance(dependency.rule, SameKey) else fan_out >= most
+    )
 
 
 @given(st.lists(cities, min_size=1, unique=True), st.lists(upstream_cities, min_size=1, unique=True), maps)

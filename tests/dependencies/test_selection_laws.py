@@ -69,13 +69,13 @@ def test_algebra_agrees_with_sets(universe: tuple[PartitionDefinition, list[Key]
     definition, keys = universe
     one, other = data.draw(some(definition, keys)), data.draw(some(definition, keys))
     mine, theirs = keys_of(one, keys), keys_of(other, keys)
-    for made, expected in ((one | other, mine | theirs), (one & other, mine & theirs), (one - other, mine - theirs)):
-        assert list(made) == [key for key in keys if key in expected]
-        assert len(made) == len(expected)
-        assert bool(made) == bool(expected)
-        assert all((key in made) == (key in expected) for key in keys)
-        assert made == Selection.of(definition, *expected)
-        assert Selection.from_json(json.loads(json.dumps(made.to_json()))) == made
+    for result, expected in ((one | other, mine | theirs), (one & other, mine & theirs), (one - other, mine - theirs)):
+        assert list(result) == [key for key in keys if key in expected]
+        assert len(result) == len(expected)
+        assert bool(result) == bool(expected)
+        assert all((key in result) == (key in expected) for key in keys)
+        assert result == Selection.of(definition, *expected)
+        assert Selection.from_json(json.loads(json.dumps(result.to_json()))) == result
     assert (one == other) == (mine == theirs)
     assert (one - other) | (one & other) == one
 
@@ -88,11 +88,11 @@ def test_ek4_algebra_of_four_dimensions_of_segments_agrees_with_sets(data: st.Da
     keys = list(definition.keys())
     one, other = (Selection(definition, tuple(data.draw(st.lists(boxes(definition, keys), max_size=5)))) for _ in "ab")
     mine, theirs = keys_of(one, keys), keys_of(other, keys)
-    for made, expected in ((one | other, mine | theirs), (one & other, mine & theirs), (one - other, mine - theirs)):
-        assert list(made) == [key for key in keys if key in expected]
-        assert len(made) == len(expected)
-        assert made == Selection.of(definition, *expected)
-        assert made.to_json() == Selection.of(definition, *expected).to_json()
+    for result, expected in ((one | other, mine | theirs), (one & other, mine & theirs), (one - other, mine - theirs)):
+        assert list(result) == [key for key in keys if key in expected]
+        assert len(result) == len(expected)
+        assert result == Selection.of(definition, *expected)
+        assert result.to_json() == Selection.of(definition, *expected).to_json()
     assert (one == other) == (mine == theirs)
     assert (one | other) - other == one - other
 
@@ -130,10 +130,10 @@ def test_chunks_are_the_whole_in_order(
 def test_runtime_keys_have_the_same_algebra(one: list[int | str], other: list[int | str]) -> None:
     definition = PartitionAtRuntime("users")
     a, b = Selection.of(definition, *map(definition.key, one)), Selection.of(definition, *map(definition.key, other))
-    for made, expected in ((a | b, {*one, *other}), (a & b, {*one} & {*other}), (a - b, {*one} - {*other})):
-        assert {key.value for key in made} == expected  # type: ignore[union-attr]
-        assert len(made) == len(expected)
-        assert sum(map(len, made.chunks(2))) == len(expected)
+    for result, expected in ((a | b, {*one, *other}), (a & b, {*one} & {*other}), (a - b, {*one} - {*other})):
+        assert {key.value for key in result} == expected  # type: ignore[union-attr]
+        assert len(result) == len(expected)
+        assert sum(map(len, result.chunks(2))) == len(expected)
 
 
 @pytest.mark.parametrize("n", [0, -1, True, 1.0, None])
