@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import attrs
 
-from airflow_partitions.calendars.instants import DAY, HOUR, SECOND, instant, utc, wall_of
+from airflow_partitions.calendars.instants import DAY, HOUR, MINUTE, SECOND, instant, utc, wall_of
 from airflow_partitions.calendars.steps import ahead
 from airflow_partitions.calendars.timeline import FIRST, LAST, OffsetPeriod, timeline
 from airflow_partitions.calendars.zones import zone
@@ -81,16 +82,21 @@ class KeyFormat:
 
         :raises InvalidKeyError: if the definition has no such key.
         """
-        wrapped = self.definition.parse(key) if isinstance(key, str) else self.definition.key(key)
-        if isinstance(wrapped, ProductKey):
-            parts = (Segment.of(self._text(p)) if isinstance(p, Interval) else p for p in wrapped.parts)
-            return str(ProductKey(tuple(wrapped), tuple(parts)))
-        return self._text(self._time.key(wrapped))
+        wrapped = self._key(key)
+        return self._with_time(wrapped, self._text(self._interval(wrapped)))
+
+    def texts(self, key: Any) -> tuple[str, ...]:
+        """All texts that mean the *key* to :meth:`keys`: its own first, others only for keys soon after a clock change.
+
+        :raises InvalidKeyError: if the definition has no such key.
+        """
+        wrapped = self._key(key)
+        return tuple(self._with_time(wrapped, text) for text in self._texts(self._interval(wrapped)))
 
     def keys(self, text: str) -> tuple[Key, ...]:
         """The keys that the producer writes as *text*: two where the clock repeats and the format has no offset.
 
-        Soon after a clock change, a text that is no start means the key that holds its instant.
+        Soon after a clock change, a text that is no start but a whole minute means the key that holds its instant.
 
         :raises InvalidKeyError: if *text* is malformed, or there is no such key; the nearest are in the message.
         """
@@ -124,11 +130,53 @@ class KeyFormat:
     def _zone(self) -> ZoneInfo:
         return zone(self._time.timezone if self.timezone is None else self.timezone)
 
+    def _key(self, key: Any) -> Key:
+        return self.definition.parse(key) if isinstance(key, str) else self.definition.key(key)
+
+    def _interval(self, key: Key) -> Interval:
+        return cast("Interval", self.definition.interval_of(key))  # there is a time dimension
+
+    @staticmethod
+    def _with_time(key: Key, text: str) -> str:
+        """The text of the *key* with *text* for its interval."""
+        if not isinstance(key, ProductKey):
+            return text
+        parts = (Segment.of(text) if isinstance(part, Interval) else part for part in key.parts)
+        return str(ProductKey(tuple(key), tuple(parts)))
+
     def _text(self, interval: Interval) -> str:
         start, _ = interval.time_range
         # A timetable of another zone has another cron than the definition.
         at = self._time.calendar.airflow_tick(start) if self._zone == zone(self._time.timezone) else start
         return self._format.write(utc(at).astimezone(self._zone))
+
+    def _texts(self, interval: Interval) -> Iterator[str]:
+        """The texts that mean the *interval*, its own first."""
+        text = self._text(interval)
+        yield text
+        others = dict.fromkeys(map(self._format.write, self._after_changes(*interval.time_range)))
+        yield from (other for other in others if other != text and interval in self._meant(other))
+
+    def _after_changes(self, start: int, end: int) -> Iterator[datetime]:
+        """The minutes that a clock on the wall shows, or jumps over, soon after changes that concern an interval."""
+        for period in timeline(self._zone).forward(start):
+            if period.start >= end:
+                return
+            if _is_after_change(period, max(start, period.start)):
+                low = period.start + min(period.before, period.offset)
+                high = period.start + period.offset + abs(period.offset - period.before) + HOUR
+                for wall in range(low - low % MINUTE, high, MINUTE):
+                    yield from self._written_alike(utc(wall))
+
+    def _written_alike(self, wall: datetime) -> Iterator[datetime]:
+        """What the clock shows as *wall*, before and after it is set back."""
+        return (wall.replace(tzinfo=self._zone, fold=fold) for fold in (0, 1))
+
+    def _meant(self, text: str) -> list[Interval]:
+        try:
+            return self._intervals(text)
+        except InvalidKeyError:
+            return []
 
     def _intervals(self, text: str) -> list[Interval]:
         """The intervals that are written as *text*; after a clock change, else those that hold its instant."""
@@ -146,7 +194,7 @@ class KeyFormat:
         shown = line.instants(wall) or (line.after_gap(wall),)
         there = dict.fromkeys(interval for at in shown for interval in self._around(at))
         matches = [interval for interval in there if self._text(interval) == text]
-        if not matches and self._format.write(moment) == text:
+        if not matches and at % MINUTE == 0 and text in map(self._format.write, self._written_alike(moment)):
             late = (at for at in (shown if moment.tzinfo is None else (at,)) if _is_after_change(line.period(at), at))
             matches = [interval for interval in map(self._holding, late) if interval is not None]
         if not matches:

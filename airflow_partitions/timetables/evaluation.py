@@ -36,10 +36,26 @@ class UpstreamNeeds(NamedTuple):
     """The upstream keys that a downstream partition needs.
 
     :ivar keys: the same keys, each after the text that its events carry; two may share one.
+    :ivar others: further texts that events may carry, by key; another producer's has some soon after a clock change.
     """
 
     selection: Selection
     keys: Sequence[tuple[str, Key]]
+    others: Mapping[Key, Sequence[str]]
+
+    @property
+    def texts(self) -> Sequence[tuple[str, Key]]:
+        """The keys, each after every text that its events may carry."""
+        others = [(text, key) for key, texts in self.others.items() for text in texts]
+        return [*self.keys, *others] if others else self.keys
+
+    def times(self, key: Key, text: str, times_by_text: Mapping[str, EventTimes | None]) -> EventTimes | None:
+        """The times of one of the keys, whose own text is *text*, among those of all texts."""
+        times = times_by_text[text]
+        for other in self.others.get(key, ()) if self.others else ():
+            if (more := times_by_text[other]) is not None:
+                times = more.also(times)
+        return times
 
 
 class NeedsCache:
@@ -54,11 +70,11 @@ class NeedsCache:
         needs = self._needs.get((fingerprint, text))
         if needs is None:
             needs = compute()
-            if self._size + len(needs.keys) > _MOST_REMEMBERED:
+            if self._size + len(needs.texts) > _MOST_REMEMBERED:
                 self._needs.clear()
                 self._size = 0
             self._needs[fingerprint, text] = needs
-            self._size += len(needs.keys)
+            self._size += len(needs.texts)
         return needs
 
 
@@ -167,9 +183,9 @@ class Evaluator:
                 return reduce(UpstreamStatus.or_, map(of, condition.objects))
             (leaf,) = leaves(condition)
             member = self._upstreams.member(leaf.name)
-            keys = self._needs(member, key, text).keys
-            blocked = in_flight is not None and self._is_blocked(in_flight[leaf.name], keys, now)
-            return attrs.evolve(self._status_of(member, key, keys, read), blocked=blocked)
+            needs = self._needs(member, key, text)
+            blocked = in_flight is not None and self._is_blocked(in_flight[leaf.name], needs.texts, now)
+            return attrs.evolve(self._status_of(member, key, needs, read), blocked=blocked)
 
         return of(self._upstreams.condition)
 
@@ -222,28 +238,32 @@ class Evaluator:
             member, keys = self._upstreams.member(name), list[tuple[str, Key]]()
             for text, key in downstream.items():
                 with suppress(InvalidKeyError):
-                    keys += self._needs(member, key, text).keys
+                    keys += self._needs(member, key, text).texts
             _history().times(name, member.definition, keys)
 
     def _needs(self, member: Upstream, key: Key, text: str) -> UpstreamNeeds:
         def compute() -> UpstreamNeeds:
-            selection = self.needed(member, key)
-            return UpstreamNeeds(selection, [(member.text(each), each) for each in selection])
+            selection, keys, others = self.needed(member, key), list[tuple[str, Key]](), dict[Key, Sequence[str]]()
+            for each in selection:
+                text, *more = member.texts(each)
+                keys.append((text, each))
+                if more:
+                    others[each] = more
+            return UpstreamNeeds(selection, keys, others)
 
         moving = member.dependency.rule.moving
         return compute() if moving else _NEEDS.of(self._fingerprints[member.name], text, compute)
 
-    def _status_of(
-        self, member: Upstream, key: Key, keys: Sequence[tuple[str, Key]], read: EventsRead
-    ) -> UpstreamStatus:
-        if not self._has_read_ahead and _history().lacks(member.name, keys):
+    def _status_of(self, member: Upstream, key: Key, needs: UpstreamNeeds, read: EventsRead) -> UpstreamStatus:
+        keys, texts = needs.keys, needs.texts
+        if not self._has_read_ahead and _history().lacks(member.name, texts):
             self._has_read_ahead = True
             self._read_ahead()
-        times_by_text = _history().times(member.name, member.definition, keys)
+        times_by_text = _history().times(member.name, member.definition, texts)
         since = self._since(member, key)
         all_times: list[EventTimes] = []
-        for each, _ in keys:
-            times = times_by_text[each]
+        for text, each in keys:
+            times = needs.times(each, text, times_by_text)
             if times is not None and (since is None or times.last >= since):
                 all_times.append(times)
             elif self._upstreams.run_policy.wait is None:  # one that is missing is enough to know

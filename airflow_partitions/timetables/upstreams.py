@@ -60,8 +60,12 @@ class Upstream:
         return ticks_for(self.produced.definition, self.produced.ticks)
 
     def text(self, key: Key) -> str:
-        """*key* as the asset's events carry it."""
+        """*key* as the asset's producer writes it."""
         return str(key) if self.key_format is None else self.key_format.text(key)
+
+    def texts(self, key: Key) -> tuple[str, ...]:
+        """The texts by which the asset's events may mean *key*; the first is its own."""
+        return (str(key),) if self.key_format is None else self.key_format.texts(key)
 
     def keys(self, text: str) -> tuple[Key, ...]:
         """The keys that an event with *text* is about.

@@ -21,6 +21,8 @@ from airflow.partition_mappers.window import DayWindow
 from airflow.timetables.trigger import CronPartitionTimetable
 
 from airflow_partitions import Interval, KeyFormat, PartitionByInterval
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.keys import Key
 from tests.calendars.tzif import changes
 from tests.strategies import DAY, ZONES
 
@@ -41,6 +43,13 @@ def changes_of(zone: str) -> Iterator[datetime]:
     for forward in (True, False):
         for change in [change for change in past if (change.after > change.before) is forward][-2:]:
             yield datetime.fromtimestamp(change.at, UTC)
+
+
+def keys_or_none(key_format: KeyFormat, text: str) -> tuple[Key, ...]:
+    try:
+        return key_format.keys(text)
+    except InvalidKeyError:
+        return ()
 
 
 @pytest.mark.parametrize("form", [DEFAULT, "%Y-%m-%dT%H:%M:%S%z"])
@@ -93,3 +102,18 @@ def test_ek1_hours_of_a_day_that_airflow_fans_out_are_read(zone: str) -> None:
         day = change.astimezone(ZoneInfo(zone)).date()
         keys = {key for text in mapper.to_downstream(f"{day}T12:00:00") for key in key_format.keys(text)}
         assert set(definition.keys(day, day + DAY)) <= keys
+
+
+@pytest.mark.parametrize("form", [DEFAULT, StartOfHourMapper.default_output_format, "%Y-%m-%dT%H:%M:%S%z"])
+@pytest.mark.parametrize("cron", ["@hourly", "0 2 * * *"])
+@pytest.mark.parametrize("zone", ZONES)
+def test_ek1_a_key_has_the_texts_that_mean_it_and_no_other(zone: str, cron: str, form: str) -> None:
+    key_format = KeyFormat(PartitionByInterval(cron, timezone=zone), form)
+    for change in changes_of(zone):
+        wall = change.astimezone(ZoneInfo(zone)).replace(tzinfo=None, second=0)
+        walls = [wall + timedelta(minutes=minute) for minute in range(-190, 190, 5)]
+        texts = {at.replace(tzinfo=ZoneInfo(zone), fold=fold).strftime(form) for at in walls for fold in (0, 1)}
+        read = {text: keys_or_none(key_format, text) for text in texts}
+        for key in key_format.definition.keys(change - DAY, change + DAY):
+            assert texts & set(key_format.texts(key)) == {text for text, keys in read.items() if key in keys}
+            assert key_format.texts(key)[0] == key_format.text(key)

@@ -61,6 +61,17 @@ def test_ek1_an_hour_that_the_clock_skips_is_the_one_after_it() -> None:
     assert str(key) == "2013-03-10T03:00-04:00"
 
 
+def test_ek1_a_moment_soon_after_a_clock_change_has_one_writing() -> None:
+    key_format = KeyFormat(HOURS, "%Y-%m-%dT%H:%M:%S%z")
+    (key,) = key_format.keys("2013-03-10T03:20:00-0400")
+    assert str(key) == "2013-03-10T03:00-04:00"
+    for text in ("2013-03-10T07:20:00+0000", "2013-03-10T03:20:30-0400", "2013-03-11T03:20:00-0400"):
+        with pytest.raises(InvalidKeyError):
+            key_format.keys(text)
+    assert KeyFormat(AIRPORT_HOURS).texts("EWR|2013-03-11T03:00-04:00") == ("EWR|2013-03-11T03:00:00",)
+    assert "EWR|2013-03-10T02:00:00" in KeyFormat(AIRPORT_HOURS).texts("EWR|2013-03-10T03:00-04:00")
+
+
 @pytest.mark.parametrize("text", [
     "2013-03-10T05:30:00", "2013-3-10T05:00:00", "2012-12-31T23:00:00", "soon", "", None, 5,
     "0001-01-01T00:00:00", "9999-12-31T23:00:00", "2013-03-10T05:00:00 ",

@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from airflow.timetables.trigger import CronPartitionTimetable
 from sqlalchemy import event as database_event
 
-from airflow_partitions import PartitionByInterval, Partitioned
+from airflow_partitions import KeyFormat, PartitionByInterval, Partitioned
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.timetables import evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
@@ -175,3 +176,36 @@ def test_ea3_what_was_missed_as_a_run_began_is_caught_up(shifted: Stage, clock: 
     clock.now += 60 * SECOND
     assert catch_up("down", waiting(), print) == 1
     assert fires(waiting())
+
+
+def test_ek1_what_airflow_writes_after_a_clock_change_is_looked_up_by_all_its_texts(stage: Stage, clock: Clock) -> None:
+    """Kathmandu's clock went from 00:00 to 00:15 at New Year of 1986, and Airflow's hours from 23:00 to 00:15."""
+    zone = "Asia/Kathmandu"
+    year = datetime(1986, 1, 1, tzinfo=UTC)
+    airflows = CronPartitionTimetable("0 * * * *", timezone=zone)
+    infos = airflows.iter_partition_dagrun_infos(earliest=year - timedelta(hours=6), latest=year + timedelta(hours=1))
+    texts = [str(info.partition_key) for info in infos][-3:]
+    assert texts == ["1985-12-31T23:00:00", "1986-01-01T00:15:00", "1986-01-01T01:00:00"]
+    upstream = KeyFormat(PartitionByInterval("@hourly", timezone=zone))
+    meanings = {"up": upstream, "down": upstream.definition}
+    hour = "1985-12-31T23:00+05:30"
+
+    def loop() -> Partitioned:
+        clock.now += 5 * SECOND
+        return timetable_of(Consumer("down", "up", {"up": Rule()}, None, "always", timedelta(days=1)), meanings)
+
+    assert not fires(loop(), hour)
+    stage.put(Run(1, "up", texts[1], clock.now))
+    event = Event("up", texts[1], clock.now)
+    stage.commit(1, event, stage.reached(event, {"down": loop()}))
+    assert not fires(loop(), hour)  # it is being made
+    stage.put(Run(1, "up", texts[1], clock.now, clock.now, ended=True))
+    timetable = loop()
+    assert fires(timetable, hour)
+    (row,) = stage.pending("down")
+    stage.put(Run(2, "down", hour, clock.now, clock.now, ended=True), row=row)
+    assert not fires(loop(), hour)
+    clock.now += timedelta(hours=1)
+    event = Event("up", texts[0], clock.now)
+    stage.commit(2, event, stage.reached(event, {"down": loop()}))
+    assert fires(loop(), hour)  # the same hour once more, by its other text
