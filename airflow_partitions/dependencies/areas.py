@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 from itertools import compress, product
+from math import prod
 from operator import or_
 from typing import TypeAlias
 
@@ -62,6 +63,11 @@ class ChosenSegments(Mapping[str, tuple[Segment, ...]]):
         self.positions = positions
         self.area = area
 
+    def combinations(self) -> int:
+        """Number of combinations of the chosen segments."""
+        pairs = zip(self.positions, self.area, strict=True)
+        return prod((positions.everything if bits is None else bits).bit_count() for positions, bits in pairs)
+
     def __getitem__(self, name: str) -> tuple[Segment, ...]:
         """The chosen segments of a dimension, in its order."""
         for positions, bits in zip(self.positions, self.area, strict=True):
@@ -113,18 +119,6 @@ class Areas:
     def segments(self, area: Area) -> ChosenSegments:
         """The segments of an *area* by dimension."""
         return ChosenSegments(self.positions, area)
-
-    def combinations(self, segments: Mapping[str, Sequence[Segment]]) -> int:
-        """Number of combinations of the chosen *segments* by dimension."""
-        number = 1
-        if isinstance(segments, ChosenSegments):
-            for positions, bits in zip(self.positions, segments.area, strict=True):
-                number *= (positions.everything if bits is None else bits).bit_count()
-        else:
-            for positions in self.positions:
-                chosen = segments.get(positions.dimension.name)
-                number *= positions.everything.bit_count() if chosen is None else len(chosen)
-        return number
 
     def ordered(self, areas: Sequence[Area], depth: int = 0) -> Iterator[tuple[Segment, ...]]:
         """The combinations in *areas* that share none, in order; of the dimensions from *depth* on."""

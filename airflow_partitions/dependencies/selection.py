@@ -22,7 +22,7 @@ from airflow_partitions.definitions import (
     PartitionDefinition,
     from_json,
 )
-from airflow_partitions.dependencies.areas import Areas, Keep
+from airflow_partitions.dependencies.areas import Areas, ChosenSegments, Keep
 from airflow_partitions.dependencies.box import Box, combined, intervals
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Interval, Key, ProductKey, Segment
@@ -266,7 +266,14 @@ class Selection:
 
     def _combinations(self, box: Box) -> int:
         """Number of keys of the box in one interval."""
-        return self._areas.combinations(box.segments)
+        segments = box.segments
+        if isinstance(segments, ChosenSegments):
+            return segments.combinations()
+        number = 1
+        for name, dimension in self.definition.dimensions.items():
+            if not isinstance(dimension, PartitionByInterval):
+                number *= len(segments[name]) if name in segments else dimension.count()
+        return number
 
     def _time(self) -> PartitionByInterval:
         if self.definition.time is None:

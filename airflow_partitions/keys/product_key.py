@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, final
 
 from airflow_partitions.keys.frozen import Frozen
 from airflow_partitions.keys.interval import Interval
@@ -11,23 +11,28 @@ from airflow_partitions.keys.segment import Segment
 from airflow_partitions.versions import check_version
 
 
-class ProductKey(Frozen, Mapping[str, Any]):
+class _OpenProductKey:
+    __slots__ = ("_names", "_parts")
+
+    _names: tuple[str, ...]
+    _parts: tuple[Interval | Segment, ...]
+
+
+@final
+class ProductKey(_OpenProductKey, Frozen, Mapping[str, Any]):
     """A mapping from dimension name to that dimension's :class:`Interval` or plain value, in the declared order.
 
     ``str()`` joins the parts by ``|``; ``|`` and ``\\`` inside a part are escaped by ``\\``.
     """
 
-    __slots__ = ("_names", "_parts")
+    __slots__ = ()
     __version__: ClassVar[int] = 1
 
-    _names: tuple[str, ...]
-    _parts: tuple[Interval | Segment, ...]
-
     def __new__(cls, names: tuple[str, ...], parts: tuple[Interval | Segment, ...]) -> Self:
-        key = _new(cls)
-        _set_names(key, names)
-        _set_parts(key, parts)
-        return key
+        key: Any = _OpenProductKey()
+        key._names, key._parts = names, parts  # noqa: SLF001
+        key.__class__ = cls
+        return key  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductKey, (self._names, self._parts)
@@ -81,11 +86,6 @@ class ProductKey(Frozen, Mapping[str, Any]):
 
     def __hash__(self) -> int:
         return hash(self._parts)
-
-
-# Thousands of keys are made at once: the slots' own setters are twice as quick as object.__setattr__.
-_new = object.__new__
-_set_names, _set_parts = (vars(ProductKey)[slot].__set__ for slot in ("_names", "_parts"))
 
 
 def split_parts(text: str) -> list[str]:

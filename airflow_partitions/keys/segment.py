@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, final
 
-from airflow_partitions.keys.frozen import Frozen, fill
+from airflow_partitions.keys.frozen import Frozen
 from airflow_partitions.keys.value import Value, from_json, own_value, text_of, to_json
 from airflow_partitions.versions import check_version
 
 
-class Segment(Frozen):
+class _OpenSegment:
+    __slots__ = ("text", "value")
+
+    value: Value
+    text: str
+
+
+@final
+class Segment(_OpenSegment, Frozen):
     """A segment's *value* and its canonical *text*. Two segments are the same if value types and texts agree.
 
     Plain values are wrapped and unwrapped by the definitions; authors rarely meet this class.
     """
 
-    __slots__ = ("text", "value")
+    __slots__ = ()
     __version__: ClassVar[int] = 1
 
-    value: Value
-    text: str
-
     def __new__(cls, value: Value, text: str) -> Self:
-        segment = object.__new__(cls)
-        fill(segment, "value", value)
-        fill(segment, "text", text)
-        return segment
+        segment: Any = _OpenSegment()
+        segment.value, segment.text = value, text
+        segment.__class__ = cls
+        return segment  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Segment, (self.value, self.text)
