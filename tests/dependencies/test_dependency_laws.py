@@ -22,7 +22,6 @@ from airflow_partitions import (
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.selection import Box
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.keys import Segment
 from tests.strategies import moments, products, sequences, texts, time_definitions
 
 few_texts = st.sampled_from(["EWR", "JFK", "LGA", "a|b"])
@@ -102,10 +101,6 @@ def test_a11_the_same_definition_is_one_to_one(definition: PartitionByInterval, 
     key = data.draw(st.sampled_from(list(definition.keys())))
     assert list(Dependency(definition, definition).upstream(key)) == [key]
     assert list(Dependency(definition, definition).downstream(key)) == [key]
-
-
-def _some_of(dimension: PartitionBySequence) -> st.SearchStrategy[list[Segment]]:
-    return st.lists(st.sampled_from(dimension.segments), min_size=1, unique=True)
 
 
 @st.composite
