@@ -57,13 +57,13 @@ class Metadata:
         from airflow.models.asset import AssetActive, AssetModel
 
         with self.engine.begin() as at:
-            found = at.scalar(select(AssetModel.id).where(AssetModel.name == name))
-            if found is None:
-                (found,) = at.execute(
+            number = at.scalar(select(AssetModel.id).where(AssetModel.name == name))
+            if number is None:
+                (number,) = at.execute(
                     insert(AssetModel).values(name=name, uri=name, group="asset")
                 ).inserted_primary_key  # type: ignore[misc]
                 at.execute(insert(AssetActive).values(name=name, uri=name))
-            return int(found or 0)
+            return int(number or 0)
 
     def emit(self, asset: str, *keys: str | None, at: datetime = LONG_AGO, **values: Any) -> None:
         """Events of an asset, all of one moment."""

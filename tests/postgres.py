@@ -41,8 +41,8 @@ class Postgres:
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     """Start a server; its folder is gone when it is ended."""
-    found = subprocess.run([TOOL], check=True, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
-    programs = Path(found.stdout.strip())
+    process = subprocess.run([TOOL], check=True, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    programs = Path(process.stdout.strip())
     with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         owner = _owner()

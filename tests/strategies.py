@@ -151,8 +151,8 @@ values = st.one_of(
 )
 
 
-def _fits(made: list[Value]) -> bool:
-    return all(len(text_of(value)) <= MAX_KEY_LENGTH for value in made)
+def _fits(values: list[Value]) -> bool:
+    return all(len(text_of(value)) <= MAX_KEY_LENGTH for value in values)
 
 
 def sequences(name: str = "segment", of: st.SearchStrategy[Value] = values) -> st.SearchStrategy[PartitionBySequence]:

@@ -126,10 +126,10 @@ from airflow_partitions import PartitionByInterval
 PartitionByInterval("@daily", timezone="America/New_York").parse("2013-01-01")
 check("airflow_partitions")
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT.parent, capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_every_module_has_a_floor() -> None:

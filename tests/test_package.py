@@ -18,8 +18,8 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_every_error_is_also_a_built_in_one() -> None:
-    found = [error for _, error in inspect.getmembers(errors, inspect.isclass) if error is not PartitionError]
-    assert found
-    for error in found:
+    classes = [error for _, error in inspect.getmembers(errors, inspect.isclass) if error is not PartitionError]
+    assert classes
+    for error in classes:
         assert issubclass(error, PartitionError)
         assert issubclass(error, ValueError | OSError | RuntimeError | LookupError), error

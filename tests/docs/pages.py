@@ -37,13 +37,13 @@ def blocks(*languages: str) -> list[Block]:
 
 
 def _blocks(page: Path) -> Iterator[Block]:
-    told: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for token in _markdown.parse(page.read_text()):
-        found = _FILE.search(token.content) if token.type == "html_block" else None
+        match = _FILE.search(token.content) if token.type == "html_block" else None
         if token.type == "fence" and token.map is not None:
             block = Block(page.name, token.map[0] + 1, token.info, token.content)
-            yield block._replace(file=told.get("file"), taken_from=told.get("from"))
-        told = {found[1]: found[2]} if found else {}
+            yield block._replace(file=labels.get("file"), taken_from=labels.get("from"))
+        labels = {match[1]: match[2]} if match else {}
 
 
 def links(page: Path) -> list[str]:

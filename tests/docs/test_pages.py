@@ -114,7 +114,7 @@ def parse(home: Path, files: dict[str, str], templates: list[Any]) -> dict[str, 
         (home / name).write_text(text)
     settings = {"AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "False"}
     outer = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SHOW, home / "dags", json.dumps(templates), home / "answer.json"],
         env={**outer, **settings},
         capture_output=True,
@@ -122,7 +122,7 @@ def parse(home: Path, files: dict[str, str], templates: list[Any]) -> dict[str, 
         check=False,
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     answer: dict[str, Any] = json.loads((home / "answer.json").read_text())
     return answer
 
@@ -146,7 +146,7 @@ def test_templates_give_what_the_table_says(tmp_path: Path) -> None:
     rows = tables(TEMPLATES, "In other Dags", "In a partitioned Dag", "Gives")
     texts = [template for _, (template,), _ in rows]
     answer = parse(tmp_path, {"dags/flights.py": example.text}, [["flights", "2013-11-03|JFK", texts]])
-    assert answer["rendered"] == [given for _, _, (given,) in rows]
+    assert answer["rendered"] == [text for _, _, (text,) in rows]
 
 
 def test_er17_the_filter_of_the_example_is_in_iso_8601(tmp_path: Path) -> None:
@@ -165,8 +165,8 @@ def test_keys_have_the_text_the_table_says() -> None:
     names = {name: getattr(airflow_partitions, name) for name in airflow_partitions.__all__}
     names |= {"Position": Position, "date": date, "time": time, "timedelta": timedelta, "Decimal": Decimal}
     for (definition,), texts, _ in tables(CONCEPTS, "Definition", "Canonical text", "Rule"):
-        made = eval(definition, names)
-        assert [str(made.parse(text)) for text in texts] == texts, definition
+        partitions = eval(definition, names)
+        assert [str(partitions.parse(text)) for text in texts] == texts, definition
 
 
 def test_clock_changes_give_as_many_hours_as_the_table_says() -> None:

@@ -14,14 +14,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_reference_is_up_to_date() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, DOCS / "build.py", "--check"],
         capture_output=True,
         text=True,
         check=False,
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.parametrize("module", ["", ".storage", ".spark", ".local"])

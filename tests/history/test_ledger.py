@@ -47,7 +47,7 @@ def everything(definition: PartitionDefinition) -> Selection:
     return Selection(definition, (Box(None),))
 
 
-def found(asset: str, selection: Selection) -> list[str]:
+def recorded_keys(asset: str, selection: Selection) -> list[str]:
     return [str(key) for key, _ in records(asset, selection)]
 
 
@@ -61,7 +61,7 @@ def test_a_range_of_hours_is_what_the_clock_shows_that_day(metadata: Metadata, d
     around = str(HOURS.previous(hours[0])), str(HOURS.next(hours[-1]))
     metadata.emit("flights", *around, *reversed(hours))
     assert update_ledger("flights", HOURS).records == count + 2
-    assert found("flights", of_day(HOURS, date)) == hours
+    assert recorded_keys("flights", of_day(HOURS, date)) == hours
     assert len(hours) == count
 
 
@@ -70,8 +70,8 @@ def test_a_record_tells_who_made_it_first_and_last(metadata: Metadata) -> None:
     metadata.emit("flights", key, source_dag_id="old", source_run_id="run1", extra={"rows": 1})
     metadata.emit("flights", key, at=later, source_dag_id="flights", source_run_id="run2", extra={"rows": 7})
     update_ledger("flights", HOURS)
-    ((made, record),) = records("flights", Selection.of(HOURS, key))
-    assert (str(made), record.dag_id, record.run_id, record.extra) == (key, "flights", "run2", {"rows": 7})
+    ((recorded_key, record),) = records("flights", Selection.of(HOURS, key))
+    assert (str(recorded_key), record.dag_id, record.run_id, record.extra) == (key, "flights", "run2", {"rows": 7})
     assert (record.first, record.last) == (LONG_AGO, later)
 
 
@@ -80,21 +80,21 @@ def test_parts_of_a_product_are_told_once_and_in_order(metadata: Metadata) -> No
     metadata.emit("delays", *keys)
     update_ledger("delays", AIRPORT_DAYS)
     chosen = [keys[0], keys[2], keys[4], keys[6], keys[7]]
-    assert found("delays", Selection.of(AIRPORT_DAYS, *reversed(chosen))) == chosen
+    assert recorded_keys("delays", Selection.of(AIRPORT_DAYS, *reversed(chosen))) == chosen
     whole = Selection.between(AIRPORT_DAYS, *(DAYS.parse(date).start for date in ("2013-03-09", "2013-03-11")))
-    assert found("delays", whole) == keys[:6]
+    assert recorded_keys("delays", whole) == keys[:6]
 
 
 def test_segments_and_runtime_keys_have_no_time(metadata: Metadata) -> None:
     metadata.emit("markets", "eu", "us|asia")
     update_ledger("markets", MARKETS)
-    assert found("markets", everything(MARKETS)) == ["eu", "us|asia"]
-    assert found("markets", Selection.of(MARKETS, "us|asia")) == ["us|asia"]
+    assert recorded_keys("markets", everything(MARKETS)) == ["eu", "us|asia"]
+    assert recorded_keys("markets", Selection.of(MARKETS, "us|asia")) == ["us|asia"]
     active = PartitionAtRuntime(name="active")
     metadata.emit("models", "acme", "int:1", "a|b\\c")
     update_ledger("models", active)
-    assert set(found("models", everything(active))) == {"acme", "int:1", "a|b\\c"}
-    assert found("models", Selection.of(active, 1, "bob")) == ["int:1"]
+    assert set(recorded_keys("models", everything(active))) == {"acme", "int:1", "a|b\\c"}
+    assert recorded_keys("models", Selection.of(active, 1, "bob")) == ["int:1"]
     assert {name: set(page) for name, page in metadata.pages("models").items()} == {"": {"acme", "int:1", "a|b\\c"}}
 
 
@@ -103,8 +103,8 @@ def test_products_of_segments_have_no_time_either(metadata: Metadata) -> None:
     keys = list(map(str, both.keys()))
     metadata.emit("both", *keys)
     update_ledger("both", both)
-    assert sorted(found("both", everything(both))) == sorted(keys)
-    assert found("both", Selection.of(both, keys[1])) == [keys[1]]
+    assert sorted(recorded_keys("both", everything(both))) == sorted(keys)
+    assert recorded_keys("both", Selection.of(both, keys[1])) == [keys[1]]
 
 
 def test_a_definition_that_begins_later_keeps_what_it_has_still(metadata: Metadata) -> None:
@@ -114,8 +114,8 @@ def test_a_definition_that_begins_later_keeps_what_it_has_still(metadata: Metada
     later = PartitionByInterval("@hourly", timezone=NEW_YORK, start=hours[20])
     metadata.purge()
     assert update_ledger("flights", later).records == 0
-    assert found("flights", of_day(HOURS, "2013-07-01")) == hours
-    assert found("flights", Selection(later, of_day(HOURS, "2013-07-01").boxes)) == hours[20:]
+    assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == hours
+    assert recorded_keys("flights", Selection(later, of_day(HOURS, "2013-07-01").boxes)) == hours[20:]
     assert metadata.pages("flights") == {"201307": hours[20:]}
     assert update_ledger("flights", HOURS).records == 0
     assert metadata.pages("flights") == {"201307": hours}
@@ -129,8 +129,8 @@ def test_keys_of_an_older_definition_are_left_alone(metadata: Metadata) -> None:
     progress = update_ledger("flights", DAYS)
     assert progress.records == 2
     assert set(progress.malformed) == {*hours, "nonsense"}
-    assert found("flights", Selection.of(DAYS, *days, "2013-07-03")) == days
-    assert found("flights", of_day(HOURS, "2013-07-01")) == hours
+    assert recorded_keys("flights", Selection.of(DAYS, *days, "2013-07-03")) == days
+    assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == hours
     assert metadata.progress("flights")["months"] == ["201307"]
 
 
@@ -138,7 +138,7 @@ def test_another_meaning_reads_all_events_again(metadata: Metadata) -> None:
     metadata.emit("flights", "2013-07-01", "2013-07-02")
     berlin = PartitionByInterval("@daily", timezone="Europe/Berlin")
     assert [update_ledger("flights", definition).records for definition in (DAYS, berlin, berlin)] == [2, 2, 0]
-    assert found("flights", Selection.of(berlin, "2013-07-01", "2013-07-02")) == ["2013-07-01", "2013-07-02"]
+    assert recorded_keys("flights", Selection.of(berlin, "2013-07-01", "2013-07-02")) == ["2013-07-01", "2013-07-02"]
 
 
 def test_an_hour_that_a_formatted_text_names_twice_is_two_partitions(metadata: Metadata) -> None:
@@ -146,7 +146,7 @@ def test_an_hour_that_a_formatted_text_names_twice_is_two_partitions(metadata: M
     metadata.emit("weather", "2013-11-03T01:00:00", "2013-11-03T02:00:00")
     update_ledger("weather", key_format)
     hours = day(HOURS, "2013-11-03")[1:4]
-    assert found("weather", of_day(HOURS, "2013-11-03")) == hours
+    assert recorded_keys("weather", of_day(HOURS, "2013-11-03")) == hours
     assert metadata.pages("weather") == {"201311": hours}
     assert update_ledger("weather", key_format).records == 0
 
@@ -159,7 +159,7 @@ def test_what_was_purged_stays(metadata: Metadata) -> None:
     metadata.emit("flights", *hours[20:22])
     for anew in (False, True):
         update_ledger("flights", HOURS, anew=anew)
-        assert found("flights", of_day(HOURS, "2013-07-01")) == hours[:22]
+        assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == hours[:22]
         assert metadata.pages("flights") == {"201307": hours[:22]}
 
 
@@ -324,7 +324,7 @@ def test_ea4_a_record_of_the_future_or_of_no_sense_counts_as_not_there(
 
 def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -> None:
     assert update_ledger("nothing", HOURS).records == 0
-    assert found("nothing", of_day(HOURS, "2013-07-01")) == []
+    assert recorded_keys("nothing", of_day(HOURS, "2013-07-01")) == []
 
 
 def test_processes_that_advance_at_once_lose_nothing(metadata: Metadata) -> None:

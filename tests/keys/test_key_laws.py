@@ -100,8 +100,8 @@ def test_a6_parts_are_escaped(parts: list[str]) -> None:
 
 @given(st.lists(texts, min_size=2, max_size=2), st.lists(texts, min_size=2, max_size=2))
 def test_a6_different_parts_have_different_texts(one: list[str], other: list[str]) -> None:
-    made = [ProductKey(("a", "b"), tuple(Segment(part, part) for part in parts)) for parts in (one, other)]
-    assert (str(made[0]) == str(made[1])) == (made[0] == made[1]) == (one == other)
+    keys = [ProductKey(("a", "b"), tuple(Segment(part, part) for part in parts)) for parts in (one, other)]
+    assert (str(keys[0]) == str(keys[1])) == (keys[0] == keys[1]) == (one == other)
 
 
 @given(definitions)

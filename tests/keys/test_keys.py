@@ -115,11 +115,11 @@ class Bad:
     ],
 )  # fmt: skip
 def test_a5_what_can_not_be_a_value(value: Any, problem: str) -> None:
-    with pytest.raises(InvalidKeyError, match=problem) as caught:
+    with pytest.raises(InvalidKeyError, match=problem) as error:
         Segment.of(value)
-    assert isinstance(caught.value, ValueError)
-    assert isinstance(caught.value, PartitionError)
-    assert repr(value if not isinstance(value, tuple) or not value else value[1])[:40] in str(caught.value)
+    assert isinstance(error.value, ValueError)
+    assert isinstance(error.value, PartitionError)
+    assert repr(value if not isinstance(value, tuple) or not value else value[1])[:40] in str(error.value)
 
 
 def test_a9_segments_of_different_types_differ() -> None:

@@ -44,10 +44,10 @@ def test_a5_values_of_other_types_have_one_stable_form(value: Any, own: Any, tex
     assert str(key) == text
     assert [key.value] == [own] or str(key.value) == str(own)
     assert type(key.value) in (str, float, date, time, datetime, tuple, Decimal, UUID)
-    read = from_json(json.loads(json.dumps(definition.to_json())))
-    assert isinstance(read, PartitionBySequence)
-    assert read == definition
-    assert list(map(repr, read.values)) == list(map(repr, definition.values))
+    copy = from_json(json.loads(json.dumps(definition.to_json())))
+    assert isinstance(copy, PartitionBySequence)
+    assert copy == definition
+    assert list(map(repr, copy.values)) == list(map(repr, definition.values))
     assert definition.contains(value)
     runtime = PartitionAtRuntime("things")
     assert runtime.parse(str(runtime.key(value))) == runtime.key(value)

@@ -127,9 +127,9 @@ def test_the_command_shows_the_rows_of_a_file(dag_file: Path, tmp_path: Path, pa
     partition_spark.createDataFrame([("EWR", "UA", 9.0)], "origin string, carrier string, delay double").write.parquet(
         str(sample)
     )
-    done = command(dag_file, tmp_path, "delays", "2013-02-08|EWR", "--input", f"raw={sample}", "-o", "json")
-    assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout)
+    process = command(dag_file, tmp_path, "delays", "2013-02-08|EWR", "--input", f"raw={sample}", "-o", "json")
+    assert process.returncode == 0, process.stderr
+    shown = json.loads(process.stdout)
     assert shown["partition"] == "2013-02-08|EWR"
     assert shown["rows"] == [{"carrier": "UA", "avg(delay)": 9.0}]
     assert not (tmp_path / "airflow.db").exists()
@@ -156,10 +156,10 @@ def test_eu7_er10_stdout_is_the_answer_alone_also_with_modules_that_dag_files_sh
     (tmp_path / "shop_regions.py").write_text("REGIONS = ['eu', 'us']")
     file = tmp_path / "raw.py"
     file.write_text(CHATTY)
-    done = command(file, tmp_path, "raw", "eu", "-o", "json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"partition": "eu", "value": "eu"}
-    assert all(words in done.stderr for words in ("read", "made", "by another program"))
+    process = command(file, tmp_path, "raw", "eu", "-o", "json")
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout) == {"partition": "eu", "value": "eu"}
+    assert all(words in process.stderr for words in ("read", "made", "by another program"))
 
 
 def test_eu12_the_command_says_what_is_no_file_and_what_is_a_dag(
@@ -180,7 +180,7 @@ def test_eu12_the_command_says_what_is_no_file_and_what_is_a_dag(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("delay", "2013-02-08|EWR"), "nearest: delays"),
         (("delays", "2013-02-08|LGA"), "nearest: 2013-02-08|EWR, 2013-02-08|JFK"),
@@ -190,7 +190,7 @@ def test_eu12_the_command_says_what_is_no_file_and_what_is_a_dag(
     ],
 )
 def test_the_command_says_what_is_wrong(
-    dag_file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+    dag_file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
 ) -> None:
     from airflow_partitions.cli.commands import get_commands
 
@@ -199,6 +199,6 @@ def test_the_command_says_what_is_wrong(
     parser = argparse.ArgumentParser()
     for arg in command.args:
         arg.add_to_parser(parser)
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as error:
         command.func(parser.parse_args([*words, "--dags", str(dag_file)]))  # type: ignore[union-attr]
-    assert said in str(ended.value)
+    assert message in str(error.value)

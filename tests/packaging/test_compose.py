@@ -36,8 +36,8 @@ def test_docker_compose_accepts_it(tmp_path: Path) -> None:
     values = tmp_path / "values"
     values.write_text("".join(f"{name}=x\n" for name in EXAMPLE))
     command = ["docker", "compose", "--file", str(ROOT / "docker-compose.yaml"), "--env-file", str(values), "config"]
-    done = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
 
 
 def test_the_services() -> None:

@@ -17,10 +17,10 @@ def airflow(home: Path, *words: str) -> str:
         "AIRFLOW_HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         ["airflow", *words], env=environment, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
     )
-    return done.stdout
+    return process.stdout
 
 
 def test_airflow_lists_the_provider(tmp_path: Path) -> None:
@@ -34,9 +34,9 @@ def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
     assert "airflow_partitions.timetables.partitioned.Partitioned" in str(plugin["timetables"])
 
 
-@pytest.mark.parametrize(("words", "said"), [((), "test"), (("test",), "airport_days '2013-02-08|JFK'")])
-def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in airflow(tmp_path, "asset-partitions", *words, "--help")
+@pytest.mark.parametrize(("words", "text"), [((), "test"), (("test",), "airport_days '2013-02-08|JFK'")])
+def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, ...], text: str) -> None:
+    assert text in airflow(tmp_path, "asset-partitions", *words, "--help")
 
 
 def test_the_config_section_has_its_default(tmp_path: Path) -> None:

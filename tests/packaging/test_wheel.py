@@ -71,9 +71,9 @@ class Stranger:
 
     @property
     def environment(self) -> dict[str, str]:
-        ours = ("AIRFLOW", "PYTHON", "PYSPARK", "SPARK_HOME", "VIRTUAL_ENV")
+        prefixes = ("AIRFLOW", "PYTHON", "PYSPARK", "SPARK_HOME", "VIRTUAL_ENV")
         loopback = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1", "localhost"]))
-        return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {
+        return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)} | {
             "PATH": f"{self.folder / 'venv' / 'bin'}:{os.environ['PATH']}",
             "NO_PROXY": loopback,
             "no_proxy": loopback,
@@ -93,7 +93,7 @@ class Stranger:
 
     def call(self, *words: str) -> str:
         """What a program of the environment prints."""
-        done = subprocess.run(
+        process = subprocess.run(
             words,
             cwd=self.folder,
             env=self.environment,
@@ -102,8 +102,8 @@ class Stranger:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
 
     def json_of(self, *words: str) -> Any:
         """The JSON on the last line of what a program prints."""
@@ -155,16 +155,16 @@ class Stranger:
 
 
 def uv(*words: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode and any(cause in done.stderr for cause in UNREACHABLE):
-        pytest.skip(f"the package index can't be reached: {done.stderr}")
-    assert done.returncode == 0, done.stderr
+    if process.returncode and any(cause in process.stderr for cause in UNREACHABLE):
+        pytest.skip(f"the package index can't be reached: {process.stderr}")
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.fixture(scope="module")
@@ -187,11 +187,11 @@ def stranger(
     request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stranger]:
     folder = tmp_path_factory.mktemp("stranger")
-    versions, ours = folder / "versions.txt", folder / "airflow.txt"
-    ours.write_text(f"apache-airflow=={version('apache-airflow')}\n")
+    versions, constraint = folder / "versions.txt", folder / "airflow.txt"
+    constraint.write_text(f"apache-airflow=={version('apache-airflow')}\n")
     # The bounds are those of pyproject.toml: what a wheel depends on is not direct, and uv would not lower it.
     extras = [word for extra in EXTRAS for word in ("--extra", extra)]
-    resolution = ["--constraint", str(ours), "--resolution", request.param, "--output-file", str(versions)]
+    resolution = ["--constraint", str(constraint), "--resolution", request.param, "--output-file", str(versions)]
     uv("pip", "compile", "pyproject.toml", "--python", sys.executable, *extras, *resolution)
     with installed(folder, f"airflow-partitions[{','.join(EXTRAS)}] @ {wheel.as_uri()}", versions) as stranger:
         yield stranger
@@ -285,7 +285,7 @@ def test_the_command_makes_a_partition_with_spark(stranger: Stranger) -> None:
 
 
 def test_the_other_extras(stranger: Stranger) -> None:
-    told = stranger.python(
+    output = stranger.python(
         """
         from pathlib import Path
 
@@ -303,12 +303,12 @@ def test_the_other_extras(stranger: Stranger) -> None:
         print(type(at("s3://lake/letters", {"anon": True}).fs).__name__)
         """
     )
-    assert told.splitlines() == ["['a', 'b']", "['a', 'b']", "S3FileSystem"]
+    assert output.splitlines() == ["['a', 'b']", "['a', 'b']", "S3FileSystem"]
 
 
 def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -> None:
     with installed(tmp_path, f"airflow-partitions @ {wheel.as_uri()}", ROOT / "requirements.lock") as stranger:
-        told = stranger.python(
+        output = stranger.python(
             """
             from pathlib import Path
 
@@ -335,9 +335,9 @@ def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -
                     print(error)
             """
         )
-    assert [re.findall(r"pip install 'airflow-partitions\[(\w+)\]'", line) for line in told.splitlines()] == [
+    assert [re.findall(r"pip install 'airflow-partitions\[(\w+)\]'", line) for line in output.splitlines()] == [
         ["avro"],
         ["polars"],
         ["s3"],
         ["spark"],
-    ], told
+    ], output

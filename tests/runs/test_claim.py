@@ -31,38 +31,38 @@ class Steps:
         turns = [threading.Semaphore(0) for _ in range(count)]
         back = threading.Semaphore(0)
         results: list[Any] = ["unfinished"] * count
-        done = [False] * count
+        finished = [False] * count
         runs = [context("run", f"dag{i}") if dags else context(f"run{i}") for i in range(count)]
 
         def work(i: int) -> None:
             turns[i].acquire()
             results[i] = claim._other_at_work(self._store(turns[i], back), runs[i], DAY)
-            done[i] = True
+            finished[i] = True
             back.release()
 
         threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(count)]
         for thread in threads:
             thread.start()
-        for i in self._turns(order, done):
+        for i in self._turns(order, finished):
             turns[i].release()
             back.acquire()
         return results
 
     @staticmethod
-    def _turns(order: list[int], done: list[bool]) -> Iterator[int]:
+    def _turns(order: list[int], finished: list[bool]) -> Iterator[int]:
         for i in order:
-            if not done[i]:
+            if not finished[i]:
                 yield i
-        for i in range(len(done)):
-            while not done[i]:
+        for i in range(len(finished)):
+            while not finished[i]:
                 yield i
 
     def _store(self, turn: threading.Semaphore, back: threading.Semaphore) -> Any:
         def get(key: str) -> Any:
-            found = self.cells.get(key)
+            value = self.cells.get(key)
             back.release()
             turn.acquire()
-            return found
+            return value
 
         def put(key: str, value: Any) -> None:
             self.cells[key] = value

@@ -48,9 +48,9 @@ def test_keys_survive_json() -> None:
     keys = counted(RuntimeKeys().with_pending({"a": {"rows": [1, 2.5]}, "int:7": "x"}, adding("run1"))).with_pending(
         {"b": None}, adding("run2")
     )
-    read = RuntimeKeys.from_json(json.loads(json.dumps(keys.to_json())))
-    assert read == keys
-    assert list(read.all) == ["a", "int:7", "b"]
+    copy = RuntimeKeys.from_json(json.loads(json.dumps(keys.to_json())))
+    assert copy == keys
+    assert list(copy.all) == ["a", "int:7", "b"]
     assert RuntimeKeys.from_json(RuntimeKeys().to_json()) == RuntimeKeys()
 
 

@@ -21,7 +21,7 @@ class Event:
 
     :ivar at: when the transaction that tells it began, by the clock of the API server.
     :ivar id: the number that the database gives it.
-    :ivar told: when it really began.
+    :ivar began: when it really began.
     :ivar committed: when it ended; ``None`` if it has not yet.
     :ivar kept: whether the ledger knows it.
     :ivar purged: whether Airflow has forgotten it.
@@ -32,7 +32,7 @@ class Event:
     at: datetime
     committed: datetime | None = None
     id: int = 0
-    told: datetime | None = None
+    began: datetime | None = None
     kept: bool = False
     purged: bool = False
 
@@ -74,10 +74,10 @@ class Calendar:
     @cached_property
     def by_text(self) -> Mapping[str, list[Interval]]:
         """The intervals that each text means: two where the clock repeats and the text has no offset."""
-        found: dict[str, list[Interval]] = {}
+        intervals: dict[str, list[Interval]] = {}
         for interval, text in self.texts.items():
-            found.setdefault(text, []).append(interval)
-        return found
+            intervals.setdefault(text, []).append(interval)
+        return intervals
 
     def needed(self, rule: Rule, of: Interval, now: datetime) -> list[Interval]:
         """What a rule says, of a downstream interval."""
@@ -125,7 +125,7 @@ class Consumer:
 
 
 @attrs.frozen
-class Held:
+class Status:
     """A condition that holds: whether with all that is needed, and when each of it last came for the newest run."""
 
     complete: bool
@@ -152,33 +152,33 @@ class World:
     claims: dict[tuple[str, str], Claim] = attrs.field(factory=dict)
     clocks: timedelta = timedelta(0)
 
-    def made(self, asset: str) -> dict[Interval, list[Event]]:
+    def events_of(self, asset: str) -> dict[Interval, list[Event]]:
         """The events of each partition of an asset; malformed ones are about none."""
-        calendar, found = self.calendars[asset], dict[Interval, list[Event]]()
+        calendar, events = self.calendars[asset], dict[Interval, list[Event]]()
         for event in self.events:
             if event.asset == asset and event.counts:
                 for interval in calendar.by_text.get(event.text, ()):
-                    found.setdefault(interval, []).append(event)
-        return found
+                    events.setdefault(interval, []).append(event)
+        return events
 
-    def came(self, consumer: Consumer, of: Interval, at: datetime, event: int) -> datetime:
+    def arrival(self, consumer: Consumer, of: Interval, at: datetime, event: int) -> datetime:
         """When an event came, as the newest run of a partition sees it: what it may not have read came after it."""
-        text, begun = self.calendars[consumer.name].texts[of], self.begun(consumer, of)
+        text, start = self.calendars[consumer.name].texts[of], self.newest_start(consumer, of)
         runs = [run.id for run in self.runs if run.dag_id == consumer.name and run.key == text and run.began]
-        if begun is None:
+        if start is None:
             return at
         claim = self.claims.get((consumer.name, text)) if runs else None
         if claim is not None and claim.run < max(runs) and event <= claim.event:
-            return min(at, begun)
+            return min(at, start)
         clocks = self.clocks if runs else timedelta(0)
-        return max(at, begun + timedelta(microseconds=1)) if at > begun - clocks else at
+        return max(at, start + timedelta(microseconds=1)) if at > start - clocks else at
 
     def in_flight(self, asset: str, max_wait: timedelta) -> set[str]:
         """The keys that are being made."""
         runs = [] if asset in self.paused else [run for run in self.runs if run.dag_id == asset and not run.ended]
         return {run.key for run in runs if self.now - (run.began or run.queued) <= max_wait}
 
-    def holds(self, consumer: Consumer, condition: Condition, of: Interval) -> Held | None:
+    def holds(self, consumer: Consumer, condition: Condition, of: Interval) -> Status | None:
         """Whether a condition holds for a downstream interval."""
         if not isinstance(condition, str):
             parts = [self.holds(consumer, part, of) for part in condition[1:]]
@@ -187,56 +187,56 @@ class World:
             if len(there) < (len(parts) if both else 1):
                 return None
             complete = [part.complete for part in there]
-            return Held(all(complete) if both else any(complete), tuple(at for part in there for at in part.last))
-        calendar, made = self.calendars[condition], self.made(condition)
+            return Status(all(complete) if both else any(complete), tuple(at for part in there for at in part.last))
+        calendar, events_by_key = self.calendars[condition], self.events_of(condition)
         needed = calendar.needed(consumer.rules[condition], of, self.now)
-        there = [made[key] for key in needed if key in made]
-        wanted = len(needed) if consumer.wait is None else min(consumer.wait, len(needed))
+        there = [events_by_key[key] for key in needed if key in events_by_key]
+        minimum = len(needed) if consumer.wait is None else min(consumer.wait, len(needed))
         in_flight = self.in_flight(condition, consumer.max_wait)
-        if not needed or len(there) < wanted or any(calendar.texts[key] in in_flight for key in needed):
+        if not needed or len(there) < minimum or any(calendar.texts[key] in in_flight for key in needed):
             return None
         last = tuple(
-            self.came(consumer, of, max(event.at for event in events), max(event.id for event in events))
+            self.arrival(consumer, of, max(event.at for event in events), max(event.id for event in events))
             for events in there
         )
-        return Held(len(there) == len(needed), last)
+        return Status(len(there) == len(needed), last)
 
     def was_complete(self, consumer: Consumer, condition: Condition, of: Interval, at: datetime) -> bool:
         """Whether all that is needed now was there at an instant."""
         if not isinstance(condition, str):
             parts = [self.was_complete(consumer, part, of, at) for part in condition[1:]]
             return all(parts) if condition[0] == "&" else any(parts)
-        made = self.made(condition)
+        events_by_key = self.events_of(condition)
         needed = self.calendars[condition].needed(consumer.rules[condition], of, self.now)
-        if not needed or not all(key in made for key in needed):
+        if not needed or not all(key in events_by_key for key in needed):
             return False
-        first = [min((event.at, event.id) for event in made[key]) for key in needed]
-        return all(self.came(consumer, of, *event) <= at for event in first)
+        first = [min((event.at, event.id) for event in events_by_key[key]) for key in needed]
+        return all(self.arrival(consumer, of, *event) <= at for event in first)
 
-    def begun(self, consumer: Consumer, of: Interval) -> datetime | None:
+    def newest_start(self, consumer: Consumer, of: Interval) -> datetime | None:
         """When the newest run of a partition began; of runs that are no more, when they materialised it."""
         text = self.calendars[consumer.name].texts[of]
         runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
         if runs:
             return max((run.began for run in runs if run.began is not None), default=None)
-        return max((event.at for event in self.made(consumer.name).get(of, [])), default=None)
+        return max((event.at for event in self.events_of(consumer.name).get(of, [])), default=None)
 
     def fires(self, consumer: Consumer, of: Interval) -> bool:
         """Whether a partition is to be made now."""
         text = self.calendars[consumer.name].texts[of]
-        held = self.holds(consumer, consumer.condition, of)
-        mine = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
-        if held is None or any(run.began is None and not run.ended for run in mine):
+        status = self.holds(consumer, consumer.condition, of)
+        runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
+        if status is None or any(run.began is None and not run.ended for run in runs):
             return False
-        begun = self.begun(consumer, of)
-        if begun is None:
+        start = self.newest_start(consumer, of)
+        if start is None:
             return True
-        if not held.complete:
+        if not status.complete:
             return False
-        if consumer.wait is not None and not self.was_complete(consumer, consumer.condition, of, begun):
+        if consumer.wait is not None and not self.was_complete(consumer, consumer.condition, of, start):
             return True
-        changed = max(held.last)
-        if changed <= begun or consumer.rerun == "never":
+        changed = max(status.last)
+        if changed <= start or consumer.rerun == "never":
             return False
         if isinstance(consumer.rerun, str):
             return True
@@ -245,7 +245,7 @@ class World:
 
     def asks(self, consumer: Consumer, of: Interval, since: datetime) -> bool:
         """Whether something a partition needs was told after an instant and after its newest run began."""
-        begun = self.begun(consumer, of)
+        start = self.newest_start(consumer, of)
         texts = {
             (asset, self.calendars[asset].texts[key])
             for asset, rule in consumer.rules.items()
@@ -253,8 +253,8 @@ class World:
         }
         return any(
             event.counts
-            and (event.told or event.at) > since
-            and (begun is None or self.came(consumer, of, event.at, event.id) > begun)
+            and (event.began or event.at) > since
+            and (start is None or self.arrival(consumer, of, event.at, event.id) > start)
             for event in self.events
             if (event.asset, event.text) in texts
         )
@@ -263,15 +263,15 @@ class World:
         """Changes that came after the newest run of a partition really began, and that it is taken to have read."""
         text = self.calendars[consumer.name].texts[of]
         runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text and run.began]
-        begun = max((run.began for run in runs if run.began is not None), default=None)
+        start = max((run.began for run in runs if run.began is not None), default=None)
         needed = {
             event.id: event
             for asset, rule in consumer.rules.items()
             for key in self.calendars[asset].needed(rule, of, self.now)
-            for event in self.made(asset).get(key, [])
+            for event in self.events_of(asset).get(key, [])
         }
         return [
             event
             for event in needed.values()
-            if begun and event.told and event.told > begun and self.came(consumer, of, event.at, event.id) <= begun
+            if start and event.began and event.began > start and self.arrival(consumer, of, event.at, event.id) <= start
         ]

@@ -88,12 +88,12 @@ def timetable_of(consumer: Consumer, meanings: Mapping[str, Any]) -> Partitioned
     """The timetable of a consumer, as a loop of the scheduler reads it."""
     condition = condition_of(assets_of(consumer.condition))
     assert condition is not None
-    rules = {name: read for name, rule in consumer.rules.items() if (read := rule_of(rule)) is not None}
+    rules = {name: own_rule for name, rule in consumer.rules.items() if (own_rule := rule_of(rule)) is not None}
     rerun = consumer.rerun if isinstance(consumer.rerun, str) else Within(*consumer.rerun)
     run_policy = RunPolicy(None if consumer.wait is None else AtLeast(consumer.wait), rerun, consumer.max_wait)
-    made = meanings[consumer.name]
-    upstreams = Upstreams(made, condition, {name: meanings[name] for name in consumer.rules}, rules, run_policy)
-    timetable = Partitioned(upstreams, made)
+    definition = meanings[consumer.name]
+    upstreams = Upstreams(definition, condition, {name: meanings[name] for name in consumer.rules}, rules, run_policy)
+    timetable = Partitioned(upstreams, definition)
     timetable.dag_id = consumer.name
     return timetable
 
@@ -145,14 +145,14 @@ class Stage:
 
     def reached(self, event: Event, consumers: Mapping[str, Partitioned]) -> dict[str, list[str]]:
         """The keys of each consumer that Airflow makes pending rows for."""
-        found: dict[str, list[str]] = {}
+        keys: dict[str, list[str]] = {}
         for name, timetable in consumers.items():
             if timetable.upstreams is not None and event.asset in timetable.upstreams.leaves:
                 try:
-                    found[name] = list(timetable.get_partition_mapper(name=event.asset).to_downstream(event.text))
+                    keys[name] = list(timetable.get_partition_mapper(name=event.asset).to_downstream(event.text))
                 except PartitionError:  # Airflow puts it in its log
-                    found[name] = []
-        return found
+                    keys[name] = []
+        return keys
 
     def commit(self, number: int, event: Event, reached: Mapping[str, list[str]]) -> None:
         """What the transaction that registers an event leaves behind."""
@@ -199,12 +199,12 @@ class Stage:
             .order_by(Row.created_at, Row.id)
             .distinct()
         )
-        found: dict[int, tuple[str, list[str]]] = {}
+        rows: dict[int, tuple[str, list[str]]] = {}
         with self.metadata.engine.connect() as at:
             query = query.add_columns(Row.created_at)
             for row, key, asset, _ in at.execute(query):
-                found.setdefault(row, (key, []))[1].append(asset)
-        return found
+                rows.setdefault(row, (key, []))[1].append(asset)
+        return rows
 
     def forget(self, consumer: str) -> None:
         """What the scheduler does to pending rows of a consumer that waits for something else now."""
@@ -252,17 +252,17 @@ class Stage:
             at.execute(delete(Row).where(Row.created_dag_run_id.in_(numbers)))
             at.execute(delete(table).where(table.c.id.in_(numbers)))
 
-    def told(self, asset: str) -> tuple[dict[str, datetime], list[tuple[str, datetime]]]:
+    def pages_and_events(self, asset: str) -> tuple[dict[str, datetime], list[tuple[str, datetime]]]:
         """What a task reads of an asset: its pages, and the events since."""
         from airflow.models.asset import AssetEvent
 
         form = self.metadata.cells(asset, PROGRESS).get(PROGRESS)
         progress = read_form(form, LedgerProgress.from_json, PROGRESS, print)
-        found: dict[str, datetime] = {}
+        pages: dict[str, datetime] = {}
         for page in self.metadata.cells(asset, "page/").values():
-            found |= read_page(page)
+            pages |= read_page(page)
         query = select(AssetEvent.partition_key, AssetEvent.timestamp).where(AssetEvent.asset_id == self.assets[asset])
         if progress is not None and progress.until is not None:
             query = query.where(AssetEvent.timestamp >= progress.until)
         with self.metadata.engine.connect() as at:
-            return found, [(text, time) for text, time in at.execute(query)]
+            return pages, [(text, time) for text, time in at.execute(query)]

@@ -8,9 +8,9 @@ from pathlib import Path
 from airflow_partitions.timetables.cycles import DagNode, cycles
 
 
-def found(**waiting: tuple[str, ...]) -> list[str]:
+def cycles_among(**schedules: tuple[str, ...]) -> list[str]:
     """The circles among Dags that each write the asset of their name and wait for others."""
-    nodes = {name: DagNode(name, frozenset(reads), frozenset({name})) for name, reads in waiting.items()}
+    nodes = {name: DagNode(name, frozenset(reads), frozenset({name})) for name, reads in schedules.items()}
     return [str(cycle) for cycle in cycles(nodes)]
 
 
@@ -25,13 +25,13 @@ def nodes_of(folder: Path, source: str) -> dict[str, DagNode]:
 
 
 def test_a_circle_names_its_dags_and_assets_and_what_to_do() -> None:
-    (told,) = found(a=("c", "x"), b=("a",), c=("b",), d=("c",), e=("d", "x"))
+    (message,) = cycles_among(a=("c", "x"), b=("a",), c=("b",), d=("c",), e=("d", "x"))
     ways = {
         "a": "a waits for asset 'c' of c, which waits for asset 'b' of b, which waits for asset 'a' of a",
         "b": "b waits for asset 'a' of a, which waits for asset 'c' of c, which waits for asset 'b' of b",
         "c": "c waits for asset 'b' of b, which waits for asset 'a' of a, which waits for asset 'c' of c",
     }
-    assert told in {
+    assert message in {
         f"{first} waits for itself: {way}; take one of these assets out of the schedule, and read what was made before"
         " as an input instead"
         for first, way in ways.items()
@@ -39,13 +39,13 @@ def test_a_circle_names_its_dags_and_assets_and_what_to_do() -> None:
 
 
 def test_each_circle_is_told_once() -> None:
-    told = found(a=("b",), b=("a",), x=("y", "a"), y=("x",), alone=("alone",))
-    assert len(told) == 3
-    assert any(text.startswith("alone waits for itself: alone waits for asset 'alone' of alone;") for text in told)
+    messages = cycles_among(a=("b",), b=("a",), x=("y", "a"), y=("x",), alone=("alone",))
+    assert len(messages) == 3
+    assert any(text.startswith("alone waits for itself: alone waits for asset 'alone' of alone;") for text in messages)
 
 
 def test_dags_that_only_share_upstreams_are_no_circle() -> None:
-    assert found(a=("x",), b=("a", "x"), c=("a", "b"), d=("c", "b", "a", "nobody")) == []
+    assert cycles_among(a=("x",), b=("a", "x"), c=("a", "b"), d=("c", "b", "a", "nobody")) == []
 
 
 def test_what_a_dag_reads_of_its_own_past_is_no_circle(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def stage(metadata: Metadata, clock: Clock) -> Stage:
     return Stage.empty(metadata, list(MEANINGS))
 
 
-def waiting(*upstreams: str) -> Partitioned:
+def consumer_timetable(*upstreams: str) -> Partitioned:
     """A consumer as a loop of the scheduler reads it."""
     names = upstreams or ("up",)
     condition = names[0] if len(names) == 1 else ("&", *names)
@@ -87,7 +87,7 @@ def test_ea1_what_is_in_flight_costs_a_loop_nothing(
 
     def loop() -> Counter[str]:
         clock.now += 5 * SECOND
-        timetable = waiting("up", "other")
+        timetable = consumer_timetable("up", "other")
         with counted(stage.metadata, monkeypatch) as counts:
             assert not any(fires(timetable, key) for key in DAY_KEYS)
         return counts
@@ -109,7 +109,7 @@ def test_ea1_what_is_in_flight_is_read_once_a_loop_and_looked_up(
 
     def loop() -> Counter[str]:
         clock.now += 5 * SECOND
-        timetable = waiting()
+        timetable = consumer_timetable()
         with counted(stage.metadata, monkeypatch) as counts:
             assert not any(fires(timetable, key) for key in DAY_KEYS)
         return counts
@@ -138,15 +138,15 @@ def test_ea3_a_change_as_a_run_begins_is_never_lost(shifted: Stage, clock: Clock
     difference, stage = ahead * SECOND, shifted
 
     def tell(number: int, text: str) -> None:
-        reached = stage.reached(Event("up", text, clock.now), {"down": waiting()})
+        reached = stage.reached(Event("up", text, clock.now), {"down": consumer_timetable()})
         stage.commit(number, Event("up", text, clock.now - difference), reached)
         clock.now += SECOND
 
     def begin(number: int) -> None:
-        assert fires(waiting())
+        assert fires(consumer_timetable())
         (row,) = stage.pending("down")
         stage.put(Run(number, "down", DAY, clock.now), row=row)
-        assert not fires(waiting())
+        assert not fires(consumer_timetable())
         clock.now += SECOND
         stage.put(Run(number, "down", DAY, clock.now, clock.now))
         clock.now += SECOND
@@ -154,28 +154,28 @@ def test_ea3_a_change_as_a_run_begins_is_never_lost(shifted: Stage, clock: Clock
     for number, text in enumerate(KEYS[:24], 1):
         tell(number, text)
     begin(1)
-    assert not waiting().evaluate(DAY).may_fire  # once, if nothing changes
-    assert waiting().evaluate(DAY).idle
+    assert not consumer_timetable().evaluate(DAY).may_fire  # once, if nothing changes
+    assert consumer_timetable().evaluate(DAY).idle
     tell(100, KEYS[7])
-    assert delete_hopeless({"down": waiting()}, harmless=0) == 0
+    assert delete_hopeless({"down": consumer_timetable()}, harmless=0) == 0
     begin(2)
     clock.now += timedelta(hours=1)
-    assert waiting().evaluate(DAY).idle
-    assert not fires(waiting())
+    assert consumer_timetable().evaluate(DAY).idle
+    assert not fires(consumer_timetable())
 
 
 def test_ea3_what_was_missed_as_a_run_began_is_caught_up(shifted: Stage, clock: Clock) -> None:
     stage = shifted
-    catch_up("down", waiting(), print)
+    catch_up("down", consumer_timetable(), print)
     for number, text in enumerate(KEYS[:24], 1):
         stage.commit(number, Event("up", text, NOW - 600 * SECOND), {"down": [DAY]})
-    assert fires(waiting())
+    assert fires(consumer_timetable())
     (row,) = stage.pending("down")
     stage.put(Run(1, "down", DAY, NOW, NOW), row=row)
     stage.commit(25, Event("up", KEYS[3], NOW + SECOND - CLOCKS), {})  # while the consumer was paused
     clock.now += 60 * SECOND
-    assert catch_up("down", waiting(), print) == 1
-    assert fires(waiting())
+    assert catch_up("down", consumer_timetable(), print) == 1
+    assert fires(consumer_timetable())
 
 
 def test_ek1_what_airflow_writes_after_a_clock_change_is_looked_up_by_all_its_texts(stage: Stage, clock: Clock) -> None:

@@ -39,7 +39,7 @@ def stage(metadata: Metadata, clock: Clock) -> Stage:
     return Stage.empty(metadata, list(MEANINGS))
 
 
-def waiting(rerun: str | tuple[timedelta, timedelta] = "always") -> Partitioned:
+def consumer_timetable(rerun: str | tuple[timedelta, timedelta] = "always") -> Partitioned:
     return timetable_of(Consumer("down", "up", {"up": Rule()}, None, rerun, timedelta(days=1)), MEANINGS)
 
 
@@ -48,65 +48,65 @@ def tell(stage: Stage, number: int, asset: str, at: datetime, *reached: str) -> 
 
 
 def run(stage: Stage, number: int, dag_id: str, at: datetime, *, ended: bool = True) -> Run:
-    made = Run(number, dag_id, DAY, at, at, ended)
-    stage.put(made)
-    return made
+    dag_run = Run(number, dag_id, DAY, at, at, ended)
+    stage.put(dag_run)
+    return dag_run
 
 
 def test_a_row_that_waits_for_changes_to_settle_stays_however_many_wait(stage: Stage, clock: Clock) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
     tell(stage, 2, "up", NOON - 15 * MINUTE, DAY)
-    assert delete_hopeless({"down": waiting(SETTLING)}, harmless=0) == 0
-    assert waiting(SETTLING).evaluate(DAY).may_fire
+    assert delete_hopeless({"down": consumer_timetable(SETTLING)}, harmless=0) == 0
+    assert consumer_timetable(SETTLING).evaluate(DAY).may_fire
     clock.now += 16 * MINUTE
-    assert waiting(SETTLING).evaluate(DAY).fires
+    assert consumer_timetable(SETTLING).evaluate(DAY).fires
     run(stage, 2, "down", clock.now)
-    assert delete_hopeless({"down": waiting(SETTLING)}, harmless=0) == 1
+    assert delete_hopeless({"down": consumer_timetable(SETTLING)}, harmless=0) == 1
 
 
 def test_what_was_missed_is_asked_for_before_it_has_settled(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
-    catch_up("down", waiting(SETTLING), print)
+    catch_up("down", consumer_timetable(SETTLING), print)
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", waiting(SETTLING), print) == 1
+    assert catch_up("down", consumer_timetable(SETTLING), print) == 1
     assert [key for key, _ in stage.pending("down").values()] == [DAY]
 
 
 def test_what_was_missed_is_asked_for_while_it_is_made_again(stage: Stage, clock: Clock) -> None:
-    catch_up("down", waiting(), print)
+    catch_up("down", consumer_timetable(), print)
     tell(stage, 1, "up", NOON - 15 * MINUTE)
     again = run(stage, 1, "up", NOON, ended=False)
-    assert catch_up("down", waiting(), print) == 1
+    assert catch_up("down", consumer_timetable(), print) == 1
     again.ended = True  # and has failed: nothing tells of it
     stage.put(again)
     clock.now += MINUTE
-    assert waiting().evaluate(DAY).fires
+    assert consumer_timetable().evaluate(DAY).fires
 
 
 def test_er2_a_consumer_paused_before_upkeep_ever_ran_loses_nothing(stage: Stage) -> None:
-    stage.prints["down"] = fingerprint(waiting())
+    stage.prints["down"] = fingerprint(consumer_timetable())
     tell(stage, 1, "up", NOON - 60 * MINUTE, DAY)
     stage.put(
         Run(1, "down", DAY, NOON - 50 * MINUTE, NOON - 50 * MINUTE, ended=True), row=next(iter(stage.pending("down")))
     )
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", waiting(), print) == 1
+    assert catch_up("down", consumer_timetable(), print) == 1
     assert [key for key, _ in stage.pending("down").values()] == [DAY]
-    assert catch_up("down", waiting(), print) == 0
+    assert catch_up("down", consumer_timetable(), print) == 0
 
 
 def test_er2_runs_by_hand_tell_too(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", waiting(), print) == 1
+    assert catch_up("down", consumer_timetable(), print) == 1
 
 
 def test_er2_a_new_or_redefined_consumer_starts_nothing_by_itself(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
-    assert catch_up("down", waiting(), print) == 0
+    assert catch_up("down", consumer_timetable(), print) == 0
     stage._clear()
     stage.prints["down"] = {"other": 1}
     tell(stage, 2, "up", NOON - 60 * MINUTE, DAY)
@@ -114,19 +114,19 @@ def test_er2_a_new_or_redefined_consumer_starts_nothing_by_itself(stage: Stage) 
         Run(2, "down", DAY, NOON - 50 * MINUTE, NOON - 50 * MINUTE, ended=True), row=next(iter(stage.pending("down")))
     )
     tell(stage, 3, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", waiting(), print) == 0
+    assert catch_up("down", consumer_timetable(), print) == 0
 
 
 @pytest.mark.parametrize("form", ["x", 7, [], {"version": 1}, {"version": 1, "fingerprint": 1, "event": "2"}], ids=repr)
 def test_ea2_a_last_event_that_cant_be_read_counts_as_not_there(stage: Stage, form: Any) -> None:
     run(stage, 1, "down", NOON - 50 * MINUTE)
-    catch_up("down", waiting(), print)
+    catch_up("down", consumer_timetable(), print)
     tell(stage, 2, "up", NOON - 15 * MINUTE)
     stage.metadata.put("up", "consumer/down", form)
     problems: list[str] = []
-    assert catch_up("down", waiting(), problems.append) == 1
+    assert catch_up("down", consumer_timetable(), problems.append) == 1
     assert len(problems) == 1
-    catch_up("down", waiting(), problems.append)
+    catch_up("down", consumer_timetable(), problems.append)
     assert len(problems) == 1
 
 
@@ -135,14 +135,14 @@ def test_what_was_made_stays_made_when_its_runs_and_events_are_purged(
     stage: Stage, clock: Clock, rerun: str | tuple[timedelta, timedelta]
 ) -> None:
     tell(stage, 1, "up", NOON)
-    made = run(stage, 1, "down", NOON + MINUTE)
+    dag_run = run(stage, 1, "down", NOON + MINUTE)
     tell(stage, 2, "down", NOON + MINUTE)
     clock.now += timedelta(days=30)
     update_ledger("down", DAYS)
-    stage.purge_runs([made])
+    stage.purge_runs([dag_run])
     stage.metadata.purge()
     tell(stage, 3, "up", clock.now)
-    timetable = waiting(rerun)
+    timetable = consumer_timetable(rerun)
     assert not timetable.evaluate(DAY).fires
     assert timetable.get_partition_mapper(name="up").to_downstream(DAY) == []
 

@@ -82,14 +82,14 @@ class Model(RuleBasedStateMachine):
     @initialize(
         one=consumers("one"),
         two=consumers("two"),
-        told=st.sampled_from(["abc", "abc", "abc", ""]),
+        assets=st.sampled_from(["abc", "abc", "abc", ""]),
         skew=st.sampled_from([timedelta(0), CLOCKS, -CLOCKS, CLOCKS / 4, -CLOCKS / 4]),
     )
-    def define(self, one: Consumer, two: Consumer, told: str, skew: timedelta) -> None:
+    def define(self, one: Consumer, two: Consumer, assets: str, skew: timedelta) -> None:
         self.skew = timedelta(0) if self.on_one_machine else skew
         for consumer in (one, two):
             self.redefine(consumer)
-        self.emit_most(told, WATCHED[1], set())
+        self.emit_most(assets, WATCHED[1], set())
         self.schedule(begins=True)
 
     @rule(
@@ -120,7 +120,7 @@ class Model(RuleBasedStateMachine):
 
     def begin(self, asset: str, text: str) -> None:
         number = next(self.numbers)
-        event = Event(asset, text, self.world.now + self.skew, id=number, told=self.world.now)
+        event = Event(asset, text, self.world.now + self.skew, id=number, began=self.world.now)
         self.world.events.append(event)
         self.open.append((number, event, self.stage.reached(event, self.awake())))
         self.tick(timedelta(0))
@@ -192,8 +192,8 @@ class Model(RuleBasedStateMachine):
                 answers = []
                 for asset in assets:
                     mapper: Any = timetable.get_partition_mapper(name=asset)
-                    asked = {"matched": set[str](), "expected": mapper.to_upstream(key)}
-                    answers.append(mapper.wait_policy.is_satisfied_by_keys(**asked).satisfied)
+                    question = {"matched": set[str](), "expected": mapper.to_upstream(key)}
+                    answers.append(mapper.wait_policy.is_satisfied_by_keys(**question).satisfied)
                 if self.sure(name):
                     assert any(answers) == expected, (name, key)
                 if any(answers):
@@ -230,7 +230,7 @@ class Model(RuleBasedStateMachine):
     @rule(events=st.booleans(), runs=st.booleans())
     def purge(self, events: bool, runs: bool) -> None:
         """What ``airflow db clean`` does."""
-        before = {name: self.begun(name) for name in self.consumers}
+        before = {name: self.newest_starts(name) for name in self.consumers}
         if events:
             self.stage.metadata.purge()
             for event in self.world.events:
@@ -239,19 +239,19 @@ class Model(RuleBasedStateMachine):
                     if not event.kept:
                         self.unsure[event.asset] = self.world.now + FORGET
         if runs:
-            ended = [run for run in self.world.runs if run.ended and not run.failed]
-            self.stage.purge_runs(ended)
-            self.world.runs = [run for run in self.world.runs if run not in ended]
+            runs_to_purge = [run for run in self.world.runs if run.ended and not run.failed]
+            self.stage.purge_runs(runs_to_purge)
+            self.world.runs = [run for run in self.world.runs if run not in runs_to_purge]
             for name in set(self.since) - self.marked:
                 del self.since[name]  # it may have lost all that tells that it is not new
         for name in self.since:
-            if name in self.world.paused or self.begun(name) != before[name]:
+            if name in self.world.paused or self.newest_starts(name) != before[name]:
                 self.since[name] = self.world.now  # nothing tells any more what it has missed or made
                 self.unsure[name] = self.world.now + MINUTE  # a run that was asked for may yet appear
         self.tick(timedelta(0))
 
-    def begun(self, name: str) -> list[datetime | None]:
-        return [self.world.begun(self.consumers[name], of) for of in WATCHED]
+    def newest_starts(self, name: str) -> list[datetime | None]:
+        return [self.world.newest_start(self.consumers[name], of) for of in WATCHED]
 
     @rule(data=st.data(), form=st.sampled_from(["x", 7, [], {"version": 1}, None]))
     def damage(self, data: st.DataObject, form: Any) -> None:
@@ -312,20 +312,22 @@ class Model(RuleBasedStateMachine):
                 self.keep()
             for asset, meaning in MEANINGS.items():
                 definition = meaning.definition if isinstance(meaning, KeyFormat) else meaning
-                times = {str(key): [event.at for event in made] for key, made in self.world.made(asset).items()}
-                made = {key: (min(at), max(at)) for key, at in times.items()}
-                assert self.told(asset) == {key: last for key, (_, last) in made.items()}
+                times = {
+                    str(key): [event.at for event in events] for key, events in self.world.events_of(asset).items()
+                }
+                expected = {key: (min(at), max(at)) for key, at in times.items()}
+                assert self.materialised(asset) == {key: last for key, (_, last) in expected.items()}
                 if keep:
-                    known = records(asset, Selection.between(definition, BEGIN, END))
-                    assert {str(key): (record.first, record.last) for key, record in known} == made
+                    ledger = records(asset, Selection.between(definition, BEGIN, END))
+                    assert {str(key): (record.first, record.last) for key, record in ledger} == expected
 
-    def told(self, asset: str) -> dict[str, datetime]:
+    def materialised(self, asset: str) -> dict[str, datetime]:
         """What a task is told: what is on the pages, and of the events since."""
-        found, since = self.stage.told(asset)
+        times, since = self.stage.pages_and_events(asset)
         for text, at in since:
             for key in map(str, CALENDARS[asset].by_text.get(text, ())):
-                found[key] = max(at, found.get(key, at))
-        return found
+                times[key] = max(at, times.get(key, at))
+        return times
 
 
 def test_what_is_made_is_what_brute_force_says(metadata: Metadata, clock: Clock) -> None:

@@ -43,21 +43,21 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "_REGISTERED", {})
 
 
-def waiting(rule: Rule) -> Partitioned:
+def consumer_timetable(rule: Rule) -> Partitioned:
     return Partitioned(Asset("orders"), DAYS, upstreams={"orders": DAYS}, rules={"orders": rule})
 
 
 def test_a_registered_rule_decides_what_belongs_together() -> None:
     register_rules(DaysBefore)
-    read = Partitioned.deserialize(waiting(DaysBefore(7)).serialize())
-    mapper: Any = read.get_partition_mapper(name="orders")
+    timetable = Partitioned.deserialize(consumer_timetable(DaysBefore(7)).serialize())
+    mapper: Any = timetable.get_partition_mapper(name="orders")
     assert mapper.to_downstream("2024-02-01") == ["2024-02-08"]
     assert list(mapper.to_upstream("2024-02-08")) == ["2024-02-01"]
 
 
 def test_one_that_no_plugin_registers_is_refused_by_name() -> None:
     with pytest.raises(InvalidDefinitionError, match=r"DaysBefore' is not registered"):
-        waiting(DaysBefore(7)).serialize()
+        consumer_timetable(DaysBefore(7)).serialize()
 
 
 def test_one_that_contradicts_itself_names_two_keys() -> None:
@@ -65,7 +65,7 @@ def test_one_that_contradicts_itself_names_two_keys() -> None:
     with pytest.raises(
         InvalidDefinitionError, match=r"contradicts itself: .* key '2024-.*' needs the upstream key '2024-"
     ):
-        waiting(DaysBefore(7, slip=1))
+        consumer_timetable(DaysBefore(7, slip=1))
 
 
 def test_only_rules_are_registered() -> None:

@@ -108,8 +108,8 @@ def test_an_unfinished_tick_is_finished_before_the_newest(monkeypatch: pytest.Mo
     scheduler.last = scheduler.peek()
     assert scheduler.last is not None
     assert scheduler.last.partition_key == "2013-02-07|a"
-    made = scheduler.until(datetime(2013, 2, 10, 5, tzinfo=UTC))
-    assert made == ["2013-02-07|b", "2013-02-09|a", "2013-02-09|b"]
+    keys = scheduler.until(datetime(2013, 2, 10, 5, tzinfo=UTC))
+    assert keys == ["2013-02-07|b", "2013-02-09|a", "2013-02-09|b"]
 
 
 def test_without_a_start_date_the_first_tick_to_come_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_partition_dates_are_unique_and_stay_when_a_segment_is_inserted() -> Non
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         (None, "needs a partition_key, for example"),
         ("2013-02-08T05:00Z", "is not a partition"),
@@ -217,8 +217,8 @@ def test_partition_dates_are_unique_and_stay_when_a_segment_is_inserted() -> Non
         ("2999-01-01", "is open until 2999-01-02T00:00:00"),
     ],
 )
-def test_a16_keys_of_manual_runs_are_checked(key: str | None, said: str) -> None:
-    with pytest.raises(InvalidPartitionKeyError, match=said):
+def test_a16_keys_of_manual_runs_are_checked(key: str | None, message: str) -> None:
+    with pytest.raises(InvalidPartitionKeyError, match=message):
         Partitioned(None, PartitionByInterval("@daily")).resolve_partition_date(key)
 
 
@@ -231,16 +231,16 @@ def test_open_intervals_are_accepted_where_allowed() -> None:
 def test_a18_run_ids_are_ones_that_airflow_takes(key: str) -> None:
     from airflow.configuration import conf
 
-    made = Partitioned(None, PartitionBySequence(["a"])).generate_run_id(
+    run_id = Partitioned(None, PartitionBySequence(["a"])).generate_run_id(
         run_type=DagRunType.SCHEDULED, run_after=LONG_AGO, data_interval=None, partition_key=key
     )
-    assert re.match(conf.get("scheduler", "allowed_run_id_pattern"), made)
-    assert ".." not in made
-    assert len(made) <= 250
+    assert re.match(conf.get("scheduler", "allowed_run_id_pattern"), run_id)
+    assert ".." not in run_id
+    assert len(run_id) <= 250
 
 
 @pytest.mark.parametrize(
-    ("schedule", "definition", "options", "said"),
+    ("schedule", "definition", "options", "message"),
     [
         ("@daily", "daily", {}, "is not a partition definition"),
         ("@daily", PartitionAtRuntime(name="x"), {}, "has no keys before a task runs"),
@@ -252,6 +252,6 @@ def test_a18_run_ids_are_ones_that_airflow_takes(key: str) -> None:
         (CronPartitionTimetable("@daily", timezone="UTC"), PartitionByInterval("@daily"), {}, "partitions of its own"),
     ],
 )
-def test_combinations_that_cant_work_are_refused(schedule: Any, definition: Any, options: Any, said: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=said):
+def test_combinations_that_cant_work_are_refused(schedule: Any, definition: Any, options: Any, message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=message):
         Partitioned(schedule, definition, **options)

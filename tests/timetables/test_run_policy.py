@@ -117,11 +117,11 @@ def test_json_round_trip(waits: bool, n: int, rerun: str | Within) -> None:
     ),
 )
 def test_what_fires_is_not_idle(
-    status: UpstreamStatus, begun: datetime | None, queued: bool, run_policy: RunPolicy
+    status: UpstreamStatus, start: datetime | None, queued: bool, run_policy: RunPolicy
 ) -> None:
     full = there(ago(hours=1)) if status.complete else status
-    if run_policy.fires(full, begun, END, NOW, queued=queued):
-        assert not run_policy.idle(full, begun, END, NOW, queued=queued)
+    if run_policy.fires(full, start, END, NOW, queued=queued):
+        assert not run_policy.idle(full, start, END, NOW, queued=queued)
 
 
 def test_lengths_of_time() -> None:

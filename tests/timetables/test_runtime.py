@@ -50,8 +50,8 @@ def upstream(name: str, definition: Any = None) -> Asset:
     ],
 )
 def test_a7_a_run_that_adds_keys_is_about_what_drives_it(schedule: Any, kind: type, partition: Any) -> None:
-    known = {"told": DAYS} if getattr(schedule, "name", "") == "told" else {}
-    timetable = runtime_timetable(schedule, CUSTOMERS, known)
+    definitions = {"told": DAYS} if getattr(schedule, "name", "") == "told" else {}
+    timetable = runtime_timetable(schedule, CUSTOMERS, definitions)
     assert type(timetable) is kind
     again = decode_timetable(json.loads(json.dumps(encode_timetable(timetable))))
     for one in (timetable, again):
@@ -72,7 +72,7 @@ def test_a7_a_run_is_given_a_key_if_an_upstream_has_the_same_keys_or_is_known_by
 
 
 @pytest.mark.parametrize(
-    ("schedule", "run_policy", "said"),
+    ("schedule", "run_policy", "message"),
     [
         (upstream("days", DAYS) & upstream("plain"), {}, r"given: days: PartitionByInterval\(.*\), plain: None"),
         (upstream("days", DAYS) | upstream("regions", PartitionBySequence(["eu"])), {}, "upstream assets need one def"),
@@ -80,8 +80,8 @@ def test_a7_a_run_is_given_a_key_if_an_upstream_has_the_same_keys_or_is_known_by
         (upstream("plain"), {"rerun": "never"}, "go with upstream partitions; given: upstream assets without"),
     ],
 )  # fmt: skip
-def test_a7_what_has_nothing_to_run_by_is_refused(schedule: Any, run_policy: Any, said: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=said):
+def test_a7_what_has_nothing_to_run_by_is_refused(schedule: Any, run_policy: Any, message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=message):
         runtime_timetable(schedule, CUSTOMERS, {}, **run_policy)
 
 

@@ -68,18 +68,18 @@ CASES: dict[str, Callable[[], Timetable]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_stored_is_read_and_stays_the_same(name: str) -> None:
     timetable = CASES[name]()
-    stored = json.loads((GOLDEN / f"{name}.json").read_text())
-    assert json.loads(json.dumps(timetable.serialize())) == stored
-    read = type(timetable).deserialize(stored)
-    assert json.loads(json.dumps(read.serialize())) == stored
-    assert list(json.loads(json.dumps(read.serialize()))) == list(stored)
+    golden = json.loads((GOLDEN / f"{name}.json").read_text())
+    assert json.loads(json.dumps(timetable.serialize())) == golden
+    copy = type(timetable).deserialize(golden)
+    assert json.loads(json.dumps(copy.serialize())) == golden
+    assert list(json.loads(json.dumps(copy.serialize()))) == list(golden)
 
 
 @pytest.mark.parametrize("name", ["assets", "named", "same"])
 def test_airflow_sees_no_change_where_there_is_none(name: str) -> None:
     timetable = CASES[name]()
-    read = type(timetable).deserialize(timetable.serialize())
-    first, second = (json.dumps(compute_rollup_fingerprint(one)) for one in (timetable, read))
+    copy = type(timetable).deserialize(timetable.serialize())
+    first, second = (json.dumps(compute_rollup_fingerprint(one)) for one in (timetable, copy))
     assert first == second
 
 

@@ -146,8 +146,8 @@ def test_ea9_an_idle_round_asks_for_all_assets_at_once(
     reads = []
     update: Any = round_of_upkeep.update_ledger
 
-    def reading(*given: Any, **more: Any) -> Any:
-        outcome = update(*given, **more)
+    def reading(*arguments: Any, **more: Any) -> Any:
+        outcome = update(*arguments, **more)
         reads.append((outcome.asset, outcome.events))
         return outcome
 

@@ -24,12 +24,12 @@ def {name}(): ...
 def test_dags_of_several_files_that_wait_for_each_other_are_told_once(metadata: Metadata, tmp_path: Path) -> None:
     files = {"one": "three", "two": "one", "three": "two", "after": "three", "before": "nobody"}
     metadata.parse(tmp_path, **{name: WAITING.format(name=name, upstream=of) for name, of in files.items()})
-    (told,) = read_serialized_dags().problems
-    assert "waits for itself" in told
+    (problem,) = read_serialized_dags().problems
+    assert "waits for itself" in problem
     for part in ("asset 'one' of one", "asset 'two' of two", "asset 'three' of three", "as an input instead"):
-        assert part in told
-    assert "after" not in told
-    assert one_round().problems == (told,)
+        assert part in problem
+    assert "after" not in problem
+    assert one_round().problems == (problem,)
     metadata.parse(tmp_path, three=WAITING.format(name="three", upstream="nobody"))
     assert read_serialized_dags().problems == ()
 
@@ -50,11 +50,11 @@ def test_er5_a_dag_that_waits_for_an_event_without_a_key_in_vain_is_told(metadat
 
 
 def test_an_upstream_that_nobody_makes_is_told(metadata: Metadata, tmp_path: Path) -> None:
-    waiting = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
-    metadata.parse(tmp_path, lonely=waiting)
-    (told,) = read_serialized_dags().problems
-    assert told.startswith("Dag 'lonely': no Dag makes partitions of the asset 'nothing'; expected")
-    assert one_round().problems == (told,)
+    source = "@asset(schedule=Asset.ref(name='nothing'), partition=DAYS)\ndef lonely(): ...\n"
+    metadata.parse(tmp_path, lonely=source)
+    (problem,) = read_serialized_dags().problems
+    assert problem.startswith("Dag 'lonely': no Dag makes partitions of the asset 'nothing'; expected")
+    assert one_round().problems == (problem,)
 
 
 def test_what_the_keys_of_an_asset_mean_is_the_producers_word_and_else_a_consumers(
@@ -74,10 +74,10 @@ def test_what_the_keys_of_an_asset_mean_is_the_producers_word_and_else_a_consume
         def waiting(): ...
         """,
     )
-    known, hours = read_serialized_dags(), PartitionByInterval("@hourly")
-    assert known.problems == ()
-    assert known.definition("made") == DAYS
-    assert known.definition("gas") == KeyFormat(hours)
-    assert known.definition("oil") == hours
+    dags, hours = read_serialized_dags(), PartitionByInterval("@hourly")
+    assert dags.problems == ()
+    assert dags.definition("made") == DAYS
+    assert dags.definition("gas") == KeyFormat(hours)
+    assert dags.definition("oil") == hours
     with pytest.raises(InvalidDefinitionError, match="asset 'mad'; nearest: made"):
-        known.definition("mad")
+        dags.definition("mad")
