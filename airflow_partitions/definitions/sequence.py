@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_length, check_name
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Segment
 from airflow_partitions.keys.keyed import key_of
+from airflow_partitions.keys.nearest import nearest_texts
 from airflow_partitions.keys.value import Value, to_json
 
 
@@ -73,7 +73,7 @@ class PartitionBySequence(PartitionDefinition):
         raise InvalidKeyError(
             f"{text!r} is not one of the {len(self.segments)} values of {self.name!r}",
             given=text,
-            nearest=partial(_nearest, str(text), self._index),
+            nearest=partial(nearest_texts, str(text), self._index),
         )
 
     def previous(self, key: Any) -> Segment | None:
@@ -90,13 +90,3 @@ class PartitionBySequence(PartitionDefinition):
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.values[:5])) + (", …" if len(self.values) > 5 else "")
         return f"PartitionBySequence([{shown}], name={self.name!r})"
-
-
-def _nearest(text: str, texts: Mapping[str, int]) -> tuple[str, ...]:
-    """The *texts* that look most like *text*, in capitals or not; else the first ones."""
-    from difflib import get_close_matches
-
-    by_case = {each.casefold(): each for each in texts}
-    alike = get_close_matches(text, texts, n=3)
-    alike = alike or [by_case[each] for each in get_close_matches(text.casefold(), by_case, n=3)]
-    return tuple(alike or islice(texts, 3))

@@ -10,6 +10,8 @@ from sqlalchemy import func, select
 
 from airflow_partitions.history.database import connection, portions
 
+_MOST_SHOWN = 1_000
+
 
 class EventTimes(NamedTuple):
     """Times at which a partition was materialised.
@@ -49,3 +51,20 @@ def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
             )
             times.update({key: EventTimes(*rest) for key, *rest in at.execute(query) if key is not None})
     return times
+
+
+def newest_keys(assets: Sequence[str]) -> list[str]:
+    """Keys that events of the active *assets* have, the newest first, up to a thousand: for messages."""
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
+
+    query = (
+        select(E.partition_key)
+        .join(AssetModel, AssetModel.id == E.asset_id)
+        .where(AssetModel.name.in_(assets), AssetModel.active.has(), E.partition_key.is_not(None))
+        .group_by(E.partition_key)
+        .order_by(func.max(E.id).desc())
+        .limit(_MOST_SHOWN)
+    )
+    with connection() as at:
+        return [str(key) for key in at.scalars(query)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
 from airflow_partitions.definitions.runtime import KEY_LIST
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, TooManyKeysError
+from airflow_partitions.keys.nearest import nearest_texts
 from airflow_partitions.runs.claim import claim_keys
 from airflow_partitions.runs.emitted_keys import check_emitted_keys
 from airflow_partitions.runs.key_list import AddingRun, RuntimeKeys, keys_asset, read, write
@@ -63,12 +63,10 @@ class KeyCollector:
         """Note that *key* is to be taken off."""
         present = self.texts(definition)
         if key.text not in present:
-            nearest = tuple(get_close_matches(key.text, present))
             raise InvalidKeyError(
-                f"{key.text!r} is none of the {len(present)} keys of {definition!r}"
-                + (f"; nearest: {', '.join(nearest)}" if nearest else ""),
+                f"{key.text!r} is none of the {len(present)} keys of {definition!r}",
                 given=key.value,
-                nearest=nearest,
+                nearest=partial(nearest_texts, key.text, present),
             )
         self._added.pop(key.text, None)
         self._removed.add(key.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from airflow_partitions.definitions.definition import check_definition
 from airflow_partitions.dependencies import KeyFormat, Rule
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.keys import Key
+from airflow_partitions.keys.nearest import nearest_texts
 from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
 from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import AnyEvent, condition_of
@@ -265,10 +267,12 @@ class Partitioned(PartitionTimetable):
             )
         date = self._decode_partition_date(partition_key)
         if isinstance(self.partition, PartitionAtRuntime) and self.evaluate(partition_key).status.newest is None:
-            raise InvalidPartitionKeyError(
+            unknown = InvalidKeyError(
                 f"partition_key {partition_key!r} is unknown: no task has added it to {self.partition!r}, and no event"
-                " has brought it; add it in a task, or post an event of an asset that this Dag waits for"
+                " has brought it; add it in a task, or post an event of an asset that this Dag waits for",
+                nearest=partial(self._nearest_upstream, partition_key),
             )
+            raise InvalidPartitionKeyError(str(unknown))
         return date
 
     def _decode_partition_date(self, partition_key: str) -> datetime | None:
@@ -355,6 +359,12 @@ class Partitioned(PartitionTimetable):
             partition_date=None if date is None else instance(utc(date)),
             partition_key=str(key),
         )
+
+    def _nearest_upstream(self, text: str) -> tuple[str, ...]:
+        """The keys nearest to *text* among the newest that events of the upstream assets have."""
+        from airflow_partitions.history.events import newest_keys
+
+        return nearest_texts(text, newest_keys([] if self.upstreams is None else list(self.upstreams.leaves)))
 
     def _advice(self) -> str:
         """A valid key, for messages."""
