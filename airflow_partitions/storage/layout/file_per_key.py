@@ -27,11 +27,21 @@ class FilePerKey:
         Csv("s3://bucket/days", partition_on=FilePerKey(".csv"))  # s3://bucket/days/2013/02/08.csv: "2013/02/08"
 
     :param suffix: what the names of the files end with; it is not part of their keys. Other files are no partitions.
-    :param find: arguments of the file system's ``find``, such as ``{"maxdepth": 1}``.
+    :param find: arguments of the file system's ``find``, such as ``{"maxdepth": 1}``; they are in the JSON form and in
+        ``repr``, so secrets are refused.
+    :raises LayoutError: for credentials in *find*.
     """
 
     suffix: str = ""
     find: tuple[tuple[str, Any], ...] = attrs.field(default=(), converter=_pairs, kw_only=True)
+
+    @find.validator
+    def _refuse_secrets(self, _: Any, find: tuple[tuple[str, Any], ...]) -> None:
+        if "credentials" in dict(find):
+            raise LayoutError(
+                "find={'credentials': …}: what a file system's find is told can be seen by all; expected the dataset's"
+                " own credentials=, which its file system has"
+            )
 
 
 class FilePerKeyLayout(Layout):
