@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from airflow_partitions import PartitionBySequence
+from airflow_partitions import PartitionAtRuntime, PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
 from airflow_partitions.spark import write_many
 from airflow_partitions.storage import Column, Parquet, field
+from airflow_partitions.storage.layout.escape import escape
 from airflow_partitions.storage.scan.snapshot import inventory
 
 if TYPE_CHECKING:
@@ -41,6 +42,27 @@ def test_rows_of_no_partition(spark: SparkSession, files: Parquet, airport: str 
     with pytest.raises(ForeignRowsError, match=r"some rows belong to 'airport=.*expected rows of its partitions only"):
         write_many(rows(spark, "EWR", airport), files)
     assert left(files) == []
+
+
+@pytest.mark.parametrize("value", ["x" * 300, "é" * 124, '"' * 83])
+def test_es15_a_value_longer_than_the_name_of_a_folder_may_be(spark: SparkSession, tmp_path: Path, value: str) -> None:
+    size = len(escape(f"{value}").encode()) + len("airport=")
+    for definition in (AIRPORTS, PartitionAtRuntime("airport")):
+        files = Parquet(str(tmp_path / "lake"), partition=definition)
+        with pytest.raises(ForeignRowsError) as error:
+            write_many(rows(spark, "EWR", value), files)
+        assert str(error.value) == (
+            f"some rows belong to 'airport={value[:60]}…', whose name has {size} bytes, so it can be no partition of"
+            f" {files.path!r}; expected at most 255 bytes: use shorter values, or filter these rows"
+        )
+        assert left(files) == []
+
+
+def test_es15_a_value_just_as_long_as_the_name_of_a_folder_may_be(spark: SparkSession, tmp_path: Path) -> None:
+    files = Parquet(str(tmp_path / "lake"), partition=PartitionAtRuntime("airport"))
+    value = '"' * 82 + "x"  # with the name of the column and the escapes 255 bytes
+    assert write_many(rows(spark, "EWR", value), files).keys() == {"EWR", value}
+    assert files.read(value, as_="pandas")["n"].tolist() == [1]
 
 
 def test_frames_that_can_not_be_written(spark: SparkSession, files: Parquet) -> None:

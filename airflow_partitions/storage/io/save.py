@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from airflow_partitions.errors import InvalidKeyError, ResultError
+from airflow_partitions.errors import InvalidKeyError, LayoutError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.running_task import own_key, report, running_attempt
@@ -37,6 +37,10 @@ def save(
             raise InvalidKeyError(
                 f"partition {str(key)!r} of {dataset.path!r} is given twice; expected it once", given=name
             )
+        try:
+            dataset.layout.directory_of(key)
+        except LayoutError as error:
+            raise LayoutError(f"partition of {dataset.path!r}: {error}") from None
         frames[key] = frame
     if attempt is None and mode != "append":  # a later try may have other rows to append, beside those of the first
         attempt = running_attempt()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_partitions.errors import ForeignRowsError, LayoutError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.filesystem.filesystem import remove, sizes
+from airflow_partitions.storage.io.nameable_rows import nameable_rows
 from airflow_partitions.storage.io.own_rows import own_rows
 from airflow_partitions.storage.io.shape import Shape
 from airflow_partitions.storage.io.spark_columns import fitted, shaped, types_of, with_directory_columns
@@ -56,7 +57,8 @@ class SparkWriter(Writer):
         limit: dict[str, Any] = {}
         if shape.target_file_size is not None:
             limit["maxRecordsPerFile"] = _rows_per_file(fit, request, shape.target_file_size)
-        rows = _save(shaped(fit, dataset, shape), request, request.folder, *columns, **limit)
+        with nameable_rows(fit, dataset) as named:
+            rows = _save(shaped(named, dataset, shape), request, request.folder, *columns, **limit)
         names = _names(request)
         keys = {directory: _key(directory, request) for directory in names}
         counts = _counts(frame.sparkSession, request, schema, names)

@@ -12,7 +12,11 @@ NULL_NAME = "__HIVE_DEFAULT_PARTITION__"
 #: File systems limit one name to this many bytes.
 LONGEST_NAME = 255
 
-_UNSAFE = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+#: What is escaped, as a regular expression for Python and Java.
+UNSAFE = r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]"
+#: Into how many bytes a character is escaped.
+LONGEST_ESCAPE = 3
+_UNSAFE = re.compile(UNSAFE)
 
 
 def escape(text: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionBySequence
 from airflow_partitions.errors import InvalidKeyError, LayoutError, ResultError, SchemaError, WriterError
-from airflow_partitions.storage import Column, Csv, Files, Json, Orc, Parquet, field
+from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Json, Orc, Parquet, field
 
 LETTERS = PartitionBySequence(["a", "b", "c"], name="letter")
 FRAMES = ["arrow", "pandas", "polars"]
@@ -144,6 +144,17 @@ def test_es15_what_is_kept_with_a_partition_has_a_form_in_json(files: Parquet) -
     assert left(files) == []
 
 
+def test_es15_a_key_longer_than_the_name_of_a_folder_may_be_is_refused_first(tmp_path: Path) -> None:
+    files = Parquet(str(tmp_path / "lake"), partition=PartitionAtRuntime("airport"))
+    called: list[str] = []
+    frames = {"EWR": lambda: called.append("EWR"), "é" * 240: pd.DataFrame({"v": [1]})}
+    with pytest.raises(LayoutError, match=rf"partition of '{files.path}': directory name 'airport=é+'… has 488 bytes"):
+        files.save(frames)
+    with pytest.raises(InvalidKeyError, match=r"key 'x+'… has 300 characters; expected at most 250"):
+        files.save({"x" * 300: pd.DataFrame({"v": [1]})})
+    assert (called, left(files)) == ([], [])
+
+
 @pytest.mark.parametrize(("kind", "most"), [("int", 2**31 - 1), ("bigint", 2**63 - 1)])
 def test_es5_a_key_that_its_column_can_not_hold_is_refused(tmp_path: Path, kind: str, most: int) -> None:
     frame = pd.DataFrame({"v": [1]})
@@ -162,6 +173,13 @@ def test_es5_a_key_that_its_column_can_not_hold_is_refused(tmp_path: Path, kind:
         with pytest.raises(LayoutError, match=f"is not a {kind}; declare another type"):
             shards.save({number: frame})
     assert sorted(stored(pairs)["n"]) == [-most - 1, most]
+
+
+def test_es6_secrets_are_no_arguments_of_find() -> None:
+    assert repr(FilePerKey(".csv", find={"maxdepth": 1})) == "FilePerKey(suffix='.csv', find=(('maxdepth', 1),))"
+    with pytest.raises(LayoutError, match="expected the dataset's own credentials=") as error:
+        FilePerKey(".csv", find={"credentials": {"secret": "S3CRET"}})
+    assert "S3CRET" not in str(error.value)
 
 
 def test_es6_secrets_are_not_shown(tmp_path: Path) -> None:
