@@ -13,7 +13,7 @@ from airflow_partitions import PartitionByInterval, PartitionByProduct, Partitio
 WAREHOUSES = PartitionBySequence(["marketing-dwh", "engineering-dwh"], name="warehouse")
 
 
-@asset(schedule="@daily", partition=WAREHOUSES, start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(schedule="@daily", partition=WAREHOUSES, start_date=datetime(2024, 1, 1, tzinfo=UTC), tags=["aip-76"])
 def dwh_daily_cloud_spend(partition):
     """What one warehouse has cost."""
     print(f"asked {partition.key} for its bill")
@@ -23,6 +23,7 @@ def dwh_daily_cloud_spend(partition):
     schedule=dwh_daily_cloud_spend,
     partition=PartitionByProduct([PartitionByInterval("@hourly"), WAREHOUSES]),
     max_active_runs=48,
+    tags=["aip-76"],
 )
 def dwh_spend_analysis(partition):
     """What one warehouse has cost in one hour."""

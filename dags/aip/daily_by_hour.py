@@ -11,7 +11,12 @@ from datetime import UTC, datetime
 from airflow_partitions import PartitionByInterval, asset
 
 
-@asset(schedule="@hourly", partition=PartitionByInterval("@daily"), start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(
+    schedule="@hourly",
+    partition=PartitionByInterval("@daily"),
+    start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
+)
 def daily_data_checked_hourly(partition):
     """One day."""
     print(f"from {partition.start} to {partition.end}")

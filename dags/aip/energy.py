@@ -16,7 +16,7 @@ from airflow_partitions import PartitionAtRuntime, asset
 active_customers = PartitionAtRuntime(name="active_energy_customers")
 
 
-@asset(schedule="@hourly", partition=active_customers, start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(schedule="@hourly", partition=active_customers, start_date=datetime(2024, 1, 1, tzinfo=UTC), tags=["aip-76"])
 def energy_consumption_model():
     """Get the list of customers, and train a model for each."""
     for customer in ("acme", "initech", "umbrella"):
@@ -24,7 +24,7 @@ def energy_consumption_model():
         active_customers.add_partition(key=customer, metadata={"error": len(customer) / 100})
 
 
-@asset(schedule=energy_consumption_model, partition=active_customers)
+@asset(schedule=energy_consumption_model, partition=active_customers, tags=["aip-76"])
 def energy_prediction(partition):
     """The consumption of one customer, as its model predicts it."""
     print(f"predicted {partition.key} with an error of {partition.metadata['error']}")

@@ -12,7 +12,12 @@ from datetime import UTC, datetime
 from airflow_partitions import PartitionByInterval, asset
 
 
-@asset(schedule="@daily", partition=PartitionByInterval("@daily"), start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(
+    schedule="@daily",
+    partition=PartitionByInterval("@daily"),
+    start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
+)
 def daily_sales_data(partition):
     """Sales of one day."""
     from datetime import timedelta

@@ -17,6 +17,7 @@ from airflow_partitions import PartitionByInterval, asset
         "@daily",
         start=date(2024, 1, 1),  # for backfilling
     ),
+    tags=["aip-76"],
 )
 def daily_data_from_2024(partition):
     """One day."""

@@ -11,7 +11,12 @@ from datetime import UTC, datetime
 from airflow_partitions import PartitionByInterval, asset
 
 
-@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"), start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(
+    schedule="@hourly",
+    partition=PartitionByInterval("@hourly"),
+    start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
+)
 def hourly_data(partition):
     """One hour."""
     print(f"from {partition.start} to {partition.end}")

@@ -15,6 +15,7 @@ from airflow_partitions import PartitionByInterval, asset
     partition=PartitionByInterval("@hourly"),
     start_date=datetime(2024, 1, 1, tzinfo=UTC),
     max_active_runs=24,
+    tags=["aip-76"],
 )
 def hourly_data_generated_daily(partition):
     """One hour."""

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from airflow_partitions import INFER, asset
 
 
-@asset(schedule="0 12 * * *", partition=INFER, start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(schedule="0 12 * * *", partition=INFER, start_date=datetime(2024, 1, 1, tzinfo=UTC), tags=["aip-76"])
 def noon_to_noon(partition):
     """From one noon to the next."""
     print(f"from {partition.start} to {partition.end}")
 
 
-@asset(schedule=noon_to_noon, partition=INFER)
+@asset(schedule=noon_to_noon, partition=INFER, tags=["aip-76"])
 def noon_to_noon_report(partition):
     """The same time, reported."""
     print(f"reported {partition}")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from airflow_partitions import PartitionByInterval, asset
 
 
-@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"))
+@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"), tags=["aip-76"])
 def hourly_texts(partition):
     """Texts of one hour."""
     print(f"collected the texts of {partition}")
 
 
-@asset(schedule=hourly_texts, partition=PartitionByInterval("@daily"))
+@asset(schedule=hourly_texts, partition=PartitionByInterval("@daily"), tags=["aip-76"])
 def language_model(partition, hourly_texts):
     """Trained on the texts of one day, once all its hours are there."""
     print(f"trained on {hourly_texts.name} from {partition.start} to {partition.end}")

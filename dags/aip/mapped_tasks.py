@@ -17,6 +17,7 @@ with DAG(
     "files_by_hour",
     schedule=Partitioned("@hourly", PartitionByInterval("@hourly"), asset=FILES),
     start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
 ):
 
     @task

@@ -8,13 +8,13 @@ from __future__ import annotations
 from airflow_partitions import PartitionByInterval, asset
 
 
-@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"))
+@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"), tags=["aip-76"])
 def raw_hourly_data(partition):
     """One hour as it came in."""
     print(f"read {partition}")
 
 
-@asset(schedule=raw_hourly_data, partition=PartitionByInterval("@hourly"))
+@asset(schedule=raw_hourly_data, partition=PartitionByInterval("@hourly"), tags=["aip-76"])
 def clean_hourly_data(partition):
     """The same hour, cleaned."""
     print(f"cleaned {partition}")

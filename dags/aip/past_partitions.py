@@ -17,6 +17,7 @@ from airflow_partitions import PartitionBySequence, asset
     schedule="@daily",
     partition=PartitionBySequence(["marketing-dwh", "engineering-dwh"]),
     start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
 )
 def dwh_cloud_spend_so_far():
     """What the warehouses have cost up to this one."""

@@ -26,6 +26,7 @@ class Position(PartitionKey):
     schedule="@daily",
     partition=PartitionBySequence([Position(x=0.0, y=0.0, z=1.5), Position(x=0.0, y=4.0, z=1.5)], name="position"),
     start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
 )
 def measurements(partition):
     """What one sensor has measured."""

@@ -12,7 +12,11 @@ from airflow_partitions import PartitionByInterval, asset
 
 
 @asset(
-    schedule="@daily", partition=PartitionByInterval("@daily"), refresh=2, start_date=datetime(2024, 1, 1, tzinfo=UTC)
+    schedule="@daily",
+    partition=PartitionByInterval("@daily"),
+    refresh=2,
+    start_date=datetime(2024, 1, 1, tzinfo=UTC),
+    tags=["aip-76"],
 )
 def daily_data_refreshed(partition):
     """One day, with what came late."""

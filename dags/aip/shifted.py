@@ -8,13 +8,13 @@ from __future__ import annotations
 from airflow_partitions import PartitionByInterval, asset
 
 
-@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"))
+@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"), tags=["aip-76"])
 def hourly_readings(partition):
     """From one full hour to the next."""
     print(f"read {partition}")
 
 
-@asset(schedule=hourly_readings, partition=PartitionByInterval("30 * * * *"))
+@asset(schedule=hourly_readings, partition=PartitionByInterval("30 * * * *"), tags=["aip-76"])
 def hourly_data_shifted(partition):
     """From half past to half past."""
     print(f"needed two hours for {partition.start} to {partition.end}")

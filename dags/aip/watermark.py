@@ -13,14 +13,14 @@ from airflow_partitions import PartitionAtRuntime, asset
 loaded_orders = PartitionAtRuntime(name="loaded_orders")
 
 
-@asset(schedule="@hourly", partition=loaded_orders, start_date=datetime(2024, 1, 1, tzinfo=UTC))
+@asset(schedule="@hourly", partition=loaded_orders, start_date=datetime(2024, 1, 1, tzinfo=UTC), tags=["aip-76"])
 def order_loads():
     """Ask the source for its newest order."""
     newest = 1000 * (1 + len(loaded_orders.partitions()))
     loaded_orders.add_partition(newest, metadata={"rows": 1000}, once=True)
 
 
-@asset(schedule=order_loads, partition=loaded_orders, max_active_runs=1)
+@asset(schedule=order_loads, partition=loaded_orders, max_active_runs=1, tags=["aip-76"])
 def new_orders(partition):
     """The orders between the two watermarks."""
     low = 0 if partition.previous is None else partition.previous.key

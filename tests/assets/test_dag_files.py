@@ -30,6 +30,7 @@ HELPER = 7
 """
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01")
+EXAMPLES = Path(__file__).parents[2] / "dags"
 
 
 @pytest.fixture
@@ -94,6 +95,16 @@ def test_the_first_line_of_a_docstring_describes_the_dag(read: Any) -> None:
     assert all("partitioned" in dag.tags for dag in bag.dags.values())
     descriptions = {name: dag.description for name, dag in bag.dags.items()}
     assert descriptions == {"plain": "A day.", "decorated": "A task's day.", "silent": None, "both": "Two of a day."}
+
+
+@pytest.mark.parametrize(("name", "tags"), [("aip", {"partitioned", "aip-76"}), ("flights.py", {"partitioned"})])
+def test_eu_the_examples_of_the_aip_can_be_told_from_others_by_a_tag(name: str, tags: set[str]) -> None:
+    from airflow.dag_processing.dagbag import DagBag
+
+    bag = DagBag(str(EXAMPLES / name))
+    assert bag.import_errors == {}
+    assert {dag_id: dag.tags for dag_id, dag in bag.dags.items()} == dict.fromkeys(bag.dags, tags)
+    assert bag.dags
 
 
 def test_a1_none_is_written_out_for_an_asset_without_partitions(read: Any) -> None:
