@@ -82,9 +82,9 @@ class Airflow:
 
     @property
     def services(self) -> services.Services:
-        found = services.Services.of(self.home)
-        assert found is not None
-        return found
+        home_services = services.Services.of(self.home)
+        assert home_services is not None
+        return home_services
 
     @property
     def out(self) -> Path:
@@ -157,8 +157,8 @@ class Airflow:
     def wait(self, until: Callable[[], Any], what: str, seconds: float = 300) -> Any:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            if found := until():
-                return found
+            if answer := until():
+                return answer
             assert not set(self.services.dead) - self.killed, f"ended: {self.services.dead}"
             time.sleep(0.5)
         raise AssertionError(f"not within {seconds} s: {what}")
@@ -167,8 +167,8 @@ class Airflow:
         """Wait until that many runs of the Dag are over."""
 
         def over() -> Any:
-            done = [run for run in self.runs(dag_id, **equals) if run[1] in ("success", "failed")]
-            return done if len(done) >= count else None
+            runs = [run for run in self.runs(dag_id, **equals) if run[1] in ("success", "failed")]
+            return runs if len(runs) >= count else None
 
         return self.wait(over, f"{count} runs of {dag_id} over; there were {self.runs(dag_id)}")  # type: ignore[no-any-return]
 
@@ -201,9 +201,9 @@ def _as_text(value: Any) -> Any:
 def one_day() -> None:
     """For files that ask for yesterday: begun far enough from midnight UTC for its tests to mean one day by it."""
     now = datetime.now(UTC)
-    left = timedelta(days=1) - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
-    if left < timedelta(minutes=10):
-        time.sleep(left.total_seconds() + 1)
+    remaining = timedelta(days=1) - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
+    if remaining < timedelta(minutes=10):
+        time.sleep(remaining.total_seconds() + 1)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -223,9 +223,9 @@ def airflow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def _running(home: ScratchHome) -> Iterator[Airflow]:
     services.start(home, _free_port(), print)  # a port nobody else takes who starts at this moment
     try:
-        found = services.Services.of(home)
-        assert found is not None
-        with Api(found.address, USER, home.secret("password")) as api:
+        home_services = services.Services.of(home)
+        assert home_services is not None
+        with Api(home_services.address, USER, home.secret("password")) as api:
             airflow = Airflow(home, api)
             yield airflow
             for orphan in airflow.orphans:  # the workers of schedulers that were killed

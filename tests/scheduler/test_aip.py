@@ -33,9 +33,9 @@ def example(airflow: Airflow, name: str, *dag_ids: str, **instead: str) -> Itera
 
 def write(airflow: Airflow, name: str, *dag_ids: str, **instead: str) -> None:
     source = (EXAMPLES / f"{name}.py").read_text()
-    for given, other in instead.items():
-        line = next(line for line in source.splitlines() if f"{given}=" in line)
-        source = source.replace(line, line.replace(f'{given}="@daily"', f"{given}={other}"))
+    for argument, other in instead.items():
+        line = next(line for line in source.splitlines() if f"{argument}=" in line)
+        source = source.replace(line, line.replace(f'{argument}="@daily"', f"{argument}={other}"))
     before = {dag_id: airflow.parsed(dag_id) for dag_id in dag_ids}
     file = airflow.home.dags / f"aip_{name}.py"
     part = file.with_suffix(".part")
@@ -47,12 +47,12 @@ def write(airflow: Airflow, name: str, *dag_ids: str, **instead: str) -> None:
 def emit(airflow: Airflow, asset: str, *keys: object) -> None:
     """Events over REST, as if the asset's own runs had made the partitions."""
     airflow.wait(lambda: airflow.sql("select 1 from asset where name = ?", asset), f"the asset {asset}")
-    ((found,),) = airflow.sql("select id from asset where name = ?", asset)
+    ((asset_id,),) = airflow.sql("select id from asset where name = ?", asset)
     for key in keys:
-        airflow.api.post("assets/events", {"asset_id": found, "partition_key": str(key)})
+        airflow.api.post("assets/events", {"asset_id": asset_id, "partition_key": str(key)})
 
 
-def said(airflow: Airflow, dag_id: str) -> str:
+def output(airflow: Airflow, dag_id: str) -> str:
     """What the tasks of a Dag have printed."""
     return "".join(path.read_text() for path in airflow.home.logs.rglob(f"dag_id={dag_id}/**/attempt=*.log"))
 
@@ -73,7 +73,7 @@ def test_a2_a9_the_partition_is_the_hour_that_ended_when_the_schedule_ticked(air
         assert state == "success"
         assert datetime.now(UTC) - timedelta(hours=2) < hour.end <= datetime.now(UTC)
         assert run_id.startswith(f"scheduled__{key}__")
-        assert f"from {hour.start} to {hour.end}" in said(airflow, "hourly_data")
+        assert f"from {hour.start} to {hour.end}" in output(airflow, "hourly_data")
 
 
 def test_a3_a_daily_tick_makes_24_hours(airflow: Airflow) -> None:
@@ -97,9 +97,9 @@ def test_a13_the_last_hour_of_the_day_starts_the_model(airflow: Airflow) -> None
         emit(airflow, "hourly_texts", *hours[:-1])
         assert airflow.trigger("hourly_texts", hours[-1]).status_code == 200
         assert "2024-02-08" not in airflow.keys("language_model")
-        made = airflow.wait_finished("language_model", 1, partition_key="2024-02-08")
-        assert [run[1] for run in made] == ["success"]
-        assert "trained on hourly_texts from 2024-02-08" in said(airflow, "language_model")
+        runs = airflow.wait_finished("language_model", 1, partition_key="2024-02-08")
+        assert [run[1] for run in runs] == ["success"]
+        assert "trained on hourly_texts from 2024-02-08" in output(airflow, "language_model")
 
 
 def test_a5_a6_two_segments_of_a_daily_tick_make_48_hours(airflow: Airflow) -> None:
@@ -118,31 +118,31 @@ def test_a7_each_customer_added_is_predicted(airflow: Airflow) -> None:
         assert airflow.wait_finished("energy_consumption_model", 1)[0][:2] == (None, "success")
         predicted = sorted(run[:2] for run in airflow.wait_finished("energy_prediction", 3))
         assert predicted == [(customer, "success") for customer in ("acme", "initech", "umbrella")]
-        assert "predicted initech with an error of 0.07" in said(airflow, "energy_prediction")
+        assert "predicted initech with an error of 0.07" in output(airflow, "energy_prediction")
 
 
 def test_a8_a_rich_key_keeps_its_fields(airflow: Airflow) -> None:
     with example(airflow, "positions", "measurements"):
         runs = airflow.wait_finished("measurements", 2)
         assert [run[:2] for run in runs] == [("x=0.0,y=0.0,z=1.5", "success"), ("x=0.0,y=4.0,z=1.5", "success")]
-        assert "x=0.0,y=4.0,z=1.5: (0.0, 4.0, 1.5), at a height of 1.5" in said(airflow, "measurements")
+        assert "x=0.0,y=4.0,z=1.5: (0.0, 4.0, 1.5), at a height of 1.5" in output(airflow, "measurements")
 
 
 def test_a10_a_task_goes_through_the_partitions_before_its_own(airflow: Airflow) -> None:
     with example(airflow, "past_partitions", "dwh_cloud_spend_so_far"):
         airflow.wait_finished("dwh_cloud_spend_so_far", 2)
-        told = said(airflow, "dwh_cloud_spend_so_far")
-        assert "engineering-dwh, one of ['marketing-dwh', 'engineering-dwh']" in told
-        assert "after marketing-dwh" in told
-        assert "after engineering-dwh" not in told
+        text = output(airflow, "dwh_cloud_spend_so_far")
+        assert "engineering-dwh, one of ['marketing-dwh', 'engineering-dwh']" in text
+        assert "after marketing-dwh" in text
+        assert "after engineering-dwh" not in text
 
 
 def test_a11_the_same_hour_of_both(airflow: Airflow) -> None:
     with example(airflow, "one_to_one", "raw_hourly_data", "clean_hourly_data"):
         assert airflow.trigger("raw_hourly_data", "2024-02-08T14:00Z").status_code == 200
-        made = airflow.wait_finished("clean_hourly_data", 1, partition_key="2024-02-08T14:00Z")
-        assert [run[1] for run in made] == ["success"]
-        assert "cleaned 2024-02-08T14:00Z" in said(airflow, "clean_hourly_data")
+        runs = airflow.wait_finished("clean_hourly_data", 1, partition_key="2024-02-08T14:00Z")
+        assert [run[1] for run in runs] == ["success"]
+        assert "cleaned 2024-02-08T14:00Z" in output(airflow, "clean_hourly_data")
 
 
 def test_a12_half_past_waits_for_two_full_hours(airflow: Airflow) -> None:
@@ -165,7 +165,7 @@ def test_a13_a_short_day_waits_for_its_23_hours_and_runs_again_for_a_new_one(air
         emit(airflow, "hourly_sales", others[5])
         airflow.wait_finished("aggregated_daily_data", 2)
         assert airflow.keys("aggregated_daily_data") == ["2024-03-10", "2024-03-10"]
-        assert "added up 23 hours" in said(airflow, "aggregated_daily_data")
+        assert "added up 23 hours" in output(airflow, "aggregated_daily_data")
 
 
 def test_a14_a_year_makes_its_twelve_months(airflow: Airflow) -> None:
@@ -196,8 +196,8 @@ def test_a16_a17_a_run_by_hand_names_its_partition_and_spares_the_scheduled_one(
         airflow.wait_finished(dag_id, 2)
         states = airflow.sql("select state from task_instance where dag_id = ? and run_id != ?", dag_id, by_hand)
         assert states == [("skipped",)]
-        assert f"was made already, after its end: run {by_hand} of {dag_id}" in said(airflow, dag_id)
-        assert "in a scheduled run" not in said(airflow, dag_id)
+        assert f"was made already, after its end: run {by_hand} of {dag_id}" in output(airflow, dag_id)
+        assert "in a scheduled run" not in output(airflow, dag_id)
         query = (
             "select r.run_type, n.content from dag_run_note n join dag_run r on r.id = n.dag_run_id where dag_id = ?"
         )
@@ -212,8 +212,8 @@ def test_a20_partitions_are_inferred_from_the_schedule_and_from_the_upstream(air
     with example(airflow, "inferred", "noon_to_noon", "noon_to_noon_report"):
         assert airflow.trigger("noon_to_noon", "2024-02-08T12:00Z").status_code == 200
         airflow.wait(lambda: "2024-02-08T12:00Z" in airflow.keys("noon_to_noon_report"), "the report")
-        airflow.wait(lambda: "reported 2024-02-08T12:00Z" in said(airflow, "noon_to_noon_report"), "its log")
-        assert "from 2024-02-08 12:00:00+00:00 to 2024-02-09 12:00:00+00:00" in said(airflow, "noon_to_noon")
+        airflow.wait(lambda: "reported 2024-02-08T12:00Z" in output(airflow, "noon_to_noon_report"), "its log")
+        assert "from 2024-02-08 12:00:00+00:00 to 2024-02-09 12:00:00+00:00" in output(airflow, "noon_to_noon")
 
 
 def test_a20_the_last_partitions_are_refreshed(airflow: Airflow) -> None:
@@ -229,7 +229,7 @@ def test_a20_a_sliding_window_needs_the_hour_before_too(airflow: Airflow) -> Non
         assert airflow.trigger("hourly_clicks", "2024-02-08T06:00Z").status_code == 200
         airflow.wait_finished("two_hours_of_clicks", 1)
         assert airflow.keys("two_hours_of_clicks") == ["2024-02-08T06:00Z"]
-        assert "added up 2024-02-08T05:00Z and 2024-02-08T06:00Z" in said(airflow, "two_hours_of_clicks")
+        assert "added up 2024-02-08T05:00Z and 2024-02-08T06:00Z" in output(airflow, "two_hours_of_clicks")
 
 
 def test_a20_the_key_before_is_the_low_watermark(airflow: Airflow) -> None:
@@ -239,9 +239,9 @@ def test_a20_the_key_before_is_the_low_watermark(airflow: Airflow) -> None:
         assert airflow.trigger("order_loads", None).status_code == 200
         airflow.wait_finished("new_orders", 2)
         assert airflow.keys("new_orders") == ["int:1000", "int:2000"]
-        told = said(airflow, "new_orders")
-        assert "orders 0 to 1000: 1000 rows" in told
-        assert "orders 1000 to 2000: 1000 rows" in told
+        text = output(airflow, "new_orders")
+        assert "orders 0 to 1000: 1000 rows" in text
+        assert "orders 1000 to 2000: 1000 rows" in text
 
 
 def test_a19_every_partition_has_its_mapped_tasks(airflow: Airflow) -> None:
@@ -250,19 +250,19 @@ def test_a19_every_partition_has_its_mapped_tasks(airflow: Airflow) -> None:
             assert airflow.trigger("files_by_hour", key).status_code == 200
         airflow.wait_finished("files_by_hour", 3)
         airflow.wait_finished("files_by_hour", 2, run_type="manual")
-        made = airflow.sql(
+        tasks = airflow.sql(
             "select r.partition_key, count(*) from task_instance t join dag_run r on r.run_id = t.run_id and"
             " r.dag_id = t.dag_id where t.dag_id = 'files_by_hour' and t.task_id = 'load' and r.run_type = 'manual'"
             " group by r.partition_key order by r.partition_key"
         )
-        assert made == [("2024-02-08T05:00Z", 3), ("2024-02-08T06:00Z", 3)]
+        assert tasks == [("2024-02-08T05:00Z", 3), ("2024-02-08T06:00Z", 3)]
         assert {"2024-02-08T05:00Z", "2024-02-08T06:00Z"} <= set(airflow.events("files_by_hour"))
 
 
 def test_a21_a_day_is_a_filter_on_a_table(airflow: Airflow) -> None:
     with example(airflow, "external_table", "daily_sales_data"):
         assert airflow.wait_finished("daily_sales_data", 1)[0][1] == "success"
-        assert "24 of 48 rows" in said(airflow, "daily_sales_data")
+        assert "24 of 48 rows" in output(airflow, "daily_sales_data")
 
 
 def test_every_example_is_run_here() -> None:

@@ -54,7 +54,7 @@ def test_a15_the_command_line_backfills_too(airflow: Airflow, hours: str) -> Non
     active = "select 1 from backfill where dag_id = ? and completed_at is null"
     airflow.wait(lambda: not airflow.sql(active, hours), "the backfill before is marked complete")
     span = ["--from-date", "2013-07-04T10:00:00", "--to-date", "2013-07-04T11:00:00"]
-    done = subprocess.run(
+    process = subprocess.run(
         ["airflow", "backfill", "create", "--dag-id", hours, *span],
         env=airflow.home.environment(dict(os.environ), airflow.services.port),
         capture_output=True,
@@ -62,7 +62,7 @@ def test_a15_the_command_line_backfills_too(airflow: Airflow, hours: str) -> Non
         check=False,
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     expected = {f"2013-07-04T{hour}:00-04:00|{segment}" for hour in (10, 11) for segment in "ab"}
     airflow.wait(lambda: expected <= set(airflow.keys(hours)), "the runs")
     airflow.wait_finished(hours, 54)

@@ -28,7 +28,7 @@ def test_a_consumer_in_another_bundle_finds_what_partitions_its_upstream_has(air
         """,
         folder="other",
     )
-    found = dict(airflow.sql("select dag_id, bundle_name from dag where dag_id in ('wells', 'well_days')"))
-    assert found == {"wells": "dags-folder", "well_days": "other"}
+    bundles = dict(airflow.sql("select dag_id, bundle_name from dag where dag_id in ('wells', 'well_days')"))
+    assert bundles == {"wells": "dags-folder", "well_days": "other"}
     emit(airflow, "wells", "2013-03-10T00:00-05:00", "2013-03-10T12:00-04:00")
     assert airflow.wait_finished("well_days", 1)[0][:2] == ("2013-03-10", "success")

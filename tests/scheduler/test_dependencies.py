@@ -16,9 +16,9 @@ HOURS = PartitionByInterval("@hourly", timezone="America/New_York")
 
 def emit(airflow: Airflow, asset: str, *keys: str) -> None:
     """Events over REST, as a system outside Airflow sends them."""
-    (found,) = airflow.sql("select id from asset where name = ?", asset)
+    (row,) = airflow.sql("select id from asset where name = ?", asset)
     for key in keys:
-        airflow.api.post("assets/events", {"asset_id": found[0], "partition_key": key})
+        airflow.api.post("assets/events", {"asset_id": row[0], "partition_key": key})
 
 
 def serialized(airflow: Airflow, dag_id: str, text: str) -> None:
@@ -93,8 +93,8 @@ def test_a11_the_same_definition_runs_one_to_one(airflow: Airflow, consumers: st
 
 
 def test_a12_shifted_intervals_wait_for_both_they_overlap(airflow: Airflow, consumers: str) -> None:
-    made = set(airflow.wait_finished("shifted", 21))
-    assert "2013-03-10T00:30-05:00" in {key for key, _, _ in made}
+    runs = set(airflow.wait_finished("shifted", 21))
+    assert "2013-03-10T00:30-05:00" in {key for key, _, _ in runs}
     assert "2013-03-09T23:30-05:00" not in airflow.keys("shifted")
 
 
@@ -123,8 +123,8 @@ def test_both_of_two_are_waited_for_and_one_of_them_alone_fires_again(airflow: A
 def test_an_event_with_a_malformed_key_blocks_nothing_and_can_be_seen(airflow: Airflow, consumers: str) -> None:
     emit(airflow, "flights", "10.03.2013", "2013-07-01T05:00-04:00")
     airflow.wait(lambda: "2013-07-01T05:00-04:00" in airflow.keys("same"), "the good one")
-    said = airflow.sql("select extra from log where event = 'failed to map partition_key'")
-    assert any("10.03.2013" in extra and "flights" in extra for (extra,) in said)
+    log = airflow.sql("select extra from log where event = 'failed to map partition_key'")
+    assert any("10.03.2013" in extra and "flights" in extra for (extra,) in log)
 
 
 def test_a15_an_asset_driven_dag_is_backfilled_like_any_other(airflow: Airflow, consumers: str) -> None:
@@ -149,13 +149,13 @@ def test_a_key_that_is_no_more_is_told_and_keeps_no_other_from_its_consumers(air
         emit(airflow, "tides", "2013-02-28", "2013-03-01")
         airflow.wait_finished("tide_days", 2 if start == "2013-01-01" else 3)
     assert sorted(airflow.keys("tide_days")) == ["2013-02-28", "2013-03-01", "2013-03-01"]
-    (said,) = (
+    (message,) = (
         extra
         for (extra,) in airflow.sql("select extra from log where event = 'failed to map partition_key'")
         if "tides" in extra
     )
-    assert "'2013-02-28'" in said
-    assert "nearest: 2013-03-01" in said
+    assert "'2013-02-28'" in message
+    assert "nearest: 2013-03-01" in message
 
 
 @pytest.fixture(scope="module")

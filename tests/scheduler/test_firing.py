@@ -21,9 +21,9 @@ TICK = datetime(NOW.year if NOW.month > 6 else NOW.year - 1, (NOW.month + 5) % 1
 
 
 @pytest.fixture(scope="module")
-def waiting(airflow: Airflow) -> str:
+def run_policies(airflow: Airflow) -> str:
     airflow.write(
-        "waiting",
+        "run_policies",
         f"""
         from datetime import timedelta
         from airflow_partitions import AtLeast, Within
@@ -52,15 +52,15 @@ def waiting(airflow: Airflow) -> str:
             PartitionByInterval("@monthly"), PartitionBySequence(["north", "south"], name="region")]))
         def monthly_stations(): ...
 
-        with DAG("waiting", schedule=None):
+        with DAG("run_policies", schedule=None):
             EmptyOperator(task_id="nothing")
         """,
     )
     airflow.wait(lambda: airflow.parsed("monthly_stations"), "the consumers")
-    return "waiting"
+    return "run_policies"
 
 
-def test_at_least_so_many_begin_once_and_all_once_more(airflow: Airflow, waiting: str) -> None:
+def test_at_least_so_many_begin_once_and_all_once_more(airflow: Airflow, run_policies: str) -> None:
     emit(airflow, "readings", *LONG_AGO[:20])
     airflow.wait_finished("early", 1)
     emit(airflow, "readings", *LONG_AGO[20:23])
@@ -73,27 +73,27 @@ def test_at_least_so_many_begin_once_and_all_once_more(airflow: Airflow, waiting
     assert airflow.keys("early") == ["2013-03-01", "2013-03-01"]
 
 
-def test_a_changed_upstream_makes_again_what_is_meant_to_be(airflow: Airflow, waiting: str) -> None:
+def test_a_changed_upstream_makes_again_what_is_meant_to_be(airflow: Airflow, run_policies: str) -> None:
     emit(airflow, "readings", *LONG_AGO[3:7])
     airflow.wait_finished("early", 3)
     airflow.wait_finished("when_settled", 2)
     assert airflow.keys("when_settled") == ["2013-03-01", "2013-03-01"]
     assert airflow.keys("never_again") == ["2013-03-01"]
     assert airflow.keys("while_young") == ["2013-03-01"]
-    left = airflow.sql("select target_dag_id from asset_partition_dag_run where created_dag_run_id is null")
-    assert not {"never_again", "while_young"} & {dag_id for (dag_id,) in left}
+    pending = airflow.sql("select target_dag_id from asset_partition_dag_run where created_dag_run_id is null")
+    assert not {"never_again", "while_young"} & {dag_id for (dag_id,) in pending}
 
 
 def test_a6_intervals_only_the_consumer_has_are_those_the_tick_of_its_producer_makes_due(
-    airflow: Airflow, waiting: str
+    airflow: Airflow, run_policies: str
 ) -> None:
     assert airflow.trigger("stations", "south").status_code == 200
-    made = {key for key, _, _ in airflow.wait_finished("monthly_stations", 12)}
+    keys = {key for key, _, _ in airflow.wait_finished("monthly_stations", 12)}
     months = PartitionByInterval("@monthly").keys(TICK.replace(year=TICK.year - 1), TICK)
-    assert made == {f"{month}|south" for month in months}
+    assert keys == {f"{month}|south" for month in months}
 
 
-def test_an_upstream_of_another_file_may_be_named_alone(airflow: Airflow, waiting: str) -> None:
+def test_an_upstream_of_another_file_may_be_named_alone(airflow: Airflow, run_policies: str) -> None:
     airflow.write(
         "elsewhere",
         """
@@ -105,7 +105,7 @@ def test_an_upstream_of_another_file_may_be_named_alone(airflow: Airflow, waitin
     assert airflow.wait_finished("elsewhere", 1)[0][:2] == ("2013-03-01", "success")
 
 
-def test_a_bare_mention_of_an_asset_takes_nothing_from_its_consumers(airflow: Airflow, waiting: str) -> None:
+def test_a_bare_mention_of_an_asset_takes_nothing_from_its_consumers(airflow: Airflow, run_policies: str) -> None:
     airflow.write(
         "mention",
         """

@@ -70,7 +70,7 @@ def by_hand(airflow: Airflow) -> str:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         (None, "needs a partition_key"),
         ("2013-02-08", "2 joined by '|'"),
@@ -82,11 +82,11 @@ def by_hand(airflow: Airflow) -> str:
     ],
 )
 def test_a16_a_manual_run_names_a_valid_closed_partition_or_is_refused(
-    airflow: Airflow, by_hand: str, key: str | None, said: str
+    airflow: Airflow, by_hand: str, key: str | None, message: str
 ) -> None:
     answer = airflow.trigger(by_hand, key)
     assert answer.status_code == 400
-    assert said in answer.json()["detail"]
+    assert message in answer.json()["detail"]
     assert airflow.runs(by_hand) == []
 
 

@@ -92,9 +92,9 @@ def test_a5_a_sequence_makes_one_run_per_segment_and_survives_a_changed_definiti
     # read that, it goes on with the old one.
     airflow.wait(lambda: "e" in airflow.keys("segments"), "the new sequence")
     airflow.parse_again("segments")
-    made = Counter(airflow.keys("segments"))
-    assert {key: count for key, count in made.items() if key != "d"} == {"a": 1, "b": 1, "c": 1, "e": 1}
-    assert made["d"] <= 1
+    counts = Counter(airflow.keys("segments"))
+    assert {key: count for key, count in counts.items() if key != "d"} == {"a": 1, "b": 1, "c": 1, "e": 1}
+    assert counts["d"] <= 1
 
 
 def test_refresh_makes_the_intervals_before_again(airflow: Airflow) -> None:

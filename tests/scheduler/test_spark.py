@@ -91,7 +91,7 @@ def test_a13_a_spark_asset_reads_just_the_upstream_partitions_it_waited_for(
     command(airflow, "upkeep")
     (record,) = ledger(airflow, "days")
     assert (record["key"], record["extra"]) == ("2013-11-03", counts)
-    assert [made["extra"]["rows"] for made in ledger(airflow, "halves")] == [1, 1, 1]
+    assert [half["extra"]["rows"] for half in ledger(airflow, "halves")] == [1, 1, 1]
 
 
 def read(partitions: int, files: list[Path], rows: int) -> dict[str, int]:
@@ -163,10 +163,10 @@ def test_k6_tasks_of_a_run_read_what_the_first_one_read_until_all_are_done(airfl
         return {name: pq.read_table(file, partitioning=None)["read"][0].as_py() for name, file in files.items() if file}
 
     def clear(**more: bool) -> None:
-        done = len(airflow.events("frozen_second"))
+        count = len(airflow.events("frozen_second"))
         body = {"dag_run_id": airflow.runs("frozen")[0][2], "dry_run": False, "reset_dag_runs": True, **more}
         airflow.api.post("dags/frozen/clearTaskInstances", body)
-        airflow.wait(lambda: len(airflow.events("frozen_second")) > done, "the second task")
+        airflow.wait(lambda: len(airflow.events("frozen_second")) > count, "the second task")
         airflow.wait(lambda: airflow.keys("frozen") and airflow.runs("frozen")[0][1] == "success", "the run")
 
     assert airflow.trigger("frozen", "2013-01-07").status_code == 200

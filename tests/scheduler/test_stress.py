@@ -118,9 +118,9 @@ def test_a_storm_of_24_hours_made_again_makes_their_day_again_once(airflow: Airf
     airflow.wait_finished("storm_days", 2)
     settle()
     assert airflow.keys("storm_days") == [day, day]
-    ((began,),) = airflow.sql("select max(start_date) from dag_run where dag_id = 'storm_days'")
-    ((ended,),) = airflow.sql("select max(end_date) from task_instance where dag_id = 'storm_hours'")
-    assert began > ended
+    ((day_start,),) = airflow.sql("select max(start_date) from dag_run where dag_id = 'storm_days'")
+    ((storm_end,),) = airflow.sql("select max(end_date) from task_instance where dag_id = 'storm_hours'")
+    assert day_start > storm_end
 
 
 def test_a_pause_in_the_middle_of_a_day_is_caught_up(airflow: Airflow, storm: str) -> None:
@@ -218,13 +218,11 @@ def test_an_upstream_run_that_is_queued_in_a_paused_dag_holds_nothing_up(airflow
 
 
 def test_windows_that_can_never_complete_do_not_keep_the_others(airflow: Airflow, storm: str) -> None:
-    waiting = (
-        "select count(*) from asset_partition_dag_run where target_dag_id = 'never' and created_dag_run_id is null"
-    )
+    query = "select count(*) from asset_partition_dag_run where target_dag_id = 'never' and created_dag_run_id is null"
     emit(airflow, "storm_years", "2016-01-01", "2017-01-01")
-    assert airflow.sql(waiting)[0][0] >= 600  # a loop of the scheduler looks at the oldest 500 of them
-    with service(airflow) as said:
-        airflow.wait(said, "the first round")
+    assert airflow.sql(query)[0][0] >= 600  # a loop of the scheduler looks at the oldest 500 of them
+    with service(airflow) as reports:
+        airflow.wait(reports, "the first round")
         day = "2015-03-04"
         emit(airflow, "storm_hours", *hours(day))
         complete = time.monotonic()

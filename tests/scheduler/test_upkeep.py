@@ -31,12 +31,12 @@ def environment(airflow: Airflow) -> dict[str, str]:
 
 def command(airflow: Airflow, *words: str) -> Any:
     """What ``airflow asset-partitions`` prints as JSON."""
-    done = subprocess.run(
+    process = subprocess.run(
         [AIRFLOW, "asset-partitions", *words, "--output", "json"],
         env=environment(airflow), capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 @contextmanager
@@ -75,9 +75,9 @@ def purge(airflow: Airflow) -> None:
 
 
 @pytest.fixture(scope="module")
-def tended(airflow: Airflow) -> str:
+def meter_consumer(airflow: Airflow) -> str:
     airflow.write(
-        "tended",
+        "meter_consumer",
         """
         HOURS, DAYS = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
 
@@ -87,19 +87,19 @@ def tended(airflow: Airflow) -> str:
         @asset(schedule=meters, partition=DAYS)
         def meter_days(): ...
 
-        with DAG("tended", schedule=None):
+        with DAG("meter_consumer", schedule=None):
             EmptyOperator(task_id="nothing")
         """,
     )
     airflow.wait(lambda: airflow.parsed("meter_days"), "the consumer")
-    return "tended"
+    return "meter_consumer"
 
 
-def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, tended: str) -> None:
+def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, meter_consumer: str) -> None:
     emit(airflow, "meters", *HOURS[:23], "nonsense")
-    done = command(airflow, "upkeep")
-    assert done["working"]
-    assert any("'nonsense'" in problem and "meters" in problem for problem in done["problems"])
+    report = command(airflow, "upkeep")
+    assert report["working"]
+    assert any("'nonsense'" in problem and "meters" in problem for problem in report["problems"])
     assert [record["key"] for record in ledger(airflow, "meters")] == HOURS[:23]
     assert command(airflow, "upkeep")["records"] == 0
     purge(airflow)
@@ -108,33 +108,33 @@ def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, tended
     assert airflow.wait_finished("meter_days", 1)[0][:2] == ("2014-03-01", "success")
 
 
-def test_a_wiped_ledger_is_made_again(airflow: Airflow, tended: str) -> None:
+def test_a_wiped_ledger_is_made_again(airflow: Airflow, meter_consumer: str) -> None:
     (asset,) = airflow.sql("select id from asset where name = 'meters'")
     command(airflow, "upkeep")
     before = [record["key"] for record in ledger(airflow, "meters")]
     response = airflow.api.ask("DELETE", f"assets/{asset[0]}/state-store")
     assert response.status_code in (200, 204), response.text
     assert ledger(airflow, "meters") == []
-    (found,) = command(airflow, "reconcile", "meters")
-    assert found["asset"] == "meters"
-    assert found["written"] == len(ledger(airflow, "meters")) == 1
+    (report,) = command(airflow, "reconcile", "meters")
+    assert report["asset"] == "meters"
+    assert report["written"] == len(ledger(airflow, "meters")) == 1
     assert before[-1] == ledger(airflow, "meters")[0]["key"]
 
 
-def test_what_came_during_a_pause_is_caught_up(airflow: Airflow, tended: str) -> None:
+def test_what_came_during_a_pause_is_caught_up(airflow: Airflow, meter_consumer: str) -> None:
     command(airflow, "upkeep")  # from now on it knows the consumer
-    with service(airflow) as said:
+    with service(airflow) as reports:
         airflow.wait(lambda: jobs(airflow, "running"), "the service")
         airflow.api.patch("dags/meter_days", {"is_paused": True})
         emit(airflow, "meters", *HOURS[24:])
         airflow.api.patch("dags/meter_days", {"is_paused": False})
         airflow.wait(lambda: "2014-03-02" in airflow.keys("meter_days"), "the day after the pause")
-        airflow.wait(lambda: sum(line.get("caught_up", 0) for line in said()) == 1, "it is told")
+        airflow.wait(lambda: sum(line.get("caught_up", 0) for line in reports()) == 1, "it is told")
     airflow.wait_finished("meter_days", 2)
     assert airflow.keys("meter_days").count("2014-03-02") == 1
 
 
-def test_er2_a_pause_before_upkeep_ever_ran_is_caught_up(airflow: Airflow, tended: str) -> None:
+def test_er2_a_pause_before_upkeep_ever_ran_is_caught_up(airflow: Airflow, meter_consumer: str) -> None:
     airflow.write(
         "dials",
         """
@@ -161,7 +161,7 @@ def test_er2_a_pause_before_upkeep_ever_ran_is_caught_up(airflow: Airflow, tende
     assert sorted(airflow.keys("dial_pairs")) == ["2014-03-01T00:00Z", "2014-03-01T00:00Z", "2014-03-01T02:00Z"]
 
 
-def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: Airflow, tended: str) -> None:
+def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: Airflow, meter_consumer: str) -> None:
     for definition in ('PartitionByInterval("@daily")', 'PartitionByInterval("0 12 * * *")'):
         airflow.write(
             "newcomer",
@@ -176,7 +176,7 @@ def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: A
     assert airflow.keys("newcomer") == []
 
 
-def test_one_works_the_others_stand_by_and_take_over(airflow: Airflow, tended: str) -> None:
+def test_one_works_the_others_stand_by_and_take_over(airflow: Airflow, meter_consumer: str) -> None:
     with service(airflow) as first:
         airflow.wait(lambda: jobs(airflow, "running"), "the first")
         with service(airflow) as second:
@@ -190,26 +190,26 @@ def test_one_works_the_others_stand_by_and_take_over(airflow: Airflow, tended: s
     assert jobs(airflow, "running") == []
 
 
-def test_rows_that_have_nothing_to_do_are_taken_away(airflow: Airflow, tended: str) -> None:
+def test_rows_that_have_nothing_to_do_are_taken_away(airflow: Airflow, meter_consumer: str) -> None:
     lonely = [f"20{year}-01-01T00:00Z" for year in range(20, 26)]
     emit(airflow, "meters", *lonely)
 
-    def waiting() -> set[str]:
+    def pending_keys() -> set[str]:
         rows = airflow.sql(
             "select partition_key from asset_partition_dag_run where target_dag_id = 'meter_days'"
             " and created_dag_run_id is null"
         )
         return {key for (key,) in rows}
 
-    assert {key[:10] for key in lonely} <= waiting()
+    assert {key[:10] for key in lonely} <= pending_keys()
     command(airflow, "upkeep")
-    assert {key[:10] for key in lonely} <= waiting()
+    assert {key[:10] for key in lonely} <= pending_keys()
 
 
 @pytest.fixture(scope="module")
-def asking(airflow: Airflow, tended: str) -> str:
+def gauge_consumers(airflow: Airflow, meter_consumer: str) -> str:
     airflow.write(
-        "asking",
+        "gauge_consumers",
         """
         import json
         from airflow_partitions import KeyFormat, Lookback, Selection, materialised
@@ -229,13 +229,13 @@ def asking(airflow: Airflow, tended: str) -> str:
             except Exception as error:
                 return f"{type(error).__name__}: {error}"
 
-        with DAG("asking", schedule=None):
+        with DAG("gauge_consumers", schedule=None):
 
             @task(inlets=[Asset("plain")])
             def ask(run_id=None):
                 some = [str(hour) for hour in HOURS.keys("2014-03-01", "2014-03-03")][22:26]
                 day = Selection.of(HOURS, *list(HOURS.keys("2014-03-01", "2014-03-02")))
-                told = {
+                answers = {
                     "all": answer(gauges), "by name": answer("gauges"), "bare": answer(Asset("gauges")),
                     "by reference": answer(Asset.ref(name="gauges")),
                     "keys": answer(gauges, some), "day": answer(gauges, day),
@@ -243,7 +243,7 @@ def asking(airflow: Airflow, tended: str) -> str:
                     "other": answer(gauges, Selection.of(DAYS, "2014-03-01")), "malformed": answer(gauges, ["x"]),
                     "unknown": answer("gouges"), "unsaid": answer("plain"),
                 }
-                (OUT / f"asking-{run_id}.json").write_text(json.dumps(told))
+                (OUT / f"answers-{run_id}.json").write_text(json.dumps(answers))
 
             ask()
 
@@ -252,9 +252,9 @@ def asking(airflow: Airflow, tended: str) -> str:
         @asset(schedule=Asset("gas"), upstreams=GAS, partition=DAYS)
         def gas_days(self, partition):
             hours = Selection.between(HOURS, partition.start, partition.end)
-            told = [len(materialised(asked, hours)) for asked in ("gas", Asset("gas"))]
-            told += [partition.upstream("gas") == hours, partition.upstream_at_start("gas") == hours]
-            (OUT / "gas_days.json").write_text(json.dumps(told))
+            answers = [len(materialised(asset, hours)) for asset in ("gas", Asset("gas"))]
+            answers += [partition.upstream("gas") == hours, partition.upstream_at_start("gas") == hours]
+            (OUT / "gas_days.json").write_text(json.dumps(answers))
 
         @asset(schedule=Asset.ref(name="gauges"), partition=DAYS)
         def gauge_days(partition):
@@ -269,16 +269,16 @@ def asking(airflow: Airflow, tended: str) -> str:
         """,
     )
     airflow.wait(lambda: airflow.parsed("gas_days"), "the consumer")
-    return "asking"
+    return "gauge_consumers"
 
 
 def ask(airflow: Airflow) -> Any:
     """What a task is told of materialised partitions."""
-    before = len(airflow.runs("asking"))
-    assert airflow.trigger("asking", None).status_code == 200
-    _, state, run_id = airflow.wait_finished("asking", before + 1)[-1]
+    before = len(airflow.runs("gauge_consumers"))
+    assert airflow.trigger("gauge_consumers", None).status_code == 200
+    _, state, run_id = airflow.wait_finished("gauge_consumers", before + 1)[-1]
     assert state == "success"
-    return json.loads((airflow.out / f"asking-{run_id}.json").read_text())
+    return json.loads((airflow.out / f"answers-{run_id}.json").read_text())
 
 
 def last_of(airflow: Airflow, asset: str) -> dict[str, datetime]:
@@ -291,52 +291,51 @@ def last_of(airflow: Airflow, asset: str) -> dict[str, datetime]:
     return {key: datetime.fromisoformat(at).replace(tzinfo=UTC) for key, at in rows}
 
 
-def times(told: dict[str, str]) -> dict[str, datetime]:
-    return {text: datetime.fromisoformat(at) for text, at in told.items()}
+def times(texts: dict[str, str]) -> dict[str, datetime]:
+    return {text: datetime.fromisoformat(at) for text, at in texts.items()}
 
 
-def test_a_task_is_told_what_is_materialised_without_upkeep_and_with_it(airflow: Airflow, asking: str) -> None:
+def test_a_task_is_told_what_is_materialised_without_upkeep_and_with_it(airflow: Airflow, gauge_consumers: str) -> None:
     emit(airflow, "gauges", *HOURS[:24], HOURS[30], "nonsense", HOURS[3])
     emit(airflow, "parts", r"2014-03-01|a\|b", "2014-03-01|c")
-    made = last_of(airflow, "gauges")
-    del made["nonsense"]
+    expected = last_of(airflow, "gauges")
+    del expected["nonsense"]
     for upkeep in (False, True):
         if upkeep:
             command(airflow, "upkeep")
-        told = ask(airflow)
-        assert (
-            times(told["all"]) == times(told["by name"]) == times(told["by reference"]) == times(told["bare"]) == made
-        )
-        assert sorted(told["keys"]) == HOURS[22:24]
-        assert sorted(told["day"]) == HOURS[:24]
-        assert list(told["parts"]) == [r"2014-03-01|a\|b"]
-        assert "'@hourly'" in told["other"]
-        assert "'@daily'" in told["other"]
-        assert told["malformed"].startswith("InvalidKeyError: 'x' is not a partition")
-        assert told["unknown"].startswith("InvalidDefinitionError: there is no asset 'gouges'")
-        assert told["unsaid"].startswith("InvalidDefinitionError: nobody says what partitions asset 'plain' has")
+        answers = ask(airflow)
+        for question in ("all", "by name", "by reference", "bare"):
+            assert times(answers[question]) == expected, question
+        assert sorted(answers["keys"]) == HOURS[22:24]
+        assert sorted(answers["day"]) == HOURS[:24]
+        assert list(answers["parts"]) == [r"2014-03-01|a\|b"]
+        assert "'@hourly'" in answers["other"]
+        assert "'@daily'" in answers["other"]
+        assert answers["malformed"].startswith("InvalidKeyError: 'x' is not a partition")
+        assert answers["unknown"].startswith("InvalidDefinitionError: there is no asset 'gouges'")
+        assert answers["unsaid"].startswith("InvalidDefinitionError: nobody says what partitions asset 'plain' has")
 
 
-def test_a_task_is_told_of_what_was_purged(airflow: Airflow, asking: str) -> None:
-    made = last_of(airflow, "gauges")
-    del made["nonsense"]
+def test_a_task_is_told_of_what_was_purged(airflow: Airflow, gauge_consumers: str) -> None:
+    expected = last_of(airflow, "gauges")
+    del expected["nonsense"]
     command(airflow, "upkeep")
     purge(airflow)
-    assert times(ask(airflow)["all"]) == made
+    assert times(ask(airflow)["all"]) == expected
     emit(airflow, "gauges", HOURS[0], HOURS[40])
-    told = ask(airflow)
-    assert times(told["all"]) == made | last_of(airflow, "gauges")
-    assert sorted(told["day"]) == HOURS[:24]
+    answers = ask(airflow)
+    assert times(answers["all"]) == expected | last_of(airflow, "gauges")
+    assert sorted(answers["day"]) == HOURS[:24]
 
 
-def test_a_task_is_told_of_keys_that_somebody_else_writes(airflow: Airflow, asking: str) -> None:
+def test_a_task_is_told_of_keys_that_somebody_else_writes(airflow: Airflow, gauge_consumers: str) -> None:
     emit(airflow, "gas", *(key.replace("Z", ":00") for key in HOURS[:24]))
     airflow.wait_finished("gas_days", 1)
     assert json.loads((airflow.out / "gas_days.json").read_text()) == [24, 24, True, True]
 
 
 def test_a10_a_task_is_told_what_its_partition_needs_and_what_was_there_when_its_run_began(
-    airflow: Airflow, asking: str
+    airflow: Airflow, gauge_consumers: str
 ) -> None:
     assert airflow.trigger("gauge_days", "2014-03-02").status_code == 200
     airflow.wait((airflow.out / "gauge_days began").exists, "the task")
@@ -348,13 +347,13 @@ def test_a10_a_task_is_told_what_its_partition_needs_and_what_was_there_when_its
     assert there == [HOURS[30], HOURS[40]]  # the first one's event was purged long ago
 
 
-def test_the_ledger_is_shown(airflow: Airflow, asking: str) -> None:
+def test_the_ledger_is_shown(airflow: Airflow, gauge_consumers: str) -> None:
     command(airflow, "upkeep")
     shown = command(airflow, "records", "gauges", "--from", "2014-03-01T20:00Z", "--until", "2014-03-03")
     assert [row["key"] for row in shown] == [*HOURS[20:24], HOURS[30], HOURS[31], HOURS[40]]
 
 
-def test_dags_of_several_files_that_wait_for_each_other_are_told(airflow: Airflow, tended: str) -> None:
+def test_dags_of_several_files_that_wait_for_each_other_are_told(airflow: Airflow, meter_consumer: str) -> None:
     source = """
         DAYS = PartitionByInterval("@daily")
 
@@ -364,12 +363,12 @@ def test_dags_of_several_files_that_wait_for_each_other_are_told(airflow: Airflo
     try:
         airflow.write("rise", source.format(name="rise", upstream="fall"))
         airflow.write("fall", source.format(name="fall", upstream="rise"), folder="other")
-        told = [
+        starts = [
             "fall waits for itself: fall waits for asset 'rise' of rise, which waits for asset 'fall' of fall;",
             "rise waits for itself: rise waits for asset 'fall' of fall, which waits for asset 'rise' of rise;",
         ]
         (problem,) = (text for text in command(airflow, "upkeep")["problems"] if "waits for itself" in text)
-        assert problem.startswith(tuple(told))
+        assert problem.startswith(tuple(starts))
         assert "take one of these assets out of the schedule" in problem
     finally:
         airflow.remove("rise")

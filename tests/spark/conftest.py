@@ -82,9 +82,9 @@ class Lake:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    made = Lake(tmp_path)
-    made.fill()
-    return made
+    own_lake = Lake(tmp_path)
+    own_lake.fill()
+    return own_lake
 
 
 @pytest.fixture

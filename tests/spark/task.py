@@ -46,9 +46,9 @@ def after(point: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """*function*, but *point* is reached after it."""
 
     def called(*arguments: Any, **named: Any) -> Any:
-        found = function(*arguments, **named)
+        result = function(*arguments, **named)
         blocking.reach(point)
-        return found
+        return result
 
     return called
 
@@ -102,11 +102,11 @@ def start(root: str, number: int, job: str, point: str) -> int:
 def main() -> None:
     """Serve."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        if "start" in asked:
-            answer = start(**asked["start"])
+        request = json.loads(line)
+        if "start" in request:
+            answer = start(**request["start"])
         else:
-            answer = os.waitstatus_to_exitcode(os.waitpid(asked["wait"], 0)[1])
+            answer = os.waitstatus_to_exitcode(os.waitpid(request["wait"], 0)[1])
         sys.__stdout__.write(f"{answer}\n")  # type: ignore[union-attr]
         sys.__stdout__.flush()  # type: ignore[union-attr]
 

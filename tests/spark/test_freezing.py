@@ -49,8 +49,8 @@ def write(files: Parquet, day: str, *numbers: int, mode: str = "overwrite") -> N
 
 
 def read(files: Parquet, day: str | None = None) -> list[int]:
-    found: list[int] = files.read(day, as_="arrow")["n"].to_pylist()
-    return found
+    numbers: list[int] = files.read(day, as_="arrow")["n"].to_pylist()
+    return numbers
 
 
 class Run:
@@ -58,14 +58,14 @@ class Run:
 
     def __init__(self) -> None:
         self.states: dict[str, str | None] = {"first": None, "second": None}
-        self.told: dict[str, str] = {}
+        self.xcoms: dict[str, str] = {}
         self.started = 1
 
     def task(self, name: str) -> tuple[Any, Freezing]:
         """The context of a task that begins, and how it takes part."""
         instance = SimpleNamespace(
-            xcom_pull=lambda task_ids, key: self.told.get(task_ids),
-            xcom_push=lambda key, value: self.told.update({name: value}),
+            xcom_pull=lambda task_ids, key: self.xcoms.get(task_ids),
+            xcom_push=lambda key, value: self.xcoms.update({name: value}),
             get_task_states=lambda dag_id, task_ids, run_ids: {"run": {each: self.states[each] for each in task_ids}},
         )
         dag_run = SimpleNamespace(dag_id="dag", run_id="run", start_date=f"start {self.started}")
@@ -83,14 +83,14 @@ def needed(numbers: Parquet, key: str = "2013-01-07") -> dict[str, Input]:
     return {"numbers": Input.needed_by(Partition(WEEK, f"{key}T00:00Z" if "T" in key else key), "numbers", numbers)}
 
 
-def seen(inputs: dict[str, Input]) -> int:
+def total_of(inputs: dict[str, Input]) -> int:
     return sum(read(inputs["numbers"].storage))
 
 
 def test_tasks_of_a_run_see_what_the_first_one_saw(numbers: Parquet) -> None:
     run = Run()
     context, first = run.task("first")
-    assert seen(first.freeze(needed(numbers))) == 7
+    assert total_of(first.freeze(needed(numbers))) == 7
     write(numbers, "2013-01-08", 10)
     write(numbers, "2013-01-08", 20)
     write(numbers, "2013-01-09", 5, mode="append")
@@ -98,29 +98,29 @@ def test_tasks_of_a_run_see_what_the_first_one_saw(numbers: Parquet) -> None:
     run.states["first"] = "success"
     context, second = run.task("second")
     inputs = second.freeze(needed(numbers))
-    assert seen(inputs) == 7
+    assert total_of(inputs) == 7
     assert sum(read(numbers)) == 31
     second.release(context, inputs)
     assert not list(Path(str(bookkeeping(Path(numbers.path))), PINS).iterdir())
     with pytest.raises(StorageError, match="was released"):
-        seen(inputs)
+        total_of(inputs)
 
 
 def test_what_is_tried_again_or_cleared_in_part_sees_the_same(numbers: Parquet) -> None:
     run = Run()
     _, first = run.task("first")
-    assert seen(first.freeze(needed(numbers))) == 7
+    assert total_of(first.freeze(needed(numbers))) == 7
     write(numbers, "2013-01-08", 10)
     _, again = run.task("first")
-    assert seen(again.freeze(needed(numbers))) == 7
+    assert total_of(again.freeze(needed(numbers))) == 7
     run.states |= {"first": "success", "second": "failed"}
     run.clear("second")
     _, second = run.task("second")
-    assert seen(second.freeze(needed(numbers))) == 7
+    assert total_of(second.freeze(needed(numbers))) == 7
     run.states["second"] = "success"
     run.clear("first")
     _, first = run.task("first")
-    assert seen(first.freeze(needed(numbers))) == 7
+    assert total_of(first.freeze(needed(numbers))) == 7
 
 
 def test_a_run_that_is_cleared_as_a_whole_lists_anew(numbers: Parquet) -> None:
@@ -132,7 +132,7 @@ def test_a_run_that_is_cleared_as_a_whole_lists_anew(numbers: Parquet) -> None:
     run.clear("first", "second")
     _, second = run.task("second")
     _, first = run.task("first")
-    assert seen(second.freeze(needed(numbers))) == seen(first.freeze(needed(numbers))) == 16
+    assert total_of(second.freeze(needed(numbers))) == total_of(first.freeze(needed(numbers))) == 16
 
 
 def test_what_is_not_there_yet_may_come(numbers: Parquet) -> None:
@@ -143,7 +143,7 @@ def test_what_is_not_there_yet_may_come(numbers: Parquet) -> None:
         first.freeze(needed(numbers))
     (Path(numbers.path) / "_away").rename(Path(numbers.path) / "day=2013-01-13")
     _, again = run.task("first")
-    assert seen(again.freeze(needed(numbers))) == 7
+    assert total_of(again.freeze(needed(numbers))) == 7
 
 
 def test_what_is_no_longer_kept_is_told(numbers: Parquet) -> None:
@@ -194,7 +194,7 @@ def test_listings_beside_the_data_of_others_are_refused(lake: Any, airflow: None
     from airflow_partitions.spark.shipping import Shipped
 
     asset = Asset("delays")
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "task_id": "delays",
         "asset": asset,
         "storage": lake.delays,
@@ -204,8 +204,8 @@ def test_listings_beside_the_data_of_others_are_refused(lake: Any, airflow: None
     with pytest.raises(
         InvalidDefinitionError, match="input 'flights' has ownership='read-only', nothing is written there"
     ):
-        SparkAssetOperator(**given, freeze=True)
-    assert SparkAssetOperator(**given, freeze="/lake/listings").freeze == "/lake/listings"
+        SparkAssetOperator(**arguments, freeze=True)
+    assert SparkAssetOperator(**arguments, freeze="/lake/listings").freeze == "/lake/listings"
 
 
 def total(numbers: Any) -> Any:
@@ -219,10 +219,10 @@ def test_a_job_reads_and_proves_what_was_listed(spark: SparkSession, numbers: Pa
     write(numbers, "2013-01-09", 5, mode="append")
     output = Parquet(str(lake.root / "totals")).of(WEEK)
     partition = Partition(WEEK, "2013-01-07")
-    asked = lake.handover(inputs=frozen, output=output, partition=partition, strict=True)
-    asked = attrs.evolve(asked, function=ship(total, inputs=["numbers"]))
-    with job(Handover.from_text(asked.to_text()), spark) as current:
+    handover = lake.handover(inputs=frozen, output=output, partition=partition, strict=True)
+    handover = attrs.evolve(handover, function=ship(total, inputs=["numbers"]))
+    with job(Handover.from_text(handover.to_text()), spark) as current:
         run(current)
         assert [tuple(row) for row in current.read("numbers").groupBy().sum("n").collect()] == [(7,)]
-    reads = Result.load(asked.staging, asked.attempt.name).reads["numbers"]
+    reads = Result.load(handover.staging, handover.attempt.name).reads["numbers"]
     assert (reads.selected, reads.partitions, reads.files, reads.rows) == (7, 7, 14, 14)

@@ -29,16 +29,16 @@ pytestmark = pytest.mark.spark
 
 def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | None = None) -> Result:
     """What Airflow, spark-submit and the driver do, in one process."""
-    asked = handover or lake.handover()
-    asked = attrs.evolve(asked, function=ship(function, inputs=asked.inputs))
-    with job(asked, spark) as current:
+    request = handover or lake.handover()
+    request = attrs.evolve(request, function=ship(function, inputs=request.inputs))
+    with job(request, spark) as current:
         run(current)
-    result = Result.load(asked.staging, asked.attempt.name)
+    result = Result.load(request.staging, request.attempt.name)
     publish(
-        asked.output,
-        asked.partition.wrapped,
-        asked.attempt,
-        asked.staging,
+        request.output,
+        request.partition.wrapped,
+        request.attempt,
+        request.staging,
         result.written,
     )
     return result
@@ -287,15 +287,15 @@ def test_starting_over_has_an_end(spark: SparkSession, lake: Any) -> None:
 
 
 def test_an_own_program(spark: SparkSession, lake: Any) -> None:
-    asked = lake.handover()
-    with job(asked, spark) as j:
+    handover = lake.handover()
+    with job(handover, spark) as j:
         assert set(j.inputs) == {"flights"}
         assert j.partition["airport"] == "EWR"
         j.write(j.read("flights").select("delay"))
-    result = Result.load(asked.staging, asked.attempt.name)
+    result = Result.load(handover.staging, handover.attempt.name)
     assert result.written.rows == 48
-    result.written.check(asked.staging.data)
-    assert readable_files(asked.staging.data)
+    result.written.check(handover.staging.data)
+    assert readable_files(handover.staging.data)
 
 
 def test_an_own_program_that_writes_nothing_or_twice(spark: SparkSession, lake: Any) -> None:
@@ -320,11 +320,11 @@ def test_a_broken_result_is_refused(lake: Any, text: str) -> None:
 
 
 def test_a_result_of_another_try_is_refused(spark: SparkSession, lake: Any) -> None:
-    asked = lake.handover()
-    with job(asked, spark) as j:
+    handover = lake.handover()
+    with job(handover, spark) as j:
         j.write(j.read("flights"))
     with pytest.raises(ResultError, match="is that of try"):
-        Result.load(asked.staging, "another")
+        Result.load(handover.staging, "another")
 
 
 def uses_udf(flights: Any, partition: Any) -> Any:

@@ -108,8 +108,8 @@ class Try:
 
     @property
     def staging(self) -> Staging | None:
-        found = [folder for folder in (self.root / "_delays" / "staging").glob("*") if f"-{KILLED}-" in folder.name]
-        return Staging(found[0]) if found else None
+        folders = [folder for folder in (self.root / "_delays" / "staging").glob("*") if f"-{KILLED}-" in folder.name]
+        return Staging(folders[0]) if folders else None
 
     def end(self) -> None:
         for pid in self.pids.values():
@@ -155,55 +155,55 @@ def tries(lake: Any) -> list[int]:
 
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tasks]:
-    made = Tasks(tmp_path_factory.getbasetemp() / "airflow")
-    yield made
-    made.end()
+    processes = Tasks(tmp_path_factory.getbasetemp() / "airflow")
+    yield processes
+    processes.end()
 
 
 @pytest.fixture
 def kill(tasks: Tasks, lake: Any, tmp_path: Path) -> Iterator[Callable[..., list[Try]]]:
     """Starts a try for each point, kills one of its processes there, and runs it again."""
     readers: list[Reader] = []
-    begun: list[Try] = []
+    attempts: list[Try] = []
 
     def run(victim: str, points: dict[str, str]) -> list[Try]:
-        lakes = {point: made(lake, tmp_path / point) for point in points}
+        lakes = {point: lake_of_try(lake, tmp_path / point) for point in points}
         reader = Reader(list(lakes.values()))
         readers.append(reader)
         reader.start()
         for point, job in points.items():
-            begun.append(Try(lakes[point], job, point, tasks.start(lakes[point].root, KILLED, job, point)))
-        for one in begun:
+            attempts.append(Try(lakes[point], job, point, tasks.start(lakes[point].root, KILLED, job, point)))
+        for one in attempts:
             reached = one.root / "reached"
-            wait(f"{one.point}: {said(one.lake, KILLED)}", lambda reached=reached: reached.exists())  # type: ignore[misc]
-            assert alive(one.pids[victim]), said(one.lake, KILLED)
+            wait(f"{one.point}: {log_text(one.lake, KILLED)}", lambda reached=reached: reached.exists())  # type: ignore[misc]
+            assert alive(one.pids[victim]), log_text(one.lake, KILLED)
             os.kill(one.pids[victim], signal.SIGKILL)
-        for one in begun:
-            assert (tasks.wait(one.task) == -signal.SIGKILL) == (victim == "task"), said(one.lake, KILLED)
-            done = one.point in ("exchanged", "published")
-            assert tries(one.lake) == [KILLED if done else OLD] * 2, one.point
-        again = [tasks.start(one.root, NEW, "stub") for one in begun]
-        for one, task in zip(begun, again, strict=True):
-            assert tasks.wait(task) == 0, said(one.lake, NEW)
+        for one in attempts:
+            assert (tasks.wait(one.task) == -signal.SIGKILL) == (victim == "task"), log_text(one.lake, KILLED)
+            is_published = one.point in ("exchanged", "published")
+            assert tries(one.lake) == [KILLED if is_published else OLD] * 2, one.point
+        again = [tasks.start(one.root, NEW, "stub") for one in attempts]
+        for one, task in zip(attempts, again, strict=True):
+            assert tasks.wait(task) == 0, log_text(one.lake, NEW)
             (one.root / "go").touch()
-        for one in begun:
+        for one in attempts:
             wait(f"nothing of {one.point} runs", lambda one=one: not any(map(alive, one.pids.values())))  # type: ignore[misc]
             assert tries(one.lake) == [NEW] * 2, one.point
         reader.stop.set()
         reader.join()
         assert reader.looks > 0
         assert not reader.wrong
-        return begun
+        return attempts
 
     yield run
     for reader in readers:
         reader.stop.set()
         reader.join()
-    for one in begun:
+    for one in attempts:
         one.end()
 
 
-def made(lake: Any, root: Path) -> Any:
+def lake_of_try(lake: Any, root: Path) -> Any:
     """A lake of its own below *root*, where an earlier try has published, and a stub of spark-submit."""
     root.mkdir()
     (root / "flights").symlink_to(lake.root / "flights")
@@ -220,7 +220,7 @@ def made(lake: Any, root: Path) -> Any:
     return own
 
 
-def said(lake: Any, number: int) -> str:
+def log_text(lake: Any, number: int) -> str:
     log = lake.root / f"{number}.log"
     return f"{lake.root.name}: {log.read_text()[-3000:] if log.exists() else 'nothing'}"
 

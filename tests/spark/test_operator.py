@@ -83,9 +83,9 @@ class Cluster:
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-    made = Cluster()
-    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, *a, **k: made.submit(hook, *a, **k))  # noqa: PLW0108
-    return made
+    stub = Cluster()
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, *a, **k: stub.submit(hook, *a, **k))  # noqa: PLW0108
+    return stub
 
 
 def task(lake: Any, **changes: Any) -> Any:
@@ -186,20 +186,20 @@ def test_other_masters_choose_their_python(lake: Any, cluster: Cluster, monkeypa
 
 
 def test_a_large_handover_goes_as_a_file(lake: Any, cluster: Cluster) -> None:
-    sent = []
+    handovers = []
     cluster.job = lambda _: None
 
     def submit(hook: Any, application: str) -> None:
         command = hook._build_spark_submit_command(application)
         files = command[command.index("--files") + 1].split(",")
-        sent.append((files, Path(files[1]).read_text()))
-        handover = Handover.from_text(sent[0][1])
+        handovers.append((files, Path(files[1]).read_text()))
+        handover = Handover.from_text(handovers[0][1])
         cluster.succeed(handover)
 
     cluster.submit = submit  # type: ignore[method-assign]
     function = Shipped("f", "x" * 40_000, ("flights",))
     task(lake, function=function, files="mine.txt").execute(context(lake))
-    assert sent[0][0][0] == "mine.txt"
+    assert handovers[0][0][0] == "mine.txt"
     assert content(lake) == "1"
 
 

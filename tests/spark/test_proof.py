@@ -91,11 +91,11 @@ def test_what_a_new_plan_left_out(spark: SparkSession, flights: DataFrame) -> No
     none = flights.where("delay < -1").groupBy("origin").count()
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
-        found = counts(spark, flights.groupBy("origin").sum("delay").join(none, "origin").collect)
+        scans = counts(spark, flights.groupBy("origin").sum("delay").join(none, "origin").collect)
     finally:
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
     # How many rows the cancelled side had read by then is a matter of luck.
-    assert [one[:3] for one in found] == [DAY[:3], DAY[:3]]
+    assert [one[:3] for one in scans] == [DAY[:3], DAY[:3]]
 
 
 def test_reused_exchange(spark: SparkSession, flights: DataFrame) -> None:
@@ -108,8 +108,8 @@ def test_failed_queries_count(spark: SparkSession, flights: DataFrame) -> None:
         with pytest.raises(Exception, match="boom"):
             flights.selectExpr("raise_error('boom')").collect()
 
-    (found,) = counts(spark, action)
-    assert found[:3] == (24, 24, 24)
+    (scan,) = counts(spark, action)
+    assert scan[:3] == (24, 24, 24)
 
 
 def test_pruned_reads_count_what_is_left(spark: SparkSession, flights: DataFrame) -> None:
@@ -138,7 +138,7 @@ def test_data_source_v2_has_a_location(spark: SparkSession, lake: Any) -> None:
     assert lake.flights.path in "".join(scan.locations)
 
 
-def unseen(spark: SparkSession, action: Callable[[], Any]) -> tuple[list[tuple[int, int, int, int]], list[str]]:
+def reads_of(spark: SparkSession, action: Callable[[], Any]) -> tuple[list[tuple[int, int, int, int]], list[str]]:
     """What is counted of an *action*, and what is said to be left out."""
     with recording(spark) as proof:
         action()
@@ -149,10 +149,10 @@ def test_python_udfs_count_as_any_query(spark: SparkSession, flights: DataFrame,
     from pyspark.sql.functions import udf
 
     late = udf(lambda delay: delay > 2, "boolean")
-    assert unseen(spark, flights.where(late("delay")).select(late("delay")).collect) == ([DAY], [])
+    assert reads_of(spark, flights.where(late("delay")).select(late("delay")).collect) == ([DAY], [])
     flights.where(late("delay")).write.parquet(str(tmp_path / "out"))
     same = flights.mapInArrow(lambda batches: batches, flights.schema)
-    assert unseen(spark, same.toArrow) == ([DAY], [])
+    assert reads_of(spark, same.toArrow) == ([DAY], [])
 
 
 def test_checkpoints_are_read_once(spark: SparkSession, flights: DataFrame) -> None:
@@ -161,7 +161,7 @@ def test_checkpoints_are_read_once(spark: SparkSession, flights: DataFrame) -> N
         kept.count()
         kept.collect()
 
-    assert unseen(spark, action) == ([DAY], [])
+    assert reads_of(spark, action) == ([DAY], [])
 
 
 def test_the_same_frame_twice(spark: SparkSession, flights: DataFrame) -> None:
@@ -175,52 +175,52 @@ def test_the_same_frame_twice(spark: SparkSession, flights: DataFrame) -> None:
             spark.conf.set("spark.sql.adaptive.enabled", adaptive)
             for what, (frame, scans) in frames.items():
                 again = frame.select("*")  # planned for this setting
-                counted, told = unseen(spark, lambda frame=again: (frame.collect(), frame.collect()))  # type: ignore[misc]
-                assert (counted, told) == ([DAY] * scans, []), (what, adaptive)
+                counted, uncounted = reads_of(spark, lambda frame=again: (frame.collect(), frame.collect()))  # type: ignore[misc]
+                assert (counted, uncounted) == ([DAY] * scans, []), (what, adaptive)
     finally:
         spark.conf.unset("spark.sql.adaptive.enabled")
 
 
 def test_iterating_is_told(spark: SparkSession, flights: DataFrame) -> None:
-    counted, told = unseen(spark, lambda: list(flights.toLocalIterator()))
+    counted, uncounted = reads_of(spark, lambda: list(flights.toLocalIterator()))
     assert counted == []
-    assert told
-    assert all(one.partition(", ")[2].startswith("toLocalIterator at ") for one in told)
+    assert uncounted
+    assert all(one.partition(", ")[2].startswith("toLocalIterator at ") for one in uncounted)
 
 
 def test_actions_of_rdds_are_told(spark: SparkSession, lake: Any, flights: DataFrame) -> None:
-    counted, told = unseen(spark, flights.rdd.count)
+    counted, uncounted = reads_of(spark, flights.rdd.count)
     assert counted == []
-    assert len(told) == 1
-    assert re.fullmatch(r"job \d+, count at .*: 48 rows", told[0])
+    assert len(uncounted) == 1
+    assert re.fullmatch(r"job \d+, count at .*: 48 rows", uncounted[0])
     (lake.root / "note.txt").write_text("a\nb\n")
-    _, told = unseen(spark, spark.sparkContext.textFile(str(lake.root / "note.txt")).collect)
-    assert [one.rpartition(": ")[2] for one in told] == ["2 rows"]
-    assert unseen(spark, lambda: flights.foreach(lambda row: None))[1]
+    _, uncounted = reads_of(spark, spark.sparkContext.textFile(str(lake.root / "note.txt")).collect)
+    assert [one.rpartition(": ")[2] for one in uncounted] == ["2 rows"]
+    assert reads_of(spark, lambda: flights.foreach(lambda row: None))[1]
 
 
 def test_frames_of_rdds_are_told(spark: SparkSession, lake: Any, flights: DataFrame, tmp_path: Any) -> None:
     schema = "origin string, delay double, hour string"
     frame = spark.createDataFrame(flights.rdd.filter(lambda row: row.delay > 2), schema)
-    assert unseen(spark, lambda: frame.write.parquet(str(tmp_path / "out"))) == ([], ["FileScanRDD"])
+    assert reads_of(spark, lambda: frame.write.parquet(str(tmp_path / "out"))) == ([], ["FileScanRDD"])
     (lake.root / "note.txt").write_text("a\nb\n")
     lines = spark.sparkContext.textFile(str(lake.root / "note.txt")).map(lambda line: (line,))
-    counted, told = unseen(spark, lambda: flights.crossJoin(spark.createDataFrame(lines, "line string")).count())
+    counted, uncounted = reads_of(spark, lambda: flights.crossJoin(spark.createDataFrame(lines, "line string")).count())
     assert counted == [DAY]
-    assert told == [f"HadoopRDD {lake.root}/note.txt"]
+    assert uncounted == [f"HadoopRDD {lake.root}/note.txt"]
 
 
 def test_rdds_of_what_the_driver_has_are_no_reads(spark: SparkSession, flights: DataFrame) -> None:
     import pandas as pd
 
-    assert unseen(spark, spark.sparkContext.parallelize([1, 2]).count) == ([], [])
-    for made in (
+    assert reads_of(spark, spark.sparkContext.parallelize([1, 2]).count) == ([], [])
+    for frame in (
         spark.createDataFrame([(1,)], "n int"),
         spark.createDataFrame([], "n int"),
         spark.createDataFrame(pd.DataFrame({"n": [1]})),
         spark.range(5),
     ):
-        assert unseen(spark, made.crossJoin(flights).count)[1] == []
+        assert reads_of(spark, frame.crossJoin(flights).count)[1] == []
 
 
 def test_jobs_that_spark_has_forgotten_are_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,8 +261,8 @@ def test_scans_of_inputs_that_overlap_go_to_the_right_one() -> None:
     day, week = ["/lake/d1"], [f"/lake/d{number}" for number in range(1, 8)]
     places = {"week": dict(zip(week, week, strict=True)), "day": dict(zip(day, day, strict=True))}
 
-    def scan(read: list[str], given: list[str]) -> ObservedScan:
-        return ObservedScan(frozenset(read), len(read), len(read), 10, 2, frozenset(given))
+    def scan(paths: list[str], locations: list[str]) -> ObservedScan:
+        return ObservedScan(frozenset(paths), len(paths), len(paths), 10, 2, frozenset(locations))
 
     scans = [scan(week, week), scan(day, week), scan(day, day), scan(["/lake/d9"], ["/lake/d9"])]
     reads, others = attribute(scans, places)

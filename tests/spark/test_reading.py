@@ -141,9 +141,9 @@ def test_what_is_taken_to_fit_is_read_by_spark_and_arrow(
     files = Parquet(str(tmp_path), partition=DAYS, schema={"x": kind, "new": "int"})
     add(files, "2013-01-01", {"x": column})
     add(files, "2013-01-02", {"new": pa.array([7], pa.int32())})
-    wanted = [(value, None, "2013-01-01"), (None, 7, "2013-01-02")]
-    assert sorted(map(tuple, files.read(spark=spark).collect()), key=lambda row: row[2]) == wanted
-    assert sorted((tuple(row.values()) for row in files.read(as_="arrow").to_pylist()), key=lambda r: r[2]) == wanted
+    expected = [(value, None, "2013-01-01"), (None, 7, "2013-01-02")]
+    assert sorted(map(tuple, files.read(spark=spark).collect()), key=lambda row: row[2]) == expected
+    assert sorted((tuple(row.values()) for row in files.read(as_="arrow").to_pylist()), key=lambda r: r[2]) == expected
 
 
 def test_a_file_that_does_not_fit_is_named_before_a_job(spark: SparkSession, lake: Any) -> None:
@@ -175,30 +175,30 @@ def test_the_same_filter_as_a_column_of_spark(spark: SparkSession, lake: Any) ->
         "not (origin == 'EWR' or delay <= 2) and hour != '2013-01-01T05:00-0500'",
         "origin in () or delay == '2.0'",
     ):
-        made = prune(Filter.parse(text), lake.flights.layout, schema)
-        ours = lake.flights.read(made.where, spark=spark, full_scan=True)
-        assert sorted(map(tuple, ours.collect())) == sorted(map(tuple, whole.where(made.to_spark()).collect())), text
-        table = lake.flights.read(as_="arrow").filter(made.to_arrow())
-        assert sorted(tuple(row.values()) for row in table.to_pylist()) == sorted(map(tuple, ours.collect())), text
+        pruned = prune(Filter.parse(text), lake.flights.layout, schema)
+        rows = lake.flights.read(pruned.where, spark=spark, full_scan=True)
+        assert sorted(map(tuple, rows.collect())) == sorted(map(tuple, whole.where(pruned.to_spark()).collect())), text
+        table = lake.flights.read(as_="arrow").filter(pruned.to_arrow())
+        assert sorted(tuple(row.values()) for row in table.to_pylist()) == sorted(map(tuple, rows.collect())), text
 
 
-@pytest.mark.parametrize("made", [Parquet, Orc, Json, Csv])
-def test_other_formats(spark: SparkSession, tmp_path: Path, made: Any) -> None:
-    options = {"header": "true", "sep": ";"} if made is Csv else {}
-    files = made(str(tmp_path), partition=DAYS, schema={"carrier": "string", "n": "bigint"}, options=options)
+@pytest.mark.parametrize("kind", [Parquet, Orc, Json, Csv])
+def test_other_formats(spark: SparkSession, tmp_path: Path, kind: Any) -> None:
+    options = {"header": "true", "sep": ";"} if kind is Csv else {}
+    files = kind(str(tmp_path), partition=DAYS, schema={"carrier": "string", "n": "bigint"}, options=options)
     frame = spark.createDataFrame([("AA", 1), (None, None)], "carrier string, n bigint").coalesce(1)
     frame.write.format(files.format).options(**options).save(files.path_of(DAYS.parse("2013-01-05")))
-    wanted = {("AA", 1, "2013-01-05"), (None, None, "2013-01-05")}
-    assert set(map(tuple, files.read("2013-01-05", spark=spark).collect())) == wanted
-    assert {tuple(row.values()) for row in files.read("2013-01-05", "arrow").to_pylist()} == wanted
+    expected = {("AA", 1, "2013-01-05"), (None, None, "2013-01-05")}
+    assert set(map(tuple, files.read("2013-01-05", spark=spark).collect())) == expected
+    assert {tuple(row.values()) for row in files.read("2013-01-05", "arrow").to_pylist()} == expected
 
 
 def test_lines_of_text(spark: SparkSession, tmp_path: Path) -> None:
     files = Text(str(tmp_path), partition=DAYS, schema={"value": "string"})
     (tmp_path / "date=2013-01-05").mkdir()
     (tmp_path / "date=2013-01-05" / "a.txt").write_text("AA 1\nUA é\n")
-    found = files.read(field("date") >= "2013-01-02", spark=spark)
-    assert sorted(map(tuple, found.collect())) == [("AA 1", "2013-01-05"), ("UA é", "2013-01-05")]
+    rows = files.read(field("date") >= "2013-01-02", spark=spark)
+    assert sorted(map(tuple, rows.collect())) == [("AA 1", "2013-01-05"), ("UA é", "2013-01-05")]
 
 
 def test_a_frozen_dataset_reads_the_files_of_its_listing(spark: SparkSession, tmp_path: Path) -> None:
@@ -223,9 +223,9 @@ def test_files_that_lie_elsewhere(spark: SparkSession, tmp_path: Path) -> None:
         pq.write_table(pa.table({"n": [2]}), commit.stage("2013-01-02") / "0.parquet")
         commit.put("2013-01-02")
         commit.add("2013-01-01", str(tmp_path))
-    wanted = [(1, "2013-01-01"), (2, "2013-01-02")]
-    assert sorted(map(tuple, files.read(spark=spark).collect())) == wanted
-    assert sorted(tuple(row.values()) for row in files.read(as_="arrow").to_pylist()) == wanted
+    expected = [(1, "2013-01-01"), (2, "2013-01-02")]
+    assert sorted(map(tuple, files.read(spark=spark).collect())) == expected
+    assert sorted(tuple(row.values()) for row in files.read(as_="arrow").to_pylist()) == expected
     assert files.read(columns=["date", "n"], spark=spark).columns == ["date", "n"]
 
 

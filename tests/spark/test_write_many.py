@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> Parquet:
     return Parquet(str(tmp_path / "lake"), partition=AIRPORTS)
 
 
-def left(files: Parquet) -> list[str]:
+def file_names(files: Parquet) -> list[str]:
     root = Path(files.path)
     return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
 
@@ -41,7 +41,7 @@ def rows(spark: SparkSession, *airports: str | None) -> Any:
 def test_rows_of_no_partition(spark: SparkSession, files: Parquet, airport: str | None) -> None:
     with pytest.raises(ForeignRowsError, match=r"some rows belong to 'airport=.*expected rows of its partitions only"):
         write_many(rows(spark, "EWR", airport), files)
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 @pytest.mark.parametrize("value", ["x" * 300, "é" * 124, '"' * 83])
@@ -55,7 +55,7 @@ def test_es15_a_value_longer_than_the_name_of_a_folder_may_be(spark: SparkSessio
             f"some rows belong to 'airport={value[:60]}…', whose name has {size} bytes, so it can be no partition of"
             f" {files.path!r}; expected at most 255 bytes: use shorter values, or filter these rows"
         )
-        assert left(files) == []
+        assert file_names(files) == []
 
 
 def test_es15_a_value_just_as_long_as_the_name_of_a_folder_may_be(spark: SparkSession, tmp_path: Path) -> None:
@@ -78,12 +78,12 @@ def test_frames_that_can_not_be_written(spark: SparkSession, files: Parquet) -> 
         write_many(rows(spark, "EWR"), files, buckets=3)
     with pytest.raises(ResultError, match="there is no column 'x' to index"):
         write_many(rows(spark, "EWR"), files, index=["x"])
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 def test_no_rows_make_no_partition(spark: SparkSession, files: Parquet) -> None:
     assert write_many(rows(spark, "EWR").where("false"), files) == {}
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 def test_names_of_columns_are_those_of_the_layout(spark: SparkSession, files: Parquet) -> None:
@@ -98,7 +98,7 @@ def test_declared_columns_are_checked(spark: SparkSession, tmp_path: Path) -> No
     files = Parquet(str(tmp_path / "lake"), partition=AIRPORTS, schema={"n": "bigint"})
     with pytest.raises(SchemaError, match="'n' is int, not bigint"):
         write_many(rows(spark, "EWR"), files)
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 def test_a_number_that_is_no_key(spark: SparkSession, tmp_path: Path) -> None:
@@ -119,12 +119,12 @@ def test_es_times_are_found_by_their_index(spark: SparkSession, files: Parquet) 
         write_many(frame.repartition(8, "at"), files, shuffle=False, index=["at"])
     finally:
         spark.conf.set("spark.sql.session.timeZone", str(zone))
-    stored = files.get("EWR")
-    assert stored is not None
+    partition = files.get("EWR")
+    assert partition is not None
     at = datetime(2013, 11, 3, 5, 30, tzinfo=UTC)  # 01:30 in New York, for the first time
     microseconds = str(int(at.timestamp()) * 1_000_000)
-    (name,) = stored.metadata["index"]["at"][microseconds]
-    assert len(stored.files) > 1
+    (name,) = partition.metadata["index"]["at"][microseconds]
+    assert len(partition.files) > 1
     one = files.read((field("airport") == "EWR") & (field("at") == at), spark=spark)
     assert [Path(path).name for path in one.inputFiles()] == [name]
     assert one.count() == 1
