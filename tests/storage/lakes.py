@@ -22,7 +22,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-class Asked(NamedTuple):
+class FieldCases(NamedTuple):
     """What can be asked about one field.
 
     :ivar of: what a key has there.
@@ -41,13 +41,13 @@ class Lake(NamedTuple):
     definition: PartitionDefinition
     columns: Mapping[str, str | Column] | None
     keys: Sequence[Key]
-    fields: Mapping[str, Asked]
+    fields: Mapping[str, FieldCases]
 
 
 def part(key: Key, name: str) -> Any:
     """The part *name* of *key*: when it starts, or its value."""
-    found = key.wrapped[name] if isinstance(key, ProductKey) else key
-    return found.start.astimezone(UTC) if isinstance(found, Interval) else found.value
+    value = key.wrapped[name] if isinstance(key, ProductKey) else key
+    return value.start.astimezone(UTC) if isinstance(value, Interval) else value.value
 
 
 def _hours(columns: Mapping[str, str | Column] | None, fields: Mapping[str, str] = {}) -> Lake:
@@ -57,20 +57,22 @@ def _hours(columns: Mapping[str, str | Column] | None, fields: Mapping[str, str]
         *hours.keys("2013-03-10T01:00-05:00", "2013-03-10T04:00-04:00"),  # and forward
     ]
     halves = [key.start + timedelta(minutes=half) for key in keys for half in (0, 30)]
-    asked = Asked(
+    hour_cases = FieldCases(
         lambda key: part(key, "hour"),
         [(str(key), part(key, "hour")) for key in keys],
         [*((at, at) for at in halves), *((at.astimezone(UTC).isoformat(), at) for at in halves)],
     )
-    return Lake(hours, columns, keys, {"hour": asked, **{name: _texts(keys, text) for name, text in fields.items()}})
+    return Lake(
+        hours, columns, keys, {"hour": hour_cases, **{name: _texts(keys, text) for name, text in fields.items()}}
+    )
 
 
-def _texts(keys: Sequence[Key], form: str) -> Asked:
+def _texts(keys: Sequence[Key], form: str) -> FieldCases:
     def of(key: Key) -> str:
         assert isinstance(key, Interval)
         return key.start.strftime(form)
 
-    return Asked(of, [(of(key), of(key)) for key in keys])
+    return FieldCases(of, [(of(key), of(key)) for key in keys])
 
 
 def _product() -> Lake:
@@ -80,12 +82,12 @@ def _product() -> Lake:
     keys = list(definition.keys())[::2]
     noon = datetime(2013, 1, 1, 12, tzinfo=UTC)
     fields = {
-        "date": Asked(
+        "date": FieldCases(
             lambda key: part(key, "date"),
             [(f"2013-01-0{day}", datetime(2013, 1, day, tzinfo=UTC)) for day in (1, 2)],
             [(noon, noon), ("2013-01-03", datetime(2013, 1, 3, tzinfo=UTC))],
         ),
-        "kind": Asked(lambda key: part(key, "kind"), [(kind.value, kind.value) for kind in awkward.segments]),
+        "kind": FieldCases(lambda key: part(key, "kind"), [(kind.value, kind.value) for kind in awkward.segments]),
     }
     return Lake(definition, {"kind": "{kind}", "date": Column("%Y-%m-%d", "date")}, keys, fields)
 
@@ -93,8 +95,8 @@ def _product() -> Lake:
 def _runtime() -> Lake:
     shards = PartitionAtRuntime("shard")
     values = [-3, 0, 5, 12, 123]
-    asked = Asked(lambda key: part(key, "shard"), [(value, value) for value in values], [(7, 7), ("11", 11)])
-    return Lake(shards, None, [shards.key(value) for value in values], {"shard": asked})
+    shard_cases = FieldCases(lambda key: part(key, "shard"), [(value, value) for value in values], [(7, 7), ("11", 11)])
+    return Lake(shards, None, [shards.key(value) for value in values], {"shard": shard_cases})
 
 
 def _tuples() -> Lake:
@@ -106,8 +108,8 @@ def _tuples() -> Lake:
         return lambda key: part(key, "results")[number]
 
     fields = {
-        "league": Asked(at(0), [(value[0], value[0]) for value in values]),
-        "season": Asked(at(1), [(value[1], value[1]) for value in values], [(1983.5, 1983.5)]),
+        "league": FieldCases(at(0), [(value[0], value[0]) for value in values]),
+        "season": FieldCases(at(1), [(value[1], value[1]) for value in values], [(1983.5, 1983.5)]),
     }
     return Lake(results, columns, [results.key(value) for value in values], fields)
 
@@ -127,13 +129,13 @@ def _condition(lake: Lake) -> st.SearchStrategy[Question]:
         equal = st.tuples(st.sampled_from(["==", "!="]), st.sampled_from(exact))
         order = st.tuples(st.sampled_from(["<", "<=", ">", ">="]), st.sampled_from([*exact, *bounds]))
 
-        def compared(asked: tuple[str, tuple[Any, Any]]) -> Question:
-            sign, (given, value) = asked
-            return _OPERATORS[sign](field(name), given), lambda key: _OPERATORS[sign](of(key), value)
+        def compared(comparison: tuple[str, tuple[Any, Any]]) -> Question:
+            sign, (literal, value) = comparison
+            return _OPERATORS[sign](field(name), literal), lambda key: _OPERATORS[sign](of(key), value)
 
         def among(chosen: list[tuple[Any, Any]]) -> Question:
             values = [value for _, value in chosen]
-            return field(name).isin([given for given, _ in chosen]), lambda key: of(key) in values
+            return field(name).isin([literal for literal, _ in chosen]), lambda key: of(key) in values
 
         def between(ends: tuple[tuple[Any, Any], tuple[Any, Any]]) -> Question:
             (low, lowest), (high, end) = ends

@@ -28,7 +28,7 @@ from tests.storage.model import (
     Change,
     Changes,
     Columns,
-    Held,
+    Holding,
     Holdings,
     Part,
     Table,
@@ -52,7 +52,7 @@ SELDOM = st.sampled_from([False, False, False, True])
 class Writing(RuleBasedStateMachine):
     """Two tables of one kind.
 
-    :ivar theirs: files of others, that stay whatever happens.
+    :ivar foreign_files: files of others, that stay whatever happens.
     """
 
     #: Who may tell what the tables hold.
@@ -65,7 +65,7 @@ class Writing(RuleBasedStateMachine):
         self.tables: list[Table] = []
         self.frozen: list[tuple[Files, Holdings, bool]] = []
         self.tries: Counter[str] = Counter()
-        self.theirs: set[str] = set()
+        self.foreign_files: set[str] = set()
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
@@ -88,14 +88,14 @@ class Writing(RuleBasedStateMachine):
             for key in (
                 data.draw(st.sets(st.sampled_from(self.lake.keys), max_size=3)) if files.ownership != "owned" else ()
             ):
-                self.tables[-1].held[key] = self.given(Path(files.path_of(key)))
+                self.tables[-1].holdings[key] = self.foreign_partition(Path(files.path_of(key)))
 
-    def given(self, folder: Path) -> Held:
+    def foreign_partition(self, folder: Path) -> Holding:
         """A partition that others made in *folder*."""
         folder.mkdir(parents=True)
         parquet.write_table(frame([1, 2], SCHEMA), folder / "their own.parquet")
-        self.theirs.add(str(folder / "their own.parquet"))
-        return Held((Part(((1, "x1"), (2, "x2"))),), counted=False)
+        self.foreign_files.add(str(folder / "their own.parquet"))
+        return Holding((Part(((1, "x1"), (2, "x2"))),), counted=False)
 
     def draw_keys(self, data: st.DataObject, most: int = 3) -> list[Key]:
         return data.draw(st.lists(st.sampled_from(self.lake.keys), min_size=1, max_size=most, unique=True))
@@ -111,15 +111,15 @@ class Writing(RuleBasedStateMachine):
         frames: dict[str, Any] = {str(key): frame(change.parts[0], columns) for key, change in changes.items()}
         declared = table.files.schema is not None
         if data.draw(st.booleans()) and (declared or all(any(change.parts[0]) for change in changes.values())):
-            frames = {key: made.to_pandas() for key, made in frames.items()}  # which knows no type of nulls
-        known = table.files.schema or table.columns
-        columns = widened(columns, dict(known))
+            frames = {key: each.to_pandas() for key, each in frames.items()}  # which knows no type of nulls
+        schema = table.files.schema or table.columns
+        columns = widened(columns, dict(schema))
         self.tries[run] += 1
         attempt = Attempt("dag", run, self.tries[run]) if run else None
         user = {"note": note, mode: note}
         with failing(errors := table.errors(changes, columns, evolve=evolve, run=run)):
-            made = table.files.save(frames, mode=mode, attempt=attempt, evolve=evolve, user=user)
-            assert list(made) == list(frames)
+            metadata = table.files.save(frames, mode=mode, attempt=attempt, evolve=evolve, user=user)
+            assert list(metadata) == list(frames)
         if not errors:
             table.change(changes, columns, run=run, user=user)
 
@@ -141,25 +141,25 @@ class Writing(RuleBasedStateMachine):
         table = self.tables[which]
         with Commit(table.files) as commit:
             getattr(commit, op)()
-        table.change({key: Change(op) for key in list(table.held)}, {})
+        table.change({key: Change(op) for key in list(table.holdings)}, {})
 
     @rule(data=st.data(), which=WHICH, op=MODES, quick=MODES)
     def race(self, data: st.DataObject, which: int, op: str, quick: str) -> None:
         """A commit ends before another one that began earlier."""
         table = self.tables[which]
-        mine: Changes = {key: Change(op, ((1,), (2,))) for key in self.draw_keys(data)}
-        theirs: Changes = {key: Change(quick, ((3,),)) for key in self.draw_keys(data)}
+        late: Changes = {key: Change(op, ((1,), (2,))) for key in self.draw_keys(data)}
+        early: Changes = {key: Change(quick, ((3,),)) for key in self.draw_keys(data)}
         slow = Commit(table.files, evolve=True)
-        put(slow, mine, SCHEMA, index=True)
-        with failing(refused := table.errors(theirs, SCHEMA, evolve=True)), Commit(table.files, evolve=True) as commit:
-            put(commit, theirs, SCHEMA)
+        put(slow, late, SCHEMA, index=True)
+        with failing(refused := table.errors(early, SCHEMA, evolve=True)), Commit(table.files, evolve=True) as commit:
+            put(commit, early, SCHEMA)
         if not refused:
-            table.change(theirs, SCHEMA)
-        lost = not refused and op != "append" and mine.keys() & theirs.keys()
-        with failing(errors := [ConflictError] if lost else table.errors(mine, SCHEMA, evolve=True)), slow:
+            table.change(early, SCHEMA)
+        lost = not refused and op != "append" and late.keys() & early.keys()
+        with failing(errors := [ConflictError] if lost else table.errors(late, SCHEMA, evolve=True)), slow:
             pass
         if not errors:
-            table.change(mine, SCHEMA)
+            table.change(late, SCHEMA)
 
     @rule(data=st.data(), which=WHICH)
     @precondition(lambda self: self.store == "log")
@@ -167,11 +167,11 @@ class Writing(RuleBasedStateMachine):
         """Files that lie elsewhere become a partition."""
         table, (key,) = self.tables[which], self.draw_keys(data, 1)
         folder = Path(tempfile.mkdtemp(dir=self.folder)) / "a b%20"
-        held = self.given(folder)
-        with failing(errors := [StoredError] if key in table.held else []), Commit(table.files) as commit:
+        holding = self.foreign_partition(folder)
+        with failing(errors := [StoredError] if key in table.holdings else []), Commit(table.files) as commit:
             commit.add(key, str(folder))
         if not errors:
-            table.held[key] = Held(held.parts, counted=False, foreign=True)
+            table.holdings[key] = Holding(holding.parts, counted=False, foreign=True)
 
     @rule(data=st.data(), which=WHICH, mode=MODES)
     def mistake(self, data: st.DataObject, which: int, mode: str) -> None:

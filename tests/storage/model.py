@@ -33,7 +33,7 @@ class Part:
 
 
 @attrs.frozen
-class Held:
+class Holding:
     """What a partition should hold.
 
     :ivar counted: whether all who wrote it counted their rows.
@@ -52,7 +52,7 @@ class Held:
         return [row for part in self.parts for row in part.rows]
 
 
-Holdings = Mapping[Key, Held]
+Holdings = Mapping[Key, Holding]
 
 
 @attrs.frozen
@@ -73,14 +73,16 @@ def text(number: int) -> str | None:
 
 def frame(numbers: Iterable[int], columns: Columns) -> pa.Table:
     """A row for each of *numbers*."""
-    given = list(numbers)
-    made = pa.table({"n": given, "x": [text(n) for n in given]}).select(list(columns))
-    return made.cast(pa.schema([(name, arrow_type(kind)) for name, kind in columns.items()]))
+    n = list(numbers)
+    table = pa.table({"n": n, "x": list(map(text, n))}).select(list(columns))
+    return table.cast(pa.schema([(name, arrow_type(kind)) for name, kind in columns.items()]))
 
 
-def widened(columns: Columns, known: Columns) -> Columns:
-    """What becomes of *columns* that are saved where these are *known*."""
-    return {name: known[name] if name in known and wider(kind, known[name]) else kind for name, kind in columns.items()}
+def widened(columns: Columns, schema: Columns) -> Columns:
+    """What becomes of *columns* that are saved where *schema* is known."""
+    return {
+        name: schema[name] if name in schema and wider(kind, schema[name]) else kind for name, kind in columns.items()
+    }
 
 
 def failing(errors: Sequence[type[BaseException]]) -> AbstractContextManager[Any]:
@@ -117,24 +119,24 @@ class Table:
     """
 
     files: Files
-    held: dict[Key, Held] = attrs.field(factory=dict)
+    holdings: dict[Key, Holding] = attrs.field(factory=dict)
     columns: Columns = attrs.field(factory=dict)
 
     def errors(self, changes: Changes, columns: Columns, *, evolve: bool, run: str = "") -> list[type[BaseException]]:
         """Why *changes* are refused; nothing if they are not."""
-        found: list[type[BaseException]] = []
-        known = dict(self.files.schema or self.columns)
+        reasons: list[type[BaseException]] = []
+        schema = dict(self.files.schema or self.columns)
         for key, change in changes.items():
-            held = self.held.get(key)
-            if change.op == "drop" and held is None:
-                found.append(NotStoredError)
-            if change.op == "create" and held is not None and not (run and held.by == run):
-                found.append(StoredError)
-            if change.op == "append" and held is not None and held.foreign:
-                found.append(StorageError)
-            if change.parts and known and columns != known and not evolve:
-                found.append(SchemaError)
-        return found
+            holding = self.holdings.get(key)
+            if change.op == "drop" and holding is None:
+                reasons.append(NotStoredError)
+            if change.op == "create" and holding is not None and not (run and holding.by == run):
+                reasons.append(StoredError)
+            if change.op == "append" and holding is not None and holding.foreign:
+                reasons.append(StorageError)
+            if change.parts and schema and columns != schema and not evolve:
+                reasons.append(SchemaError)
+        return reasons
 
     def change(
         self, changes: Changes, columns: Columns, *, run: str = "", counted: bool = True, user: Mapping[str, Any] = {}
@@ -143,55 +145,57 @@ class Table:
         for key, change in changes.items():
             rows = [tuple((n, text(n) if "x" in columns else None) for n in numbers) for numbers in change.parts]
             parts = tuple(Part(each, run, columns["n"]) for each in rows)
-            held = self.held.get(key)
+            holding = self.holdings.get(key)
             if change.op == "drop":
-                del self.held[key]
+                del self.holdings[key]
             elif change.op == "truncate":
-                self.held[key] = Held()
-            elif change.op == "append" and held is not None:
-                kept = tuple(part for part in held.parts if not run or part.run != run)
-                known = counted and held.counted and len(kept) == len(held.parts)
-                self.held[key] = Held(kept + parts, known, run, {**held.user, **user})
+                self.holdings[key] = Holding()
+            elif change.op == "append" and holding is not None:
+                kept = tuple(part for part in holding.parts if not run or part.run != run)
+                is_counted = counted and holding.counted and len(kept) == len(holding.parts)
+                self.holdings[key] = Holding(kept + parts, is_counted, run, {**holding.user, **user})
             else:
-                self.held[key] = Held(parts, counted, run, user)
+                self.holdings[key] = Holding(parts, counted, run, user)
             if change.parts:
                 self.columns = widest(self.columns, columns)
 
 
-def check(files: Files, held: Holdings) -> None:
+def check(files: Files, holdings: Holdings) -> None:
     """Make sure that *files* hold what they should, with what is known of it."""
-    found = {partition.key: partition for partition in files.list()}
-    assert set(found) == set(held)
-    for key, partition in found.items():
-        wanted = held[key]
-        assert len(partition.files) == len(wanted.parts)
-        assert partition.rows == (len(wanted.rows) if wanted.counted else None)
+    partitions = {partition.key: partition for partition in files.list()}
+    assert set(partitions) == set(holdings)
+    for key, partition in partitions.items():
+        holding = holdings[key]
+        assert len(partition.files) == len(holding.parts)
+        assert partition.rows == (len(holding.rows) if holding.counted else None)
         assert partition.bytes == sum(Path(path).stat().st_size for path in partition.paths)
-        said = {"user": {}, "files": len(wanted.parts), "bytes": partition.bytes, "schema": {}, **partition.metadata}
-        assert (said["user"], said["files"], said["bytes"]) == (wanted.user, len(wanted.parts), partition.bytes)
-        assert not said["schema"] or said["schema"]["n"] == min(part.kind for part in wanted.parts)  # bigint, int
+        metadata = {"files": len(holding.parts), "bytes": partition.bytes, **partition.metadata}
+        assert metadata.get("user", {}) == holding.user
+        assert (metadata["files"], metadata["bytes"]) == (len(holding.parts), partition.bytes)
+        if schema := metadata.get("schema"):
+            assert schema["n"] == min(part.kind for part in holding.parts)  # bigint, int
         assert files.exists(str(key))
-    check_rows(files, held)
+    check_rows(files, holdings)
 
 
-def check_rows(files: Files, held: Holdings) -> None:
+def check_rows(files: Files, holdings: Holdings) -> None:
     """Make sure that *files* hold these rows."""
-    if files.schema is None and not any(each.parts for each in held.values()):
+    if files.schema is None and not any(each.parts for each in holdings.values()):
         return  # nothing tells what their columns are
     columns = ["n", *(["x"] if files.schema else []), *files.layout.columns]
     try:
-        read = files.read(None, "arrow", columns=columns).to_pylist()
+        table = files.read(None, "arrow", columns=columns).to_pylist()
     except SchemaError:
-        assert differ(files, held)
+        assert differ(files, holdings)
         return
-    found = Counter((*(str(row[name]) for name in files.layout.columns), row["n"], row.get("x")) for row in read)
-    assert found == Counter(
+    rows = Counter((*(str(row[name]) for name in files.layout.columns), row["n"], row.get("x")) for row in table)
+    assert rows == Counter(
         (*files.layout.values_of(key).values(), n, x if files.schema else None)
-        for key, each in held.items()
+        for key, each in holdings.items()
         for n, x in each.rows
     )
 
 
-def differ(files: Files, held: Holdings) -> bool:
+def differ(files: Files, holdings: Holdings) -> bool:
     """Whether the schema of the first file may not be that of the others."""
-    return files.schema is None and len({part.kind for each in held.values() for part in each.parts}) > 1
+    return files.schema is None and len({part.kind for each in holdings.values() for part in each.parts}) > 1

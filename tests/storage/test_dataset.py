@@ -39,10 +39,10 @@ def test_path_and_existence(tmp_path: Path) -> None:
     ],
 )
 def test_json_round_trip(storage: Parquet) -> None:
-    read = Parquet.from_json(json.loads(json.dumps(storage.to_json(), sort_keys=True)))
-    assert read == storage
-    assert hash(read) == hash(storage)
-    assert read.partition_on == storage.partition_on
+    restored = Parquet.from_json(json.loads(json.dumps(storage.to_json(), sort_keys=True)))
+    assert restored == storage
+    assert hash(restored) == hash(storage)
+    assert restored.partition_on == storage.partition_on
 
 
 def test_copies_as_airflow_copies_operators() -> None:

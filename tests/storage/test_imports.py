@@ -18,24 +18,24 @@ HEAVY = {"airflow", "fsspec", "numpy", "pandas", "pyarrow", "pyspark", "upath"}
 def loaded(statement: str) -> set[str]:
     """Names of the modules that a new process has loaded after *statement*."""
     program = f"{statement}\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program],
         check=False,
         cwd=Path(airflow_partitions.__file__).parents[1],
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout))
+    assert process.returncode == 0, process.stderr
+    return set(json.loads(process.stdout))
 
 
-def ours(modules: set[str]) -> set[str]:
+def own_modules(modules: set[str]) -> set[str]:
     return {name.removeprefix("airflow_partitions").lstrip(".") for name in modules if name.startswith("airflow_parti")}
 
 
 def test_the_package_alone_loads_nothing() -> None:
     modules = loaded("import airflow_partitions.storage")
-    assert ours(modules) == {"", "exports", "storage"}
+    assert own_modules(modules) == {"", "exports", "storage"}
     assert not HEAVY & modules
 
 
@@ -48,7 +48,7 @@ def test_a_description_loads_no_store_and_no_reader() -> None:
         "Parquet.from_json(delays.to_json()) == delays and field('date') > '2013-01-01'\n"
     )
     assert not HEAVY & modules
-    folders = {name.split(".")[1] for name in ours(modules) if name.startswith("storage.")}
+    folders = {name.split(".")[1] for name in own_modules(modules) if name.startswith("storage.")}
     assert folders == {"column_type", "dataset", "files", "filesystem", "filters", "formats", "layout", "ownership"}
 
 

@@ -38,8 +38,8 @@ LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 def tree(root: Path) -> dict[str, tuple[int, int]]:
     """All that is below *root*, so that every change shows."""
-    found = (Path(folder, name) for folder, below, names in os.walk(root) for name in (*below, *names))
-    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
+    paths = (Path(folder, name) for folder, below, names in os.walk(root) for name in (*below, *names))
+    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 
 
 class Machine(Writing):
@@ -48,56 +48,56 @@ class Machine(Writing):
     @invariant()
     def tables_hold_what_they_should(self) -> None:
         for table in self.tables:
-            check(table.files, table.held)
+            check(table.files, table.holdings)
 
     @invariant()
     def listings_hold_what_they_did(self) -> None:
-        for files, held, cleaned in self.frozen:
+        for files, holdings, cleaned in self.frozen:
             if not cleaned:
-                check(files, held)
+                check(files, holdings)
             else:  # there is all of it, or an error: never something else
                 with suppress(PartitionError):
-                    check_rows(files, held)
+                    check_rows(files, holdings)
 
     @rule(data=st.data(), which=WHICH)
     def ask_for_partitions(self, data: st.DataObject, which: int) -> None:
         table = self.tables[which]
         where, holds = data.draw(questions(self.lake))
-        wanted = {key for key in table.held if holds(key)}
+        expected = {key for key in table.holdings if holds(key)}
         for form in (where, Filter.parse(str(where)), Filter.from_json(json.loads(json.dumps(where.to_json())))):
-            assert {each.key for each in table.files.list(form)} == wanted
+            assert {each.key for each in table.files.list(form)} == expected
         keys = self.draw_keys(data)
-        assert set(table.files.get_many(keys)) == set(keys) & set(table.held)
+        assert set(table.files.get_many(keys)) == set(keys) & set(table.holdings)
 
     @rule(data=st.data(), which=WHICH, limit=st.integers(0, 6), few=st.booleans(), either=st.booleans())
     def ask_for_rows(self, data: st.DataObject, which: int, limit: int, few: bool, either: bool) -> None:
         table = self.tables[which]
         where, holds = data.draw(questions(self.lake))
         rows = field("n") == limit if few else field("n") < limit
-        wanted = []
-        for key, held in table.held.items():
-            for n, _ in held.rows:
+        expected = []
+        for key, holding in table.holdings.items():
+            for n, _ in holding.rows:
                 fits = n == limit if few else n < limit
                 if (holds(key) or fits) if either else (holds(key) and fits):
-                    wanted.append(n)
+                    expected.append(n)
         try:
-            found = table.files.read(where | rows if either else where & rows, "arrow", columns=["n"], full_scan=True)
+            answer = table.files.read(where | rows if either else where & rows, "arrow", columns=["n"], full_scan=True)
         except MissingInputError:  # nothing tells the schema
             assert table.files.schema is None
-            assert not wanted
+            assert not expected
         except FilterError:  # a range of folders can't be told to an engine
             assert either
         except SchemaError:
-            assert differ(table.files, table.held)
+            assert differ(table.files, table.holdings)
         else:
-            assert sorted(found["n"].to_pylist()) == sorted(wanted)
+            assert sorted(answer["n"].to_pylist()) == sorted(expected)
 
     @rule(which=WHICH, run=st.sampled_from(["one", "two"]))
     def freeze(self, which: int, run: str) -> None:
         table = self.tables[which]
         files = table.files.freeze(run)
         if all(files.pin != other.pin for other, _, _ in self.frozen):
-            self.frozen.append((files, dict(table.held), False))
+            self.frozen.append((files, dict(table.holdings), False))
 
     @rule(data=st.data())
     @precondition(lambda self: self.frozen)
@@ -116,18 +116,18 @@ class Machine(Writing):
             return
         at_once: dict[str, Any] = {"settled": timedelta(0), "now": LATER, "target": size}
         before = tree(self.root)
-        told = compact(table.files, dry_run=True, **at_once)
+        plan = compact(table.files, dry_run=True, **at_once)
         assert tree(self.root) == before
         if table.files.ownership == "owned":  # all of it was published just now
             assert compact(table.files, target=size) == []
-        assert compact(table.files, **at_once) == [attrs.evolve(one, done=True) for one in told]
-        for one in told:
+        assert compact(table.files, **at_once) == [attrs.evolve(one, done=True) for one in plan]
+        for one in plan:
             key = self.lake.definition.parse(one.key)
-            held = table.held[key]
-            assert one.files == len(held.parts)
-            merged = Part(tuple(held.rows), kind=min(part.kind for part in held.parts))
+            holding = table.holdings[key]
+            assert one.files == len(holding.parts)
+            merged = Part(tuple(holding.rows), kind=min(part.kind for part in holding.parts))
             parts = (merged, *[Part((), kind=merged.kind)] * (one.into - 1))
-            table.held[key] = attrs.evolve(held, parts=parts, by="", foreign=False)
+            table.holdings[key] = attrs.evolve(holding, parts=parts, by="", foreign=False)
 
     @rule(data=st.data(), which=WHICH, keep=st.integers(0, 3))
     def drop_older(self, data: st.DataObject, which: int, keep: int) -> None:
@@ -137,22 +137,22 @@ class Machine(Writing):
                 drop_older(table.files, timedelta(0))
             return
         ends = {
-            key: found.end.astimezone(UTC)
+            key: interval.end.astimezone(UTC)
             for key in self.lake.keys
-            if (found := definition.interval_of(key)) is not None
+            if (interval := definition.interval_of(key)) is not None
         }
         limit = ends[data.draw(st.sampled_from(self.lake.keys))] + timedelta(
             minutes=data.draw(st.sampled_from([0, 30]))
         )
-        newest = sorted({ends[key] for key in table.held}, reverse=True)[:keep]
-        old = [key for key in table.held if ends[key] <= limit and ends[key] not in newest]
+        newest = sorted({ends[key] for key in table.holdings}, reverse=True)[:keep]
+        old = [key for key in table.holdings if ends[key] <= limit and ends[key] not in newest]
         days = timedelta(days=3)
         now = (limit + days).astimezone(ZoneInfo("America/New_York"))
         before = tree(self.root)
-        told = drop_older(table.files, days, keep=keep, now=now, dry_run=True)
+        plan = drop_older(table.files, days, keep=keep, now=now, dry_run=True)
         assert tree(self.root) == before
-        assert drop_older(table.files, days, keep=keep, now=now) == told
-        assert sorted(told) == sorted(map(str, old))
+        assert drop_older(table.files, days, keep=keep, now=now) == plan
+        assert sorted(plan) == sorted(map(str, old))
         table.change({key: Change("drop") for key in old}, {})
 
     @rule(which=WHICH)
@@ -164,18 +164,18 @@ class Machine(Writing):
         table = self.tables[which]
         limits: dict[str, Any] = {"now": LATER, "keep_staged": timedelta(days=36_500 if listings else 7)}
         before = tree(self.root)
-        told = clean(table.files, dry_run=True, **limits)
+        plan = clean(table.files, dry_run=True, **limits)
         assert tree(self.root) == before
-        done = clean(table.files, **limits)
-        assert sorted(map(str, done)) == sorted(map(str, told))
-        assert not any(map(os.path.lexists, map(str, done)))
+        removed = clean(table.files, **limits)
+        assert sorted(map(str, removed)) == sorted(map(str, plan))
+        assert not any(map(os.path.lexists, map(str, removed)))
         assert clean(table.files, **limits) == []
-        mine = [listing for listing in self.frozen if listing[0].path == table.files.path]
-        self.frozen = [listing for listing in self.frozen if listing not in mine]
+        own_listings = [listing for listing in self.frozen if listing[0].path == table.files.path]
+        self.frozen = [listing for listing in self.frozen if listing not in own_listings]
         if listings:
-            self.frozen += [(files, held, True) for files, held, _ in mine]
+            self.frozen += [(files, holdings, True) for files, holdings, _ in own_listings]
             return
-        for files, _, _ in mine:
+        for files, _, _ in own_listings:
             with pytest.raises(StorageError):
                 list(files.list())
         self.check_nothing_left(table.files)
@@ -183,16 +183,16 @@ class Machine(Writing):
     def check_nothing_left(self, files: Files) -> None:
         root = Path(files.path)
         aside = bookkeeping(root)
-        named = {path for partition in files.list() for path in partition.paths} | self.theirs
+        named = {path for partition in files.list() for path in partition.paths} | self.foreign_files
         assert {str(path) for path in root.rglob("*") if path.is_file() and path.stat().st_size} <= named
-        left = {name for name in sizes(aside) if not name.startswith("log/") and f"{aside}/{name}" not in named} - OWN
+        unused = {name for name in sizes(aside) if not name.startswith("log/") and f"{aside}/{name}" not in named} - OWN
         check_log(files)
         if self.store == "folders":
-            check_records(root, left)
+            check_records(root, unused)
         else:
-            assert not left
+            assert not unused
         if self.store != "adopted":
-            assert all(map(os.path.exists, self.theirs))
+            assert all(map(os.path.exists, self.foreign_files))
 
     @rule(which=WHICH)
     def reopen(self, which: int) -> None:
@@ -213,7 +213,7 @@ class Machine(Writing):
             table.files = attrs.evolve(
                 table.files, path=path, log=table.files.log and str(bookkeeping(Path(path)) / "log")
             )
-        self.theirs = {path.replace(f"{old}/", f"{self.root}/") for path in self.theirs}
+        self.foreign_files = {path.replace(f"{old}/", f"{self.root}/") for path in self.foreign_files}
 
 
 class FoldersMachine(Machine):

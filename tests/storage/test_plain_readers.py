@@ -95,9 +95,9 @@ def test_records_of_what_is_no_more_are_cleaned_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reader", ["duckdb **", "polars **"])
 def test_eu2_where_a_log_names_the_files_no_others_are_read(tmp_path: Path, reader: str) -> None:
-    theirs = tmp_path / "cities" / "kind=x" / "city=a"
-    theirs.mkdir(parents=True)
-    frame(3).to_parquet(theirs / "their own.parquet")
+    foreign_folder = tmp_path / "cities" / "kind=x" / "city=a"
+    foreign_folder.mkdir(parents=True)
+    frame(3).to_parquet(foreign_folder / "their own.parquet")
     files = Parquet(str(tmp_path / "cities"), partition=CITIES, ownership="add-only")
     files.save({KEYS[1]: frame(5)})
     files.save({KEYS[0]: frame(2)}, mode="append")

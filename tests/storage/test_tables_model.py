@@ -38,7 +38,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.held: dict[Any, Numbers] = {}
+        self.holdings: dict[Any, Numbers] = {}
         self.by: dict[Any, str] = {}
         self.pins: list[tuple[Parquet, dict[Any, Numbers]]] = []
         self.tries = 0
@@ -65,41 +65,41 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def tables_hold_what_they_should(self) -> None:
         if hasattr(self, "files"):
-            self.check(self.files, self.held)
-            for files, held in self.pins:
-                self.check(files, held)
+            self.check(self.files, self.holdings)
+            for files, holdings in self.pins:
+                self.check(files, holdings)
 
-    def check(self, files: Parquet, held: dict[Any, Numbers]) -> None:
-        assert {partition.key for partition in files.list()} == set(held)
+    def check(self, files: Parquet, holdings: dict[Any, Numbers]) -> None:
+        assert {partition.key for partition in files.list()} == set(holdings)
         for table in SCHEMA:
             view = files.table(table)
             partitions = {partition.key: partition for partition in view.list()}
-            assert set(partitions) == set(held)
+            assert set(partitions) == set(holdings)
             for key, partition in partitions.items():
                 assert partition.bytes == sum(Path(path).stat().st_size for path in partition.paths)
                 assert partition.metadata["files"] == len(partition.files)
                 if partition.files:
-                    assert sorted(view.read(key, "arrow")["n"].to_pylist()) == sorted(held[key][table])
+                    assert sorted(view.read(key, "arrow")["n"].to_pylist()) == sorted(holdings[key][table])
                 else:
-                    assert held[key][table] == []
+                    assert holdings[key][table] == []
         for partition in files.list():
-            assert partition.rows == sum(map(len, held[partition.key].values()))
+            assert partition.rows == sum(map(len, holdings[partition.key].values()))
 
     @rule(data=st.data(), mode=MODES, run=st.booleans())
     def save(self, data: st.DataObject, mode: str, run: bool) -> None:
         changes = {key: data.draw(NUMBERS) for key in self.draw_keys(data)}
         self.tries += 1
         name = mode if run else ""
-        taken = [key for key in changes if key in self.held and not (run and self.by[key] == name)]
-        with failing(errors := [StoredError] if mode == "create" and taken else []):
-            made = {key: frames(numbers) for key, numbers in changes.items()}
+        existing = [key for key in changes if key in self.holdings and not (run and self.by[key] == name)]
+        with failing(errors := [StoredError] if mode == "create" and existing else []):
+            tables = {key: frames(numbers) for key, numbers in changes.items()}
             attempt = Attempt("dag", name, self.tries) if run and mode != "append" else None
-            self.files.save(made, mode=mode, attempt=attempt)
+            self.files.save(tables, mode=mode, attempt=attempt)
         if errors:
             return
         for key, numbers in changes.items():
-            old = self.held.get(key) if mode == "append" else None
-            self.held[key] = {t: [*(old[t] if old else []), *numbers[t]] for t in SCHEMA}
+            old = self.holdings.get(key) if mode == "append" else None
+            self.holdings[key] = {t: [*(old[t] if old else []), *numbers[t]] for t in SCHEMA}
             self.by[key] = name if mode != "append" else ""
 
     @rule(data=st.data(), table=st.sampled_from(sorted(SCHEMA)), mode=MODES)
@@ -111,16 +111,16 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=st.data(), op=st.sampled_from(["drop", "truncate"]))
     def empty(self, data: st.DataObject, op: str) -> None:
-        keys = [key for key in self.draw_keys(data) if key in self.held]
+        keys = [key for key in self.draw_keys(data) if key in self.holdings]
         with Commit(self.files) as commit:
             for key in keys:
                 getattr(commit, op)(key)
         for key in keys:
             self.by[key] = ""
             if op == "drop":
-                del self.held[key]
+                del self.holdings[key]
             else:
-                self.held[key] = {table: [] for table in SCHEMA}
+                self.holdings[key] = {table: [] for table in SCHEMA}
 
     @rule(data=st.data())
     def race(self, data: st.DataObject) -> None:
@@ -133,7 +133,7 @@ class Machine(RuleBasedStateMachine):
 
         with pytest.raises((ZeroDivisionError, ConflictError)):
             late()
-        self.held[key], self.by[key] = {"core": [7], "extra": [8]}, ""
+        self.holdings[key], self.by[key] = {"core": [7], "extra": [8]}, ""
 
     @rule()
     def compact(self) -> None:
@@ -146,7 +146,7 @@ class Machine(RuleBasedStateMachine):
         pinned = (self.files.table(table) if table else self.files).freeze(run).pin
         if all(files.pin != pinned for files, _ in self.pins):
             form = self.files.to_json() | {"pin": pinned}
-            self.pins.append((Parquet.from_json(form), dict(self.held)))
+            self.pins.append((Parquet.from_json(form), dict(self.holdings)))
 
     @rule()
     def clean(self) -> None:

@@ -50,16 +50,16 @@ def single(files: Files, generation: int) -> None:
     attempt, key = Attempt("dag", "run", generation), LETTERS.parse("a")
     staging = open_staging(files, attempt, files.layout.directory_of(key))
     fill(staging.data, generation)
-    written = StagedFiles(len(NAMES), {f"{generation}-{name}": len(f"{generation}") for name in NAMES}, {})
-    publish(files, key, attempt, staging, written)
+    staged_files = StagedFiles(len(NAMES), {f"{generation}-{name}": len(f"{generation}") for name in NAMES}, {})
+    publish(files, key, attempt, staging, staged_files)
     staging.remove()
 
 
 def several(files: Files, generation: int) -> None:
     """All that a commit can do: overwrite two, add to one, make one and drop the one made before."""
-    made, dropped = ("d", "c") if files.exists("c") else ("c", "d")
+    created, dropped = ("d", "c") if files.exists("c") else ("c", "d")
     with Commit(files, Attempt("dag", "run", generation)) as commit:
-        for letter, mode in (("a", "overwrite"), ("b", "overwrite"), ("e", "append"), (made, "create")):
+        for letter, mode in (("a", "overwrite"), ("b", "overwrite"), ("e", "append"), (created, "create")):
             fill(commit.stage(letter), generation)
             commit.put(letter, mode=mode, rows=2)
         commit.drop(dropped)

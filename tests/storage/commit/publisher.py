@@ -66,9 +66,9 @@ def generations(partition: StoredPartition) -> set[int]:
     return {int(name.rpartition("/")[2].rpartition("-")[0].rpartition("-")[2]) for name in partition.files}
 
 
-def problems(found: Any) -> list[str]:
+def problems(partitions: Any) -> list[str]:
     """What is wrong with *found*: partitions that are missing, partial, or not of the commit of the others."""
-    by_letter = {partition.values["letter"]: partition for partition in found.values()}
+    by_letter = {partition.values["letter"]: partition for partition in partitions.values()}
     wrong = []
     for letter, partition in by_letter.items():
         if len(partition.files) != len(dying.NAMES) * len(generations(partition)):
@@ -140,22 +140,22 @@ def check_nothing_left(files: Files) -> None:
     aside = bookkeeping(root)
     paths = {path for partition in snapshot(files).values() for path in partition.paths}
     assert paths >= {f"{files.path}/{name}" for name, size in sizes(root).items() if size}
-    left = {name for name in sizes(aside) if not name.startswith("log/") and f"{aside}/{name}" not in paths} - OWN
+    unused = {name for name in sizes(aside) if not name.startswith("log/") and f"{aside}/{name}" not in paths} - OWN
     if files.log is None and isinstance(root, Path):
-        check_records(root, left)
+        check_records(root, unused)
     else:
-        assert not left
+        assert not unused
     check_log(files)
     if isinstance(root, Path):
         folders = [*root.rglob("*"), *(aside / "data").rglob("*")]
         assert not [p for p in folders if p.is_dir() and not any(p.iterdir())]
 
 
-def check_records(root: Path, left: set[str]) -> None:
+def check_records(root: Path, names: set[str]) -> None:
     """Each folder of a partition tells its record, and these are all of the files *left* in the bookkeeping."""
     pointers = [path for path in root.rglob("_*") if path.is_file()]
     records = {(path.parent.relative_to(root).as_posix(), path.name.removeprefix("_record-")) for path in pointers}
-    assert left == {f"partitions/{directory}/{record}.json" for directory, record in records}
+    assert names == {f"partitions/{directory}/{record}.json" for directory, record in records}
     assert not any(path.stat().st_size for path in pointers)
 
 
@@ -164,6 +164,6 @@ def check_log(files: Files) -> None:
     folder = bookkeeping(at(files.path)) / "log"
     newest = max((name for name in names(folder) if name.endswith(".checkpoint.json")), default=None)
     kept = {f"parts/{part[0]}" for part in json.loads((folder / newest).read_text())["parts"]} if newest else set()
-    left = set(sizes(folder)) - {newest}
-    assert {name for name in left if name.startswith("parts/")} == kept
-    assert all(name.endswith(".json") and name > (newest or "") for name in left - kept), left
+    changes = set(sizes(folder)) - {newest}
+    assert {name for name in changes if name.startswith("parts/")} == kept
+    assert all(name.endswith(".json") and name > (newest or "") for name in changes - kept), changes

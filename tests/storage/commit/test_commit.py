@@ -37,11 +37,11 @@ LETTERS = PartitionBySequence(list("abcd"), name="letter")
 def files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Files:
     if request.param == "two renames":
         monkeypatch.setattr(exchange, "_libc_renameat2", lambda: None)
-    made = Files(str(tmp_path / "lake"), format="text", partition=LETTERS)
-    with Commit(made) as commit:
+    dataset = Files(str(tmp_path / "lake"), format="text", partition=LETTERS)
+    with Commit(dataset) as commit:
         for letter in "abc":
             put(commit, letter, "old")
-    return made
+    return dataset
 
 
 def aside(files: Files) -> Path:
@@ -103,19 +103,19 @@ def test_what_a_file_system_refuses_is_taken_back(
 
 
 def test_readers_of_one_partition_see_the_old_while_it_is_made(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
+    looks: list[Any] = []
     do = Move.do
 
     def look(move: Move, places: Places) -> None:
         do(move, places)
-        seen.append([files.exists(letter) for letter in "abcd"])
+        looks.append([files.exists(letter) for letter in "abcd"])
         a = files.get("a")
         assert a is not None
-        seen.append((list(a.files), Path(str(a.folder)).is_dir()))
+        looks.append((list(a.files), Path(str(a.folder)).is_dir()))
 
     monkeypatch.setattr(Move, "do", look)
     change_all(files)
-    assert seen == 4 * [[True, True, True, False], (["old"], True)]
+    assert looks == 4 * [[True, True, True, False], (["old"], True)]
 
 
 def test_a_reader_amid_the_moves_looks_again(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,10 +123,10 @@ def test_a_reader_amid_the_moves_looks_again(files: Files, monkeypatch: pytest.M
     kept, do, late = Move.kept, Move.do, list[Callable[[], None]]()
 
     def find(move: Move, places: Places) -> Path:
-        found = kept(move, places)
+        folder = kept(move, places)
         if late:
             late.pop()()
-        return found
+        return folder
 
     def hold(move: Move, places: Places) -> None:
         if move.directory != "letter=a":
@@ -228,25 +228,25 @@ def test_a_dry_run_removes_nothing(files: Files) -> None:
 
     change_all(files)
     later = datetime.now(UTC) + timedelta(days=8)
-    told = clean(files, now=later, dry_run=True)
-    kinds = {Path(str(path)).relative_to(aside(files)).parts[0] for path in told}
+    plan = clean(files, now=later, dry_run=True)
+    kinds = {Path(str(path)).relative_to(aside(files)).parts[0] for path in plan}
     assert kinds == {"commits", "replaced", "partitions"}
-    assert all(Path(str(path)).exists() for path in told)
-    assert clean(files, now=later) == told
+    assert all(Path(str(path)).exists() for path in plan)
+    assert clean(files, now=later) == plan
     assert clean(files, now=later) == []
     assert content(files) == NEW
 
 
 @pytest.mark.parametrize("answered", [True, False], ids=["it is looked up", "it stays unknown"])
-@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("is_stored", [True, False])
 def test_files_of_a_commit_whose_answer_was_lost_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bool, answered: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_stored: bool, answered: bool
 ) -> None:
     files = Files(str(tmp_path / "lake"), format="text", partition=LETTERS, log=str(tmp_path / "log"))
     create = commit_log.create
 
     def lost(file: Any, data: bytes) -> None:
-        if stored:
+        if is_stored:
             create(file, data)
         if not answered:
             monkeypatch.setattr(commit_log, "read", silent)
@@ -256,26 +256,26 @@ def test_files_of_a_commit_whose_answer_was_lost_stay(
         raise TimeoutError("no answer")
 
     monkeypatch.setattr(commit_log, "create", lost)
-    error = nullcontext() if stored and answered else pytest.raises(UnknownOutcomeError, match="made or not")
+    error = nullcontext() if is_stored and answered else pytest.raises(UnknownOutcomeError, match="made or not")
     with error, Commit(files) as commit:
         put(commit, "a", "x")
     monkeypatch.undo()
-    assert files.exists("a") == stored
-    assert [Path(path).name for partition in files.list() for path in partition.paths] == ["x"] * stored
+    assert files.exists("a") == is_stored
+    assert [Path(path).name for partition in files.list() for path in partition.paths] == ["x"] * is_stored
     clean(files, now=datetime.now(UTC) + timedelta(days=99))
-    assert files.exists("a") == stored
-    assert len([path for path in aside(files).rglob("x*") if path.is_file()]) == stored
+    assert files.exists("a") == is_stored
+    assert len([path for path in aside(files).rglob("x*") if path.is_file()]) == is_stored
 
 
 @pytest.mark.parametrize("mode", ["create", "append", "overwrite"])
-@pytest.mark.parametrize("gone", ["dropped", "all dropped", "truncated"])
-def test_es10_what_is_dropped_in_a_commit_may_be_written_in_it(empty: Files, mode: str, gone: str) -> None:
+@pytest.mark.parametrize("removal", ["dropped", "all dropped", "truncated"])
+def test_es10_what_is_dropped_in_a_commit_may_be_written_in_it(empty: Files, mode: str, removal: str) -> None:
     append(empty, Attempt("dag", "other", 1), "old")
     with Commit(empty) as commit:
-        if gone == "truncated":
+        if removal == "truncated":
             commit.truncate("a")
         else:
-            commit.drop(None if gone == "all dropped" else "a")
+            commit.drop(None if removal == "all dropped" else "a")
         put(commit, "a", "new", mode)
     assert texts(empty) == ["new"]
 
@@ -296,11 +296,11 @@ def test_es10_a_partition_is_written_once_in_a_commit(empty: Files) -> None:
 def test_ea11_a_link_in_the_bookkeeping_leads_to_nothing_that_is_removed(tmp_path: Path, folder: str) -> None:
     files = Files(str(tmp_path / "lake"), format="text", partition=LETTERS)
     append(files, Attempt("dag", "run", 1), "x")
-    theirs = tmp_path / "theirs" / "20200101T000000Z-x"
-    theirs.mkdir(parents=True)
+    foreign_folder = tmp_path / "theirs" / "20200101T000000Z-x"
+    foreign_folder.mkdir(parents=True)
     for name in ("precious", f"{1:020}.done.json"):
-        (theirs / name).write_text("")
-        (theirs.parent / name).write_text("")
+        (foreign_folder / name).write_text("")
+        (foreign_folder.parent / name).write_text("")
     link = aside(files) / folder
     if link.exists():
         link.rename(aside(files) / "away")

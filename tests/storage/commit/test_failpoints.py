@@ -15,9 +15,9 @@ from tests.storage.commit.publisher import KILLED, Publisher, Reader, check_noth
 
 @pytest.fixture
 def readers() -> Iterator[list[Reader]]:
-    made: list[Reader] = []
-    yield made
-    for one in made:
+    threads: list[Reader] = []
+    yield threads
+    for one in threads:
         one.stop.set()
         one.join()
 
@@ -38,17 +38,17 @@ def test_failpoints_of_several_tables(tmp_path: Path, store: str) -> None:
     dying.tables(files, 0)
     stop, wrong, looks = threading.Event(), [], []
 
-    def seen() -> set[int]:
+    def visible_generations() -> set[int]:
         partitions = snapshot(files).values()
         assert [len(partition.files) for partition in partitions] == [2 * len(dying.NAMES)] * 2
         return {generation for partition in partitions for generation in generations(partition)}
 
     def look() -> None:
         while not stop.is_set():
-            found = seen()
-            looks.append(found)
-            if len(found) != 1:
-                wrong.append(found)
+            generations = visible_generations()
+            looks.append(generations)
+            if len(generations) != 1:
+                wrong.append(generations)
             stop.wait(0.002)
 
     reader, publisher = threading.Thread(target=look), Publisher(root)
@@ -57,10 +57,10 @@ def test_failpoints_of_several_tables(tmp_path: Path, store: str) -> None:
     while outcome == KILLED:
         failpoint += 1
         outcome = publisher.run("tables", generation + 1, failpoint)
-        assert len(seen()) == 1, f"after failpoint {failpoint}"
+        assert len(visible_generations()) == 1, f"after failpoint {failpoint}"
         generation += 2
         assert publisher.run("tables", generation, 0) == 0
-        assert seen() == {generation}
+        assert visible_generations() == {generation}
     publisher.end()
     stop.set()
     reader.join()

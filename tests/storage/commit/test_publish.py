@@ -103,7 +103,7 @@ def test_another_run_may_replace(storage: Parquet) -> None:
 @pytest.mark.parametrize("change", ["missing", "extra", "other size", "nothing written", "no folder"])
 def test_files_that_are_not_those_written_are_refused(storage: Parquet, change: str) -> None:
     put(storage, attempt(1), "old")
-    staging, written = stage(storage, attempt(2), "a")
+    staging, staged_files = stage(storage, attempt(2), "a")
     match change:
         case "missing":
             (staging.data / "a").unlink()
@@ -112,11 +112,11 @@ def test_files_that_are_not_those_written_are_refused(storage: Parquet, change: 
         case "other size":
             (staging.data / "a").write_text("aa")
         case "nothing written":
-            written = StagedFiles(0, {}, {})
+            staged_files = StagedFiles(0, {}, {})
         case "no folder":
             staging.data.rename(staging.folder / "elsewhere")
     with pytest.raises(ResultError):
-        publish(storage, EWR, attempt(2), staging, written)
+        publish(storage, EWR, attempt(2), staging, staged_files)
     assert files(storage) == ["old"]
 
 
@@ -172,7 +172,7 @@ def test_concurrent_publishers_of_one_partition(storage: Parquet) -> None:
 
 def test_readers_see_old_or_new_never_a_gap_never_a_mix(storage: Parquet) -> None:
     put(storage, attempt(1), "1-a", "1-b")
-    stop, seen, bad = threading.Event(), set(), []
+    stop, numbers, bad = threading.Event(), set(), []
 
     def poll() -> None:
         folder = storage.path_of(EWR)
@@ -185,7 +185,7 @@ def test_readers_see_old_or_new_never_a_gap_never_a_mix(storage: Parquet) -> Non
             names = sorted(n for n in os.listdir(handle) if n[0] not in "_.")  # noqa: PTH208
             os.close(handle)
             number = names[0].split("-")[0] if names else "none"
-            seen.add(number)
+            numbers.add(number)
             if names != [f"{number}-a", f"{number}-b"]:
                 bad.append(str(names))
 
@@ -196,7 +196,7 @@ def test_readers_see_old_or_new_never_a_gap_never_a_mix(storage: Parquet) -> Non
     stop.set()
     reader.join()
     assert not bad
-    assert len(seen) > 1
+    assert len(numbers) > 1
 
 
 def test_a_killed_publisher_leaves_no_lock(storage: Parquet, tmp_path: Path) -> None:

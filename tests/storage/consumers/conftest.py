@@ -15,7 +15,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Parquet:
-    made = Parquet(f"{tmp_path}/lake", partition=DAYS)
+    dataset = Parquet(f"{tmp_path}/lake", partition=DAYS)
     for day in range(1, 6):
-        add(made, day)
-    return made
+        add(dataset, day)
+    return dataset

@@ -46,8 +46,8 @@ class World:
 
     def step(self, what: str, number: int) -> None:
         batches = list(self.checkpoint.leases)
-        if what == "take" and (taken := self.free()[: number + 1]):
-            lease = Lease("me", self.now + timedelta(minutes=number + 1), tuple(taken))
+        if what == "take" and (partitions := self.free()[: number + 1]):
+            lease = Lease("me", self.now + timedelta(minutes=number + 1), tuple(partitions))
             self.checkpoint = self.checkpoint.lend(str(next(self.names)), lease)
         elif what == "confirm" and batches:
             batch = batches[number % len(batches)]

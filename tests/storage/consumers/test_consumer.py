@@ -50,22 +50,22 @@ def test_one_folder_has_one_checkpoint_however_it_is_named(files: Parquet) -> No
 
 
 def test_a_batch_goes_on_in_another_process(files: Parquet) -> None:
-    taken = Consumer(files).take(limit=2)
-    again = Consumer(files).batch(taken.id)
-    assert again.keys == taken.keys
+    batch = Consumer(files).take(limit=2)
+    again = Consumer(files).batch(batch.id)
+    assert again.keys == batch.keys
     again.confirm()
-    assert Consumer(files).batch(taken.id).keys == taken.keys  # also after its confirmation
+    assert Consumer(files).batch(batch.id).keys == batch.keys  # also after its confirmation
     with pytest.raises(LeaseLostError, match=r"'nonsense' of .* is lent no longer"):
         Consumer(files).batch("nonsense")
 
 
 def test_a_removed_partition_is_missed(files: Parquet) -> None:
-    taken = Consumer(files).take()
-    for file in Path(taken[1].path).iterdir():
+    batch = Consumer(files).take()
+    for file in Path(batch[1].path).iterdir():
         file.unlink()
-    Path(taken[1].path).rmdir()
+    Path(batch[1].path).rmdir()
     with pytest.raises(MissingInputError, match="date=2013-01-02"):
-        Consumer(files).batch(taken.id)
+        Consumer(files).batch(batch.id)
 
 
 def test_limit_and_acceptor(files: Parquet) -> None:

@@ -25,7 +25,7 @@ from tests.storage.model import failing
 
 
 @attrs.define
-class Lent:
+class BatchRecord:
     """A batch that was taken, and what should be known of it."""
 
     batch: Batch
@@ -44,10 +44,10 @@ class ConsumerMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.clock = Clock()
-        self.stored: set[Key] = set()
+        self.stored_keys: set[Key] = set()
         self.consumed: set[Key] = set()
         self.confirmed: Counter[Key] = Counter()
-        self.batches: list[Lent] = []
+        self.batches: list[BatchRecord] = []
 
     @initialize(
         name=st.sampled_from(["hours", "product", "runtime", "tuples"]), log=st.booleans(), marked=st.booleans()
@@ -82,7 +82,7 @@ class ConsumerMachine(RuleBasedStateMachine):
         while batch := last.take(limit=2):
             self.confirmed.update(partition.key for partition in batch)
             batch.confirm()
-        assert self.stored <= self.confirmed.keys()
+        assert self.stored_keys <= self.confirmed.keys()
         assert set(self.confirmed.values()) <= {1}
 
     # partitions come and go
@@ -96,21 +96,21 @@ class ConsumerMachine(RuleBasedStateMachine):
         new = late or self.coming[:count]
         self.files.save({str(key): pa.table({"n": pa.array(range(rows), pa.int64())}) for key in new})
         self.coming = [key for key in self.coming if key not in new]
-        self.stored |= set(new)
+        self.stored_keys |= set(new)
 
     @rule(data=st.data())
-    @precondition(lambda self: self.stored)
+    @precondition(lambda self: self.stored_keys)
     def overwrite(self, data: st.DataObject) -> None:
-        key = data.draw(st.sampled_from(sorted(self.stored, key=rank)))
+        key = data.draw(st.sampled_from(sorted(self.stored_keys, key=rank)))
         self.files.save({str(key): pa.table({"n": [1]})}, mode="overwrite")
 
     @rule(data=st.data())
-    @precondition(lambda self: self.stored)
+    @precondition(lambda self: self.stored_keys)
     def drop(self, data: st.DataObject) -> None:
-        key = data.draw(st.sampled_from(sorted(self.stored, key=rank)))
+        key = data.draw(st.sampled_from(sorted(self.stored_keys, key=rank)))
         with Commit(self.files) as commit:
             commit.drop(key)
-        self.stored.remove(key)
+        self.stored_keys.remove(key)
         if not self.marked:
             self.coming.append(key)
 
@@ -124,23 +124,27 @@ class ConsumerMachine(RuleBasedStateMachine):
         """What can be taken by *holder*, from after *start* whatever was consumed."""
         busy = {
             key
-            for lent in self.batches
-            if lent.state == "lent" and lent.until > self.clock.now and (holder is None or lent.holder != holder)
-            for key in lent.keys
+            for record in self.batches
+            if record.state == "lent" and record.until > self.clock.now and (holder is None or record.holder != holder)
+            for key in record.keys
         }
-        left = self.stored - self.consumed if start is None else {k for k in self.stored if rank(k) > rank(start)}
-        return sorted(left - busy, key=rank)
+        free_keys = (
+            self.stored_keys - self.consumed
+            if start is None
+            else {k for k in self.stored_keys if rank(k) > rank(start)}
+        )
+        return sorted(free_keys - busy, key=rank)
 
-    def lend(self, consumer: Consumer, holder: str | None, expected: list[Key], **limits: Any) -> Lent | None:
+    def lend(self, consumer: Consumer, holder: str | None, expected: list[Key], **limits: Any) -> BatchRecord | None:
         batch = consumer.take(**limits)
         assert [partition.key for partition in batch] == expected
         if not expected:
             return None
-        for lent in self.batches:
-            over = lent.until <= self.clock.now or (holder is not None and lent.holder == holder)
-            if lent.state == "lent" and over:
-                lent.state = "lost"
-        self.batches.append(Lent(batch, expected, holder, consumer.lease, self.clock.now + consumer.lease))
+        for record in self.batches:
+            over = record.until <= self.clock.now or (holder is not None and record.holder == holder)
+            if record.state == "lent" and over:
+                record.state = "lost"
+        self.batches.append(BatchRecord(batch, expected, holder, consumer.lease, self.clock.now + consumer.lease))
         return self.batches[-1]
 
     @rule(which=st.integers(0, 3), limit=st.none() | st.integers(1, 4), most=st.none() | st.integers(1, 20_000))
@@ -148,79 +152,79 @@ class ConsumerMachine(RuleBasedStateMachine):
         consumer, holder = self.consumers[which], "task" if which >= 2 else None
         expected = self.free(holder)[:limit]
         if most is not None:
-            taken, total = 0, 0
+            count, total = 0, 0
             for key in expected:
                 total += self.files.get_many([key])[key].bytes
-                if taken and total > most:
+                if count and total > most:
                     break
-                taken += 1
-            expected = expected[:taken]
+                count += 1
+            expected = expected[:count]
         self.lend(consumer, holder, expected, limit=limit, accept=None if most is None else up_to_bytes(most))
 
     @rule(data=st.data())
-    @precondition(lambda self: self.stored and not self.marked)
+    @precondition(lambda self: self.stored_keys and not self.marked)
     def take_forced(self, data: st.DataObject) -> None:
         """Whatever was consumed after some key is consumed once more."""
         start = data.draw(st.sampled_from(self.lake.keys))
         consumer = self.consumer(20, checkpoint=str(start))
-        lent = self.lend(consumer, None, self.free(None, start)[:3], limit=3)
-        if lent is not None:
-            lent.forced = True
-            lent.batch.confirm()
-            self.confirm(lent)
-            rest = [key for key in self.free(None, start) if key not in lent.keys]
+        record = self.lend(consumer, None, self.free(None, start)[:3], limit=3)
+        if record is not None:
+            record.forced = True
+            record.batch.confirm()
+            self.confirm(record)
+            rest = [key for key in self.free(None, start) if key not in record.keys]
             assert [partition.key for partition in consumer.pending()] == rest  # this object gives nothing twice
 
-    def drawn(self, data: st.DataObject) -> Lent:
+    def drawn(self, data: st.DataObject) -> BatchRecord:
         return data.draw(st.sampled_from(self.batches[-3:]))
 
     @rule(data=st.data(), elsewhere=st.booleans(), fails=st.booleans())
     @precondition(lambda self: self.batches)
     def work(self, data: st.DataObject, elsewhere: bool, fails: bool) -> None:
         """A batch is worked on, perhaps by another process, and perhaps for nothing."""
-        lent = self.drawn(data)
-        batch = lent.batch
+        record = self.drawn(data)
+        batch = record.batch
         if elsewhere:
-            gone = not set(lent.keys) <= self.stored
-            errors = [LeaseLostError] if lent.state == "lost" else [MissingInputError] if gone else []
+            missing = not set(record.keys) <= self.stored_keys
+            errors = [LeaseLostError] if record.state == "lost" else [MissingInputError] if missing else []
             with failing(errors):
                 batch = self.consumers[0].batch(batch.id)
-                assert [partition.key for partition in batch] == lent.keys
+                assert [partition.key for partition in batch] == record.keys
             if errors:
                 return
-        if lent.state != "lent":
-            with failing([ConfirmedError if lent.state == "confirmed" else LeaseLostError]):
+        if record.state != "lent":
+            with failing([ConfirmedError if record.state == "confirmed" else LeaseLostError]):
                 batch.confirm()
             return
         with failing([ZeroDivisionError] if fails else []), batch:
             if fails:
                 raise ZeroDivisionError
         if fails:
-            lent.state = "lost"
+            record.state = "lost"
         else:
-            self.confirm(lent)
+            self.confirm(record)
 
-    def confirm(self, lent: Lent) -> None:
-        lent.state = "confirmed"
-        self.confirmed.update(key for key in lent.keys if not lent.forced or key not in self.consumed)
-        self.consumed |= set(lent.keys)
+    def confirm(self, record: BatchRecord) -> None:
+        record.state = "confirmed"
+        self.confirmed.update(key for key in record.keys if not record.forced or key not in self.consumed)
+        self.consumed |= set(record.keys)
 
     @rule(data=st.data())
     @precondition(lambda self: self.batches)
     def put_back(self, data: st.DataObject) -> None:
-        lent = self.drawn(data)
-        with failing([ConfirmedError] if lent.state == "confirmed" else []):
-            lent.batch.put_back()
-            lent.state = "lost"
+        record = self.drawn(data)
+        with failing([ConfirmedError] if record.state == "confirmed" else []):
+            record.batch.put_back()
+            record.state = "lost"
 
     @rule(data=st.data())
     @precondition(lambda self: self.batches)
     def renew(self, data: st.DataObject) -> None:
-        lent = self.drawn(data)
+        record = self.drawn(data)
         errors: dict[str, list[type[BaseException]]] = {"lost": [LeaseLostError], "confirmed": [ConfirmedError]}
-        with failing(errors.get(lent.state, [])):
-            lent.batch.renew()
-            lent.until = self.clock.now + lent.lease
+        with failing(errors.get(record.state, [])):
+            record.batch.renew()
+            record.until = self.clock.now + record.lease
 
     @invariant()
     def offers(self) -> None:

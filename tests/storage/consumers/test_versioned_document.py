@@ -23,9 +23,9 @@ def test_many_batches_are_forgotten_but_their_partitions_stay_consumed(files: Pa
         add(files, day)
     for _ in range(30):
         consumer.take(limit=1).confirm()
-    found = Consumer(files).checkpoint
-    assert len(found.consumed) == 31
-    assert len(found.confirmed) == 31 <= REMEMBERED
+    current = Consumer(files).checkpoint
+    assert len(current.consumed) == 31
+    assert len(current.confirmed) == 31 <= REMEMBERED
     assert checkpoint.consumed == frozenset()
 
 
@@ -63,12 +63,12 @@ def test_old_versions_of_the_checkpoint_are_removed(files: Parquet) -> None:
 def test_of_many_changes_at_once_none_is_lost(files: Parquet) -> None:
     for day in range(6, 31):
         add(files, day)
-    taken: list[str] = []
+    keys: list[str] = []
 
     def work() -> None:
         consumer = Consumer(files)
         while batch := consumer.take(limit=1):
-            taken.extend(batch.keys)
+            keys.extend(batch.keys)
             batch.confirm()
 
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -76,5 +76,5 @@ def test_of_many_changes_at_once_none_is_lost(files: Parquet) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(taken) == days(*range(1, 31))
+    assert sorted(keys) == days(*range(1, 31))
     assert len(Consumer(files).checkpoint.consumed) == 30

@@ -95,11 +95,11 @@ class TestForced:
         assert Consumer(files, checkpoint="").take().keys == days(1, 2, 3, 4, 5)
 
     def test_the_same_object_gives_nothing_twice(self, files: Parquet) -> None:
-        consumer, seen = Consumer(files, checkpoint=""), []
+        consumer, keys = Consumer(files, checkpoint=""), []
         while batch := consumer.take(limit=2):
-            seen += batch.keys
+            keys += batch.keys
             batch.confirm()
-        assert seen == days(1, 2, 3, 4, 5)
+        assert keys == days(1, 2, 3, 4, 5)
 
     def test_what_is_no_key_is_refused(self, files: Parquet) -> None:
         with pytest.raises(CheckpointError, match="'soon' is no key of"):

@@ -31,10 +31,10 @@ def files() -> Iterator[Parquet]:
     """A dataset in a folder that everybody may look into."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
-    made = Parquet(f"{folder}/lake", partition=LETTERS, schema={"n": "bigint"})
-    made.save({"a": NUMBERS, "b": NUMBERS})
-    made.read(as_="pandas")  # what is imported for it may be hidden from others
-    yield made
+    dataset = Parquet(f"{folder}/lake", partition=LETTERS, schema={"n": "bigint"})
+    dataset.save({"a": NUMBERS, "b": NUMBERS})
+    dataset.read(as_="pandas")  # what is imported for it may be hidden from others
+    yield dataset
     rmtree(folder)
 
 
@@ -63,17 +63,17 @@ def full(limit: int) -> Iterator[None]:
 
 
 def file_of(files: Files, key: str) -> Path:
-    found = files.get(key)
-    assert found is not None
-    return Path(found.paths[0])
+    partition = files.get(key)
+    assert partition is not None
+    return Path(partition.paths[0])
 
 
 def test_a_folder_that_may_not_be_listed(files: Parquet) -> None:
     Path(files.path).chmod(0o700)
-    with nobody(), pytest.raises(DeniedError, match=r"/lake' can't be listed: .*; expected permission") as caught:
+    with nobody(), pytest.raises(DeniedError, match=r"/lake' can't be listed: .*; expected permission") as error:
         list(files.list())
-    assert isinstance(caught.value.__cause__, PermissionError)
-    assert isinstance(caught.value, StorageError)
+    assert isinstance(error.value.__cause__, PermissionError)
+    assert isinstance(error.value, StorageError)
     Path(files.path).chmod(0o755)
 
 
@@ -95,9 +95,9 @@ def test_a_folder_that_may_not_be_written(files: Parquet) -> None:
 def test_a_full_disk_publishes_nothing(files: Parquet) -> None:
     before = files.read(as_="arrow")
     big = pa.table({"n": pa.array(range(100_000), pa.int64())})
-    with full(50_000), pytest.raises(FullError, match=r"partition 'b' of .* can't be written: .*make room") as caught:
+    with full(50_000), pytest.raises(FullError, match=r"partition 'b' of .* can't be written: .*make room") as error:
         files.save({"a": NUMBERS, "b": lambda: big}, mode="overwrite")
-    assert isinstance(caught.value.__cause__, OSError)
+    assert isinstance(error.value.__cause__, OSError)
     commit = Commit(files)
     (commit.stage("a") / "0.parquet").touch()
     commit.put("a", mode="overwrite")

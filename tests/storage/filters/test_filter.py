@@ -28,8 +28,10 @@ names = st.text(min_size=1, max_size=6) | st.sampled_from(["airport", "class", "
 @st.composite
 def conditions(draw: st.DrawFn) -> Filter:
     one, value = field(draw(names)), draw(values)
-    made: list[Filter] = [one == value, one != value, one < value, one >= value, one.isin([value]), one.isin([])]
-    return draw(st.sampled_from([*made, one.between(value, None), one.between(None, value), one.between(value, value)]))
+    forms: list[Filter] = [one == value, one != value, one < value, one >= value, one.isin([value]), one.isin([])]
+    return draw(
+        st.sampled_from([*forms, one.between(value, None), one.between(None, value), one.between(value, value)])
+    )
 
 
 filters = st.recursive(
@@ -157,10 +159,10 @@ def test_other_values_are_refused(value: Any) -> None:
     ],
 )
 def test_es_values_as_pandas_numpy_and_arrow_give_them(value: Any, plain: Any) -> None:
-    made = field("n") == value
-    assert made == Condition("n", "==", plain)
-    assert type(made.value) is type(plain)
-    assert Filter.parse(str(made)) == made
+    condition = field("n") == value
+    assert condition == Condition("n", "==", plain)
+    assert type(condition.value) is type(plain)
+    assert Filter.parse(str(condition)) == condition
 
 
 def test_es_several_values_as_pandas_numpy_and_arrow_give_them() -> None:

@@ -29,8 +29,8 @@ def times(schedule: Any, zone: str = "America/New_York", **bounds: str) -> Parti
 
 
 def layout(*dimensions: Any, **columns: str | Column) -> Layout:
-    made = {name: c if isinstance(c, Column) else Column(c) for name, c in columns.items()}
-    return Layout(dimensions[0] if len(dimensions) == 1 else PartitionByProduct(list(dimensions)), made or None)
+    by_name = {name: c if isinstance(c, Column) else Column(c) for name, c in columns.items()}
+    return Layout(dimensions[0] if len(dimensions) == 1 else PartitionByProduct(list(dimensions)), by_name or None)
 
 
 START, END = "2013-10-25", "2013-11-10"  # a clock is set back on 2013-11-03
@@ -74,12 +74,12 @@ def holds(where: Filter, of: Layout, key: Any) -> bool:
     if isinstance(part, Interval):
         time = of.definition.time
         assert time is not None
-        mine, others = part.time_range[0], [time.moment(str(value)) for value in values]
+        own, others = part.time_range[0], [time.moment(str(value)) for value in values]
     else:
-        mine, others = part.value, [type(part.value)(value) for value in values]
+        own, others = part.value, [type(part.value)(value) for value in values]
     if where.op in ("in", "not in"):
-        return (mine in others) == (where.op == "in")
-    return bool(OPERATORS[where.op](mine, others[0]))
+        return (own in others) == (where.op == "in")
+    return bool(OPERATORS[where.op](own, others[0]))
 
 
 @st.composite
@@ -130,23 +130,23 @@ TABLES = {
 def test_c3_folders_and_arrow_are_chosen_as_the_filter_reads(case: tuple[str, Filter]) -> None:
     name, where = case
     of, some = LAYOUTS[name], KEYS[name]
-    made = prune(where, of, {})
-    wanted = [holds(where, of, key) for key in some]
-    assert made.prunes
-    assert not made.non_pruning
-    assert made.residual is None
+    pruned = prune(where, of, {})
+    expected = [holds(where, of, key) for key in some]
+    assert pruned.prunes
+    assert not pruned.non_pruning
+    assert pruned.residual is None
     texts = [of.values_of(key) for key in some]
-    assert [made.accepts(each) for each in texts] == wanted
+    assert [pruned.accepts(each) for each in texts] == expected
     for column in of.columns:  # on the way down nothing is lost
-        for each, ok in zip(texts, wanted, strict=True):
-            assert made.accepts({column: each[column]}) >= ok
+        for each, ok in zip(texts, expected, strict=True):
+            assert pruned.accepts({column: each[column]}) >= ok
     try:
-        expression = made.to_arrow()
+        expression = pruned.to_arrow()
     except FilterError:
         assert name in ("open hours", "odd hours")
         return
     table = TABLES[name].append_column("n", [list(range(len(some)))])
-    assert table.filter(expression)["n"].to_pylist() == [n for n, ok in enumerate(wanted) if ok]
+    assert table.filter(expression)["n"].to_pylist() == [n for n, ok in enumerate(expected) if ok]
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_only_comparisons_of_bare_columns_are_left(name: str, text: str, lowered
 
 def test_parts_that_prune_nothing_are_named() -> None:
     of, schema = LAYOUTS["short"], {"delay": "double", "late": "boolean"}
-    made = prune(Filter.parse("airport == 'EWR' and delay > 3 and (late == True or time < '2013-01-05')"), of, schema)
-    assert made.prunes
-    assert list(map(str, made.non_pruning)) == ["delay > 3", "late == True or dt < '20130105'"]
-    assert str(made.residual) == "delay > 3 and (late == True or dt < '20130105')"
+    pruned = prune(Filter.parse("airport == 'EWR' and delay > 3 and (late == True or time < '2013-01-05')"), of, schema)
+    assert pruned.prunes
+    assert list(map(str, pruned.non_pruning)) == ["delay > 3", "late == True or dt < '20130105'"]
+    assert str(pruned.residual) == "delay > 3 and (late == True or dt < '20130105')"
     assert not prune(Filter.parse("airport == 'EWR' or delay > 3"), of, schema).prunes
     assert not prune(field("delay") > 3, of, schema).prunes
     partly = prune(Filter.parse("(airport == 'EWR' and delay > 3) or airport == 'JFK'"), of, schema)
@@ -181,11 +181,11 @@ def test_parts_that_prune_nothing_are_named() -> None:
 
 
 def test_a_range_that_only_folder_names_decide_is_no_expression() -> None:
-    made = prune(field("time") >= "2013-11-03", LAYOUTS["odd hours"], {"delay": "double"})
-    assert made.accepts({"hour": "01:00 on 03.11.2013, -0500"})
-    assert not made.accepts({"hour": "23:00 on 02.11.2013, -0400"})
+    pruned = prune(field("time") >= "2013-11-03", LAYOUTS["odd hours"], {"delay": "double"})
+    assert pruned.accepts({"hour": "01:00 on 03.11.2013, -0500"})
+    assert not pruned.accepts({"hour": "23:00 on 02.11.2013, -0400"})
     with pytest.raises(FilterError, match="expected a range with two bounds"):
-        made.to_arrow()
+        pruned.to_arrow()
     two = prune(field("time").between("2013-11-03", "2013-11-04"), LAYOUTS["odd hours"], {})
     assert str(two.lowered).count("on 03.11.2013") == 25
 

@@ -71,8 +71,8 @@ def test_es_folders_are_read_however_they_are_escaped(tmp_path: Path, writer: st
     WRITERS[writer](tmp_path / "lake", rows([*NAMES]))
     files = dataset(tmp_path / "lake", ownership)
     assert {str(partition.key) for partition in files.list()} == {f"x|{name}" for name in NAMES}
-    read = files.read(as_="arrow")
-    assert dict(zip(read["city"].to_pylist(), read["n"].to_pylist(), strict=True)) == {
+    table = files.read(as_="arrow")
+    assert dict(zip(table["city"].to_pylist(), table["n"].to_pylist(), strict=True)) == {
         name: number for number, name in enumerate(NAMES)
     }
     for number, name in enumerate(NAMES):
@@ -87,8 +87,8 @@ def test_es_folders_are_read_however_they_are_escaped(tmp_path: Path, writer: st
 @pytest.mark.parametrize("writer", ["arrow", "kartothek"])
 def test_es_spark_reads_them_too(tmp_path: Path, writer: str, spark: Any) -> None:
     WRITERS[writer](tmp_path / "lake", rows([*NAMES]))
-    read = dataset(tmp_path / "lake").read(spark=spark)
-    assert {row["city"]: row["n"] for row in read.collect()} == {name: number for number, name in enumerate(NAMES)}
+    frame = dataset(tmp_path / "lake").read(spark=spark)
+    assert {row["city"]: row["n"] for row in frame.collect()} == {name: number for number, name in enumerate(NAMES)}
 
 
 @pytest.mark.parametrize("writer", WRITERS)
