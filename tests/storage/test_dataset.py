@@ -9,7 +9,7 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError, StorageError
-from airflow_partitions.storage import Column, Parquet
+from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Parquet
 from airflow_partitions.storage.filesystem.paths import local
 
 DAILY = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
@@ -112,3 +112,26 @@ def test_eu8_files_take_the_partition_that_a_task_is_given(tmp_path: Path) -> No
     assert [each.key for each in files.list([partition])] == [partition.wrapped]
     assert files.read(partition, as_="pandas")["a"].tolist() == [1, 2]
     assert files.path_of(partition) == f"{files.path}/date=2013-02-08"
+
+
+def test_json_form_of_datasets(tmp_path: Path) -> None:
+    datasets = [
+        Csv("/x", partition=DAILY, options={"sep": ";"}, credentials={"key": "secret"}),
+        Files("s3://x/y", format="xml", partition=DAILY),
+        Files("/x", format="csv", partition_on=FilePerKey(".csv", find={"maxdepth": 1})),
+    ]
+    for files in datasets:
+        form = files.to_json()
+        assert "secret" not in str(form)
+        assert "secret" not in repr(files)
+        assert Files.from_json(form) == files
+
+
+def test_options_that_are_not_ours_to_give() -> None:
+    with pytest.warns(UserWarning, match="option 'path' is ignored"):
+        files = Csv("/x", options={"path": "/y", "sep": ";"})
+    assert dict(files.options) == {"sep": ";"}
+    with pytest.raises(InvalidDefinitionError, match="versioned"):
+        Csv("/x", options={"versioned": True})
+    with pytest.raises(InvalidDefinitionError, match="ownership='yes'; expected one of: 'owned'"):
+        Csv("/x", ownership="yes")
