@@ -85,9 +85,7 @@ def text_of(value: Value) -> str:
 
 def _text_of_number(value: float | Decimal) -> str:
     if not (value.is_finite() if isinstance(value, Decimal) else isinstance(value, int) or math.isfinite(value)):
-        raise InvalidKeyError(
-            f"{value!r} equals nothing, not even itself; expected a finite float or Decimal", given=value
-        )
+        raise InvalidKeyError(f"{value!r} can't be a partition key: expected a finite float or Decimal", given=value)
     if isinstance(value, float):
         return repr(value + 0.0)
     bits = abs(value.adjusted()) if isinstance(value, Decimal) else value.bit_length()

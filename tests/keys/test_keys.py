@@ -105,7 +105,7 @@ class Bad:
     ("value", "problem"),
     [
         ("", "printable text"), (" eu", "printable text without space at its ends"), ("a\nb", "printable text"),
-        (True, "reads like an int"), (float("nan"), "finite float"), (float("inf"), "finite float"),
+        (True, "reads like an int"), (float("nan"), "finite float"), (float("inf"), "inf can't be a .* a finite float"),
         (datetime(2013, 1, 1), "aware datetime"), (None, "expected int, float, str"), ([1], "expected int, float, str"),  # noqa: DTZ001
         ({"a": 1}, "expected int"), ((), "expected int"), (("a", [1]), "expected int"), (Bad(), "Bad can't be a key"),
         (type("Own", (str,), {})("eu"), "Own can't be a key; expected .*, no subclass of them"),
