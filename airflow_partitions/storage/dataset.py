@@ -33,17 +33,27 @@ VERSION = 1
 _OURS = ("path", "filepath", "basePath")
 
 
+def _items(value: Any, expected: str, error: type[InvalidDefinitionError] = InvalidDefinitionError) -> _Pairs:
+    """The items of a mapping, or pairs as they are.
+
+    :param expected: the argument and what it may be, for the message.
+    """
+    items = tuple(value.items() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else [value])
+    if not all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+        raise error(expected.format(repr(value)))
+    return items
+
+
 def _partition_on(
     value: Mapping[str, str | Column] | Iterable[tuple[str, str | Column]] | FilePerKey | None,
 ) -> _Columns | FilePerKey | None:
     if value is None or isinstance(value, FilePerKey):
         return value
-    pairs = list(value.items() if isinstance(value, Mapping) else value)
-    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise LayoutError(
-            f"partition_on={value!r}; expected each column with its format, such as {{'date': '%Y-%m-%d', 'airport':"
-            " '{airport}'}, or nothing for a column per dimension, called like it"
-        )
+    expected = (
+        "partition_on={}; expected each column with its format, such as {{'date': '%Y-%m-%d', 'airport':"
+        " '{{airport}}'}}, or nothing for a column per dimension, called like it"
+    )
+    pairs = _items(value, expected, LayoutError)
     return tuple((name, column if isinstance(column, Column) else Column(column)) for name, column in pairs)
 
 
@@ -65,7 +75,8 @@ def _fields(given: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fie
     if given is None:
         return None
     fields: list[tuple[str, str]] = []
-    for name, kind in given.items() if isinstance(given, Mapping) else given:
+    expected = "schema={}; expected each column with its type in Spark, such as {{'carrier': 'string', 'n': 'bigint'}}"
+    for name, kind in _items(given, expected):
         fields += [(f"{name}/{n}", k) for n, k in kind.items()] if isinstance(kind, Mapping) else [(name, kind)]
     for name, kind in fields:
         check_type(name, kind)
@@ -77,7 +88,7 @@ def _pairs(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pair
 
 
 def _options(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
-    pairs = _pairs(given)
+    pairs = _items(given or (), "options={}; expected each option with its value, such as {{'sep': ';'}}")
     if any(name == "versioned" for name, _ in pairs):
         raise InvalidDefinitionError("options={'versioned': …}: partitions have no versions of their own; leave it out")
     if ours := [name for name, _ in pairs if name in _OURS]:

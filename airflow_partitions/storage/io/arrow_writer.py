@@ -33,7 +33,7 @@ class ArrowWriter(Writer):
         name = request.name_of(key)
         try:
             table = self._table(frame, request.dataset)
-        except (ValueError, TypeError) as error:  # names given twice, values of several types in a column
+        except (ValueError, TypeError, NotImplementedError) as error:  # a name twice, several types in a column
             raise ResultError(f"{name}: {error}; expected columns of different names, each of one type") from error
         check_names(table.column_names, name)
         table = _own(table, request.dataset, key)
@@ -62,7 +62,7 @@ class PandasWriter(ArrowWriter):
 
         named = any(name is not None for name in frame.index.names)
         table = pa.Table.from_pandas(frame.reset_index() if named else frame, preserve_index=False)
-        return _whole(table, dict(dataset.schema or ()))
+        return _as_declared(table, dict(dataset.schema or ()))
 
 
 class PolarsWriter(ArrowWriter):
@@ -74,15 +74,19 @@ class PolarsWriter(ArrowWriter):
         return (frame.collect() if hasattr(frame, "collect") else frame).to_arrow()
 
 
-def _whole(table: pa.Table, declared: dict[str, str]) -> pa.Table:
-    """*table* with whole numbers where they are declared: pandas makes others of them if one is null."""
+def _as_declared(table: pa.Table, declared: dict[str, str]) -> pa.Table:
+    """*table* of pandas without the floats that null alone has made: of whole numbers, and of nothing but nulls."""
     import pyarrow as pa
 
     for number, field in enumerate(table.schema):
-        kind = arrow_type(declared[field.name]) if field.name in declared else None
-        if pa.types.is_floating(field.type) and kind is not None and pa.types.is_integer(kind):
+        if field.name not in declared or not pa.types.is_floating(field.type):
+            continue
+        column, kind = table[field.name], arrow_type(declared[field.name])
+        if column.null_count == len(column):
+            table = table.set_column(number, field.name, pa.nulls(len(column), kind))
+        elif pa.types.is_integer(kind):
             with suppress(pa.ArrowInvalid):  # they are no whole numbers: the schema is checked later
-                table = table.set_column(number, field.name, table[field.name].cast(kind))
+                table = table.set_column(number, field.name, column.cast(kind))
     return table
 
 

@@ -31,6 +31,11 @@ def save(
     evolve: bool = False,
 ) -> dict[str, PartitionMetadata]:
     """Write *data*, frames or functions that give them by key, as partitions of *dataset*: all of them, or none."""
+    if not isinstance(data, Mapping):
+        raise ResultError(
+            f"save() of {dataset.path!r} got {type(data).__name__}; expected frames by their key, such as"
+            " {'2013-02-08': frame}, or {partition: frame} in a task"
+        )
     own, frames = own_key(dataset), dict[Key, Any]()
     for name, frame in data.items():
         if (key := dataset.layout.key(name)) in frames:

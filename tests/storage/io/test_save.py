@@ -88,6 +88,8 @@ def test_es7_a_table_has_its_part_of_the_schema(tmp_path: Path) -> None:
     [
         pd.DataFrame({"n": pd.Series([2], dtype="int32"), "s": ["y"]}),
         pd.DataFrame({"n": [2], "s": [None]}),
+        pd.DataFrame({"n": [2], "s": [float("nan")]}),
+        pd.DataFrame({"n": pd.Series([], dtype="int64"), "s": pd.Series([], dtype="float64")}),
         pd.DataFrame({"n": [None], "s": ["y"]}),
         pl.DataFrame({"s": ["y"], "n": pl.Series([2], dtype=pl.Int16)}),
     ],
@@ -127,6 +129,7 @@ def test_es9_a_partition_without_rows_is_read(
     "frame",
     [
         pd.DataFrame({"v": [1, "x"]}),
+        pd.DataFrame({"v": [1j]}),
         pd.DataFrame([[1, 2]], columns=["v", "v"]),
         pd.DataFrame({"v": [1]}, index=pd.Index([7], name="v")),
         pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["v", "v"]),
@@ -136,6 +139,15 @@ def test_es15_frames_that_can_not_be_written_are_named(files: Parquet, frame: An
     with pytest.raises((ResultError, SchemaError), match=r"partition 'a': .*expected"):
         files.save({"a": frame})
     assert left(files) == []
+
+
+def test_es15_frames_without_keys_are_refused(files: Parquet) -> None:
+    frame = pd.DataFrame({"v": [1]})
+    for data, name in ((frame, "DataFrame"), ([frame], "list")):
+        with pytest.raises(
+            ResultError, match=rf"got {name}; expected frames by their key, such as .*{{partition: frame}}"
+        ):
+            files.save(data)  # type: ignore[arg-type]
 
 
 def test_es15_what_is_kept_with_a_partition_has_a_form_in_json(files: Parquet) -> None:
