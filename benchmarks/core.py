@@ -101,7 +101,7 @@ def dagster_environment(console: Console) -> Path:
 
 def measure(dagster: Path, cases: list[Case], rounds: int, console: Console) -> list[dict[str, Any]]:
     """The seconds of each case, zone and side: the sides by turns, round after round."""
-    asked = [(case, zone) for case in cases for zone in (("-",) if case in IMPORTS else ZONES)]
+    questions = [(case, zone) for case in cases for zone in (("-",) if case in IMPORTS else ZONES)]
     seconds: dict[tuple[str, str, str], list[float]] = {}
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with (
@@ -109,9 +109,9 @@ def measure(dagster: Path, cases: list[Case], rounds: int, console: Console) -> 
         worker(dagster, "benchmarks.core_dagster") as theirs,
         Progress(*columns, console=console, transient=True) as progress,
     ):
-        task = progress.add_task("starting", total=rounds * len(asked))
+        task = progress.add_task("starting", total=rounds * len(questions))
         for _ in range(rounds):
-            for case, zone in asked:
+            for case, zone in questions:
                 progress.update(task, description=f"{case.title} ({zone})")
                 if case in IMPORTS:
                     answers = [fresh(Path(sys.executable), case, "ours"), fresh(dagster, case, "dagster")]
@@ -120,16 +120,16 @@ def measure(dagster: Path, cases: list[Case], rounds: int, console: Console) -> 
                 if len({answer["count"] for answer in answers}) > 1:
                     raise SystemExit(f"{case.title} ({zone}): the sides differ: {answers}")
                 for side, answer in zip(("ours", "dagster"), answers, strict=False):
-                    taken = answer["seconds"] / (answer["count"] if case.each else 1)
-                    seconds.setdefault((case.name, zone, side), []).append(taken)
+                    answer_seconds = answer["seconds"] / (answer["count"] if case.each else 1)
+                    seconds.setdefault((case.name, zone, side), []).append(answer_seconds)
                 progress.advance(task)
     return [
-        judged(case, zone, seconds[case.name, zone, "ours"], seconds.get((case.name, zone, "dagster"), []))
-        for case, zone in asked
+        comparison(case, zone, seconds[case.name, zone, "ours"], seconds.get((case.name, zone, "dagster"), []))
+        for case, zone in questions
     ]
 
 
-def judged(case: Case, zone: str, ours: list[float], dagster: list[float]) -> dict[str, Any]:
+def comparison(case: Case, zone: str, ours: list[float], dagster: list[float]) -> dict[str, Any]:
     """Medians of both sides, and whether what was wanted is reached."""
     mine, theirs = statistics.median(ours), statistics.median(dagster) if dagster else None
     ratio = None if theirs is None else theirs / mine
@@ -141,14 +141,14 @@ def judged(case: Case, zone: str, ours: list[float], dagster: list[float]) -> di
         "ours_seconds": mine,
         "dagster_seconds": theirs,
         "ratio": ratio,
-        "wanted": wanted(case),
+        "wanted": thresholds(case),
         "missed": too_slow or (case.wanted_ratio is not None and ratio is not None and ratio < case.wanted_ratio),
         "ours_all": ours,
         "dagster_all": dagster,
     }
 
 
-def wanted(case: Case) -> str:
+def thresholds(case: Case) -> str:
     """What is wanted of a case, in words."""
     if case.wanted_ratio is not None:
         return f"{case.wanted_ratio:,.0f} x"
@@ -183,14 +183,14 @@ def fresh(python: Path, case: Case, side: str) -> dict[str, Any]:
     program = (
         f"from time import process_time; s = process_time()\n{_PROGRAMS[case.name, side]}\nprint(process_time() - s)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [python, "-W", "ignore", "-c", program],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    return {"seconds": float(done.stdout), "count": 1}
+    return {"seconds": float(process.stdout), "count": 1}
 
 
 def show(report: dict[str, Any]) -> None:

@@ -39,8 +39,8 @@ def days_and_regions(zone: str) -> MultiPartitionsDefinition:
 def windows(zone: str) -> list:  # type: ignore[type-arg]
     definition = hourly(zone)
     end = definition.end_timestamp
-    found = definition._iterate_time_windows(definition.start_timestamp)  # noqa: SLF001
-    return list(takewhile(lambda window: window.end.timestamp() <= end, found))
+    all_windows = definition._iterate_time_windows(definition.start_timestamp)  # noqa: SLF001
+    return list(takewhile(lambda window: window.end.timestamp() <= end, all_windows))
 
 
 def texts(zone: str) -> Work:
@@ -127,12 +127,12 @@ def hour_day(zone: str) -> Work:
     keys = sample(list(hours.get_partition_keys()))
 
     def work() -> int:
-        found = 0
+        count = 0
         for hour in keys:
             subset = hours.empty_subset().with_partition_keys([hour])
             mapped = mapping.get_downstream_partitions_for_partitions(subset, hours, days)
-            found += len(list(mapped.get_partition_keys()))
-        return found
+            count += len(list(mapped.get_partition_keys()))
+        return count
 
     return work
 
@@ -141,22 +141,22 @@ def ten_years(zone: str) -> Work:
     mapping, days, hours = TimeWindowPartitionMapping(), daily(zone), hourly(zone)
     subset = hours.subset_with_all_partitions()
 
-    def found() -> int:
+    def day_count() -> int:
         return len(mapping.get_downstream_partitions_for_partitions(subset, hours, days))
 
-    return lambda: sum(1 for _ in range(100) if found() == DAYS)
+    return lambda: sum(1 for _ in range(100) if day_count() == DAYS)
 
 
 def _regions(zone: str, ask):  # type: ignore[no-untyped-def]
     mapping = MultiToSingleDimensionPartitionMapping(partition_dimension_name="date")
     days, both = daily(zone), days_and_regions(zone)
 
-    def found(day: str):  # type: ignore[no-untyped-def]
+    def subset_of(day: str):  # type: ignore[no-untyped-def]
         subset = days.empty_subset().with_partition_keys([day])
         return mapping.get_downstream_partitions_for_partitions(subset, days, both)
 
     some = sample(days.get_partition_keys())
-    return lambda: len([ask(found(day)) for day in some])
+    return lambda: len([ask(subset_of(day)) for day in some])
 
 
 def day_regions(zone: str) -> Work:
@@ -173,12 +173,12 @@ def region_day(zone: str) -> Work:
     keys = sample(both.get_partition_keys())
 
     def work() -> int:
-        found = 0
+        count = 0
         for key in keys:
             subset = both.empty_subset().with_partition_keys([key])
             mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, both, days).partitions_subset
-            found += len(list(mapped.get_partition_keys()))
-        return found
+            count += len(list(mapped.get_partition_keys()))
+        return count
 
     return work
 

@@ -37,23 +37,23 @@ def measure() -> list[Row]:
 def _row(what: str, dag_id: str, asset: str, key: str, matched: set[str]) -> Row:
     from benchmarks.history import counted, timetable
 
-    seconds, asked = [], []
+    seconds, query_counts = [], []
     for _ in range(ROUNDS + 1):
         mapper: PartitionMapper = timetable(dag_id).get_partition_mapper(name=asset)
         with counted() as queries:
             started = process_time()
-            found = mapper.wait_policy.is_satisfied_by_keys(matched=matched, expected=mapper.to_upstream(key))  # type: ignore[attr-defined]
+            evaluation = mapper.wait_policy.is_satisfied_by_keys(matched=matched, expected=mapper.to_upstream(key))  # type: ignore[attr-defined]
             seconds.append(process_time() - started)
-            asked.append(queries())
-        assert not found.satisfied
+            query_counts.append(queries())
+        assert not evaluation.satisfied
     return {
         "what": what,
         "ms": f"{statistics.median(seconds[1:]) * 1e3:.3g}",
-        "queries": max(asked[1:]),
+        "queries": max(query_counts[1:]),
         "ms, the first": f"{seconds[0] * 1e3:.3g}",
-        "queries, the first": asked[0],
+        "queries, the first": query_counts[0],
         "wanted": f"<= {WANTED_QUERIES} queries" if "ours" in what else "",
-        "missed": max(asked[1:]) > WANTED_QUERIES,
+        "missed": max(query_counts[1:]) > WANTED_QUERIES,
     }
 
 

@@ -35,9 +35,9 @@ def hours(start: datetime, count: int) -> list[datetime]:
 def timetable(dag_id: str) -> Timetable:
     """The timetable of a Dag, as the scheduler reads it in each pass."""
     with create_session() as session:
-        found = SerializedDagModel.get(dag_id, session=session)
-        assert found is not None
-        return found.dag.timetable
+        serialized = SerializedDagModel.get(dag_id, session=session)
+        assert serialized is not None
+        return serialized.dag.timetable
 
 
 def add_events(asset: str, texts: list[str]) -> None:

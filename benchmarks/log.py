@@ -56,8 +56,8 @@ def ask(python: Path, side: str, path: Path, what: str, size: int) -> dict[str, 
     """What a process of *side* answers: seconds, MB and how many partitions."""
     command = [python, "-m", f"benchmarks.log_{side}", path, what, str(size)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=environment)
-    answer: dict[str, float] = json.loads(done.stdout)
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=environment)
+    answer: dict[str, float] = json.loads(process.stdout)
     return answer
 
 
@@ -98,7 +98,7 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
     for row in rows:
         ours, delta = row["ours"], row["delta"]
         seconds, mb = WANTED.get((row["partitions"], row["question"]), (0.0, float("inf")))
-        wanted = (f"< {duration(seconds)}" if seconds else "") + (f", < {mb:.0f} MB" if mb < float("inf") else "")
+        limits = (f"< {duration(seconds)}" if seconds else "") + (f", < {mb:.0f} MB" if mb < float("inf") else "")
         table.add_row(
             f"{row['partitions']:,}",
             TITLES[row["question"]],
@@ -107,7 +107,7 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
             f"{delta['seconds'] / ours['seconds']:.1f} x",
             f"{ours['mb']:.0f}",
             f"{delta['mb']:.0f}",
-            f"[red]{wanted}[/]" if row["missed"] else wanted,
+            f"[red]{limits}[/]" if row["missed"] else limits,
         )
     console.print(table)
 

@@ -83,13 +83,13 @@ def _row(what: Row, ours: Passes, other: float) -> Row:
 
 
 def _measured(runner: SchedulerJobRunner, sides: list[str]) -> dict[str, Passes]:
-    taken: dict[str, list[float]] = {side: [] for side in sides}
-    asked: dict[str, int] = {}
+    durations: dict[str, list[float]] = {side: [] for side in sides}
+    query_counts: dict[str, int] = {}
     for number in range(ROUNDS + 1):
         for side in sides if number % 2 else reversed(sides):
-            seconds, asked[side] = _pass(runner, side)
-            taken[side].append(seconds)
-    return {side: Passes(passes[0], statistics.median(passes[1:]), asked[side]) for side, passes in taken.items()}
+            seconds, query_counts[side] = _pass(runner, side)
+            durations[side].append(seconds)
+    return {side: Passes(each[0], statistics.median(each[1:]), query_counts[side]) for side, each in durations.items()}
 
 
 def _pass(runner: SchedulerJobRunner, side: str) -> tuple[float, int]:
@@ -107,10 +107,10 @@ def _pass(runner: SchedulerJobRunner, side: str) -> tuple[float, int]:
         started = process_time()
         fired = runner._create_dagruns_for_partitioned_asset_dags(session)  # noqa: SLF001
         seconds = process_time() - started
-        asked = queries()
+        query_count = queries()
         guard.commit()
     assert not fired
-    return seconds, asked
+    return seconds, query_count
 
 
 if __name__ == "__main__":

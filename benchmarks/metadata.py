@@ -71,7 +71,7 @@ def airflow(database: str) -> Iterator[dict[str, str]]:
             "AIRFLOW__LOGGING__LOGGING_LEVEL": "ERROR",
         }
         for words in (["db", "migrate"], ["dags", "reserialize"]):
-            done = subprocess.run(
+            process = subprocess.run(
                 ["airflow", *words],
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -79,13 +79,13 @@ def airflow(database: str) -> Iterator[dict[str, str]]:
                 text=True,
                 check=False,
             )
-            if done.returncode:
-                raise SystemExit(f"airflow {' '.join(words)}:\n{done.stdout}{done.stderr}")
+            if process.returncode:
+                raise SystemExit(f"airflow {' '.join(words)}:\n{process.stdout}{process.stderr}")
         yield environment
 
 
 def _ask(name: str, environment: dict[str, str]) -> list[Row]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", f"benchmarks.{name}", "--here"],
         cwd=ROOT,
         env=environment,
@@ -94,7 +94,7 @@ def _ask(name: str, environment: dict[str, str]) -> list[Row]:
         text=True,
         check=True,
     )
-    rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
+    rows: list[Row] = json.loads(process.stdout.splitlines()[-1])
     return rows
 
 

@@ -66,15 +66,15 @@ def ours(frame: DataFrame, storage: Parquet, number: int) -> dict[str, float]:
     staging = open_staging(storage, attempt, storage.layout.directory_of(EWR))
     opened = time.perf_counter()
     files = writer_for("spark", storage).write(frame, EWR, WriteRequest(files=storage, folder=staging.data))
-    written, read = time.perf_counter(), bytes_read()
+    write_end, bytes_before = time.perf_counter(), bytes_read()
     publish(storage, EWR, attempt, staging, files)
     staging.remove()
     clean(storage)
-    ended = time.perf_counter()
+    end = time.perf_counter()
     return {
-        "seconds": ended - began,
-        "publishing": ended - written + opened - began,
-        "read": bytes_read() - read,
+        "seconds": end - began,
+        "publishing": end - write_end + opened - began,
+        "read": bytes_read() - bytes_before,
         "bytes": sum(readable_files(Path(storage.path_of(EWR))).values()),
     }
 
@@ -85,7 +85,7 @@ def bytes_read() -> int:
 
 
 def measure(megabytes: list[int], rounds: int, console: Console) -> list[dict[str, Any]]:
-    found = []
+    summaries = []
     with session() as spark, Progress(console=console) as progress:
         spark.conf.set("spark.sql.parquet.compression.codec", "uncompressed")
         step = progress.add_task("writing", total=len(megabytes) * (rounds + 1))
@@ -98,8 +98,8 @@ def measure(megabytes: list[int], rounds: int, console: Console) -> list[dict[st
                     for way, run in one.items():
                         runs[way].append(run)
                 progress.advance(step)
-            found.append(summary(runs))
-    return found
+            summaries.append(summary(runs))
+    return summaries
 
 
 def _round(frame: DataFrame, folder: Path, number: int) -> dict[str, dict[str, float]]:
@@ -130,11 +130,11 @@ def summary(runs: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
     }
 
 
-def show(found: list[dict[str, Any]], rounds: int, console: Console) -> None:
+def show(summaries: list[dict[str, Any]], rounds: int, console: Console) -> None:
     table = Table(title=f"One partition written and published, seconds, median of {rounds}")
     for title in ("MB", "by hand", "ours", "added", "allowed", "of it publishing", "bytes read by that"):
         table.add_column(title, justify="right")
-    for row in found:
+    for row in summaries:
         color = "green" if row["met"] else "red"
         table.add_row(
             f"{row['megabytes']:,}",
@@ -158,12 +158,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="writes of each way (default: 3)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
-    found = measure(arguments.megabytes, arguments.rounds, Console(stderr=True))
+    summaries = measure(arguments.megabytes, arguments.rounds, Console(stderr=True))
     if arguments.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(summaries, indent=2))
     else:
-        show(found, arguments.rounds, Console())
-    raise SystemExit(not all(row["met"] for row in found))
+        show(summaries, arguments.rounds, Console())
+    raise SystemExit(not all(row["met"] for row in summaries))
 
 
 if __name__ == "__main__":

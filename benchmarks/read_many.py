@@ -103,8 +103,8 @@ def pandas_ways(kedro: Callable[[str, list[str]], dict[str, Any]], flights: Flig
     columns = ds.partitioning(pa.schema([("hour", pa.string())]), flavor="hive")
 
     def arrow() -> int:
-        found = ds.dataset(path, partitioning=columns)
-        return len(found.to_table(filter=pc.field("hour").isin(texts)).to_pandas())
+        dataset = ds.dataset(path, partitioning=columns)
+        return len(dataset.to_table(filter=pc.field("hour").isin(texts)).to_pandas())
 
     return {
         OURS_PANDAS: lambda: len(flights.files.read(where, "pandas")),
@@ -147,8 +147,8 @@ def kedro_worker(console: Console) -> Iterator[Callable[[str, list[str]], dict[s
         assert process.stdout is not None
         questions, answers = process.stdin, process.stdout
 
-        def ask(path: str, wanted: list[str]) -> dict[str, Any]:
-            print(json.dumps([path, wanted]), file=questions, flush=True)
+        def ask(path: str, texts: list[str]) -> dict[str, Any]:
+            print(json.dumps([path, texts]), file=questions, flush=True)
             answer: dict[str, Any] = json.loads(answers.readline())
             return answer
 
@@ -163,31 +163,31 @@ def measure(ways: dict[str, Callable[[], Any]], rounds: int, rows: int | None = 
     """
     seconds: dict[str, list[float]] = {}
     for number in range(rounds + 1):
-        found = {}
+        row_counts = {}
         for name, way in ways.items() if number % 2 else reversed(ways.items()):
             started = perf_counter()
             answer = way()
-            taken = perf_counter() - started
+            elapsed = perf_counter() - started
             if isinstance(answer, dict):
-                taken, answer = answer["seconds"], answer["rows"]
-            found[name] = answer
+                elapsed, answer = answer["seconds"], answer["rows"]
+            row_counts[name] = answer
             if number:
-                seconds.setdefault(name, []).append(taken)
-        if rows is not None and set(found.values()) != {rows}:
-            raise SystemExit(f"the ways differ: {found}; expected {rows} rows")
+                seconds.setdefault(name, []).append(elapsed)
+        if rows is not None and set(row_counts.values()) != {rows}:
+            raise SystemExit(f"the ways differ: {row_counts}; expected {rows} rows")
     return {name: statistics.median(seconds[name]) for name in ways}
 
 
-def judged(counts: dict[int, dict[str, float]], listed: dict[str, float]) -> dict[str, bool]:
+def verdicts(counts: dict[int, dict[str, float]], listed: dict[str, float]) -> dict[str, bool]:
     """What was wanted, and whether it is so."""
-    found = {}
+    answers = {}
     for count, seconds in counts.items():
-        found[f"{count}: within 100 ms of folders by hand"] = seconds[OURS] - seconds[BY_HAND] <= 0.1
-        found[f"{count}: 50 times as fast as Spark's defaults"] = seconds[PLAIN] / seconds[OURS] >= 50
-        found[f"{count}: as fast as pyarrow"] = seconds[OURS_PANDAS] <= seconds[ARROW]
-        found[f"{count}: as fast as Kedro"] = seconds[OURS_PANDAS] <= seconds[KEDRO_PANDAS]
-    found["listed and filtered in a second"] = all(taken < 1 for taken in listed.values())
-    return found
+        answers[f"{count}: within 100 ms of folders by hand"] = seconds[OURS] - seconds[BY_HAND] <= 0.1
+        answers[f"{count}: 50 times as fast as Spark's defaults"] = seconds[PLAIN] / seconds[OURS] >= 50
+        answers[f"{count}: as fast as pyarrow"] = seconds[OURS_PANDAS] <= seconds[ARROW]
+        answers[f"{count}: as fast as Kedro"] = seconds[OURS_PANDAS] <= seconds[KEDRO_PANDAS]
+    answers["listed and filtered in a second"] = all(each < 1 for each in listed.values())
+    return answers
 
 
 def run(partitions: int, listed: int, rounds: int, console: Console) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def run(partitions: int, listed: int, rounds: int, console: Console) -> dict[str
         "rounds": rounds,
         "seconds": counts,
         "listing": listings,
-        "wanted": judged(counts, listings),
+        "wanted": verdicts(counts, listings),
     }
 
 
@@ -231,8 +231,8 @@ def show(report: dict[str, Any], console: Console) -> None:
     table = Table(title=f"{report['listed']:,} partitions listed")
     table.add_column("")
     table.add_column("", justify="right")
-    for name, taken in report["listing"].items():
-        table.add_row(name, duration(taken))
+    for name, seconds in report["listing"].items():
+        table.add_row(name, duration(seconds))
     console.print(table)
     for what, reached in report["wanted"].items():
         console.print(f"{'reached' if reached else 'MISSED '}  {what}")

@@ -126,17 +126,17 @@ def _password(home: Home) -> str:
 
 def _rest(api: Api, runs: Sequence[backfill.Run], day: date) -> str:
     """What is to be made, and how long it will take, judging by the *runs* that were made."""
-    wanted = plan.everything(day)
+    targets = plan.everything(day)
     seconds = sum(backfill.seconds(api, run) for run in runs) / len(runs)
-    jobs = sum(len(each.keys) for each in wanted if each.asset != plan.HOURLY)
-    hours = sum(len(each.keys) for each in wanted if each.asset == plan.HOURLY)
-    left = seconds * (jobs * ARCHIVED + hours * PYTHON) / TASKS
-    return f"{jobs} partitions by Spark and {hours} by Python, in about {minutes(left)}"
+    jobs = sum(len(each.keys) for each in targets if each.asset != plan.HOURLY)
+    hours = sum(len(each.keys) for each in targets if each.asset == plan.HOURLY)
+    remaining = seconds * (jobs * ARCHIVED + hours * PYTHON) / TASKS
+    return f"{jobs} partitions by Spark and {hours} by Python, in about {minutes(remaining)}"
 
 
 def _stop(options: argparse.Namespace) -> int:
-    ended = services.stop(Home(options.home))
-    _tell(f"stopped {', '.join(ended)}" if ended else "nothing to stop")
+    names = services.stop(Home(options.home))
+    _tell(f"stopped {', '.join(names)}" if names else "nothing to stop")
     return 0
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from demo.api import Api
 from demo.errors import DemoError
-from demo.plan import Wanted
+from demo.plan import Target
 
 ENDED = ("success", "failed")
 PARSED_WITHIN = 120.0  # seconds until the Dags must be there
@@ -42,35 +42,35 @@ def ready(api: Api, assets: Iterable[str]) -> None:
         api.patch(f"dags/{asset}", {"is_paused": False})
 
 
-def submit(api: Api, wanted: Wanted) -> bool:
+def submit(api: Api, target: Target) -> bool:
     """Ask for what is missing or failed; ``False`` if a backfill of the asset is under way, of which there can be one.
 
     What comes by itself is only asked for again where it has failed.
     """
-    found = latest(api, wanted)
-    failed = [run for run in found if run.state == "failed"]
-    if wanted.bounds is None:
+    newest = latest(api, target)
+    failed = [run for run in newest if run.state == "failed"]
+    if target.bounds is None:
         for run in failed:
             clear(api, run)
         return True
-    if len(found) - len(failed) == len(wanted.keys):
+    if len(newest) - len(failed) == len(target.keys):
         return True
     body = {
-        "dag_id": wanted.asset,
-        "from_date": wanted.bounds[0].isoformat(),
-        "to_date": wanted.bounds[1].isoformat(),
+        "dag_id": target.asset,
+        "from_date": target.bounds[0].isoformat(),
+        "to_date": target.bounds[1].isoformat(),
         "reprocess_behavior": "failed",
-        "max_active_runs": len(wanted.keys),
+        "max_active_runs": len(target.keys),
     }
     return api.post("backfills", body, known=(httpx.codes.CONFLICT,)) is not None
 
 
-def trigger(api: Api, wanted: Wanted) -> None:
+def trigger(api: Api, target: Target) -> None:
     """Ask for a run by hand of each partition that has none."""
-    there = {run.key for run in latest(api, wanted)}
-    for key in wanted.keys:
+    there = {run.key for run in latest(api, target)}
+    for key in target.keys:
         if key not in there:
-            api.post(f"dags/{wanted.asset}/dagRuns", {"logical_date": None, "partition_key": key})
+            api.post(f"dags/{target.asset}/dagRuns", {"logical_date": None, "partition_key": key})
 
 
 def clear(api: Api, run: Run) -> None:
@@ -86,20 +86,20 @@ def runs(api: Api, asset: str, prefix: str = "2013-") -> list[Run]:
 
 def under_way(api: Api, asset: str) -> bool:
     """Whether a run of *asset* is queued or running."""
-    found = api.get(f"dags/{asset}/dagRuns", state=["queued", "running"], limit=1)
-    return bool(found["dag_runs"])
+    page = api.get(f"dags/{asset}/dagRuns", state=["queued", "running"], limit=1)
+    return bool(page["dag_runs"])
 
 
-def latest(api: Api, wanted: Wanted) -> list[Run]:
-    """The newest run of each partition *wanted* that has one."""
-    month = wanted.keys[0][:7]
-    found = {run.key: run for run in runs(api, wanted.asset, month)}
-    return [found[key] for key in wanted.keys if key in found]
+def latest(api: Api, target: Target) -> list[Run]:
+    """The newest run of each partition of *target* that has one."""
+    month = target.keys[0][:7]
+    by_key = {run.key: run for run in runs(api, target.asset, month)}
+    return [by_key[key] for key in target.keys if key in by_key]
 
 
 def wait(
     api: Api,
-    everything: Sequence[Wanted],
+    everything: Sequence[Target],
     tell: Callable[[int, str], object],
     check: Callable[[], object],
     pause: float = PAUSE,
@@ -111,31 +111,31 @@ def wait(
     :param tell: is told how many have ended, and how many of them failed, whenever a state changes.
     :param check: raises if there is no sense in waiting on.
     """
-    total = sum(len(wanted.keys) for wanted in everything)
-    waiting = list(everything)
-    there: dict[Wanted, list[Run]] = {}
+    total = sum(len(target.keys) for target in everything)
+    open_targets = list(everything)
+    there: dict[Target, list[Run]] = {}
     before, changed = Counter[str](), time.monotonic()
     while True:
         check()
         _check_imports(api)
-        waiting = [wanted for wanted in waiting if not submit(api, wanted)]
-        there |= {wanted: latest(api, wanted) for wanted in everything if not _made(there.get(wanted, ()), wanted)}
-        found = [run for wanted in everything for run in there[wanted]]
-        states = Counter(run.state for run in found)
-        ended = sum(run.ended for run in found)
+        open_targets = [target for target in open_targets if not submit(api, target)]
+        there |= {target: latest(api, target) for target in everything if not _complete(there.get(target, ()), target)}
+        newest = [run for target in everything for run in there[target]]
+        states = Counter(run.state for run in newest)
+        ended = sum(run.ended for run in newest)
         if states != before:
             tell(ended, f"{states['failed']} failed" if states["failed"] else "")
             before, changed = states, time.monotonic()
-        if not waiting and (ended == total or (states["failed"] and ended == len(found))):
-            return found
+        if not open_targets and (ended == total or (states["failed"] and ended == len(newest))):
+            return newest
         if time.monotonic() - changed > STUCK_AFTER:
             words = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "no run yet"
             raise DemoError(f"nothing has moved for {STUCK_AFTER / 60:.0f} minutes: {words}, of {total} partitions")
         time.sleep(pause)
 
 
-def _made(found: Collection[Run], wanted: Wanted) -> bool:
-    return len(found) == len(wanted.keys) and all(run.state == "success" for run in found)
+def _complete(newest: Collection[Run], target: Target) -> bool:
+    return len(newest) == len(target.keys) and all(run.state == "success" for run in newest)
 
 
 def seconds(api: Api, run: Run) -> float:
@@ -149,8 +149,8 @@ def log_of(api: Api, run: Run, lines: int = 25) -> str:
     path = f"dags/{run.asset}/dagRuns/{run.id}/taskInstances"
     for task in api.get(path)["task_instances"]:
         answer = api.get(f"{path}/{task['task_id']}/logs/{task['try_number']}", full_content=True)
-        told = [entry if isinstance(entry, str) else _line(entry) for entry in (answer or {}).get("content", [])]
-        return "\n".join(f"  | {line}" for line in told[-lines:])
+        entries = [entry if isinstance(entry, str) else _line(entry) for entry in (answer or {}).get("content", [])]
+        return "\n".join(f"  | {line}" for line in entries[-lines:])
     return "  | (no task)"
 
 
@@ -179,8 +179,8 @@ def _wait_until_parsed(api: Api, dag: str) -> None:
     deadline = time.monotonic() + PARSED_WITHIN
     while time.monotonic() < deadline:
         _check_imports(api)
-        found = api.get(f"dags/{dag}")
-        if found and not found["is_stale"]:
+        dag_form = api.get(f"dags/{dag}")
+        if dag_form and not dag_form["is_stale"]:
             return
         time.sleep(1)
     raise DemoError(f"Airflow has not found the Dag {dag!r} within {PARSED_WITHIN:.0f} seconds; see dag-processor.log")

@@ -60,9 +60,9 @@ def failures(rows: Iterable[Row]) -> list[str]:
     return [f"{row.asset} {row.partition}: the run ended as {row.state}" for row in rows if row.state != "success"]
 
 
-def differences(found: Iterable[tuple[Row, Count]]) -> list[str]:
+def differences(counted_rows: Iterable[tuple[Row, Count]]) -> list[str]:
     """The numbers that are not as pandas counts them."""
-    return [f"{row.asset} {row.partition}: {count}" for row, count in found if not count.right]
+    return [f"{row.asset} {row.partition}: {count}" for row, count in counted_rows if not count.right]
 
 
 def _flights(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:

@@ -11,7 +11,7 @@ import attrs
 from demo.api import Api
 from demo.backfill import PAUSE, Run, clear, runs, under_way
 from demo.errors import DemoError
-from demo.plan import FOLLOWERS, HOURLY, Wanted
+from demo.plan import FOLLOWERS, HOURLY, Target
 
 SETTLED = 15.0  # seconds without a run under way until no more is expected to start
 LATE = 60.0  # the same where one is missing
@@ -26,10 +26,10 @@ class Firing:
     fired: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, wanted: Iterable[Wanted], found: Iterable[Run]) -> Firing:
-        """The runs *found*, where one for each partition *wanted* should be."""
-        expected = sorted((each.asset, key) for each in wanted for key in each.keys)
-        return cls(tuple(expected), tuple(sorted((run.asset, run.key) for run in found)))
+    def of(cls, targets: Iterable[Target], follow_ups: Iterable[Run]) -> Firing:
+        """The runs that followed, beside one for each partition of *targets*."""
+        expected = sorted((each.asset, key) for each in targets for key in each.keys)
+        return cls(tuple(expected), tuple(sorted((run.asset, run.key) for run in follow_ups)))
 
     @property
     def differences(self) -> list[str]:
@@ -46,51 +46,51 @@ def followers(api: Api) -> list[Run]:
 
 def since(api: Api, before: Iterable[Run]) -> list[Run]:
     """The runs that have followed since those *before*."""
-    known = {run.id for run in before}
-    return [run for run in followers(api) if run.id not in known]
+    ids = {run.id for run in before}
+    return [run for run in followers(api) if run.id not in ids]
 
 
 def settle(
     api: Api,
     before: Collection[Run],
-    wanted: Iterable[Wanted],
+    targets: Iterable[Target],
     tell: Callable[[int, str], object],
     check: Callable[[], object],
 ) -> Firing:
     """Wait until no run is under way and none starts any more; what has followed since the runs *before*.
 
-    :param wanted: what should have followed.
+    :param targets: what should have followed.
     :param tell: is told how many runs have ended, and the last one.
     :param check: raises if there is no sense in waiting on.
     """
-    wanted = list(wanted)
-    total = sum(len(each.keys) for each in wanted)
+    targets = list(targets)
+    total = sum(len(each.keys) for each in targets)
     started = quiet = time.monotonic()
-    told = 0
+    last_count = 0
     while True:
         check()
-        found = since(api, before)
-        now, ended = time.monotonic(), [run for run in found if run.ended]
-        if len(ended) != told:
-            tell(len(ended), f"{ended[-1].asset} {ended[-1].key}")
-            told = len(ended)
-        if len(ended) < len(found) or under_way(api, HOURLY):
+        follow_ups = since(api, before)
+        now, complete = time.monotonic(), [run for run in follow_ups if run.ended]
+        if len(complete) != last_count:
+            tell(len(complete), f"{complete[-1].asset} {complete[-1].key}")
+            last_count = len(complete)
+        if len(complete) < len(follow_ups) or under_way(api, HOURLY):
             quiet = now
-        if now - quiet > (SETTLED if len(found) >= total else LATE):
-            return Firing.of(wanted, found)
+        if now - quiet > (SETTLED if len(follow_ups) >= total else LATE):
+            return Firing.of(targets, follow_ups)
         if now - started > PATIENCE:
-            raise DemoError(f"runs still start after {PATIENCE / 60:.0f} minutes; the last: {found[-1:]}")
+            raise DemoError(f"runs still start after {PATIENCE / 60:.0f} minutes; the last: {follow_ups[-1:]}")
         time.sleep(PAUSE)
 
 
 def again(
     api: Api,
     key: str,
-    wanted: Iterable[Wanted],
+    targets: Iterable[Target],
     tell: Callable[[int, str], object],
     check: Callable[[], object],
 ) -> Firing:
     """Make the hour *key* of departures again; what follows from it, as :func:`settle` tells."""
     before = followers(api)
     clear(api, runs(api, HOURLY, key)[-1])
-    return settle(api, before, wanted, tell, check)
+    return settle(api, before, targets, tell, check)

@@ -133,15 +133,15 @@ class Home:
         }
 
     def _spark(self) -> dict[str, str]:
-        found = find_spec("pyspark")
-        if found is None or found.origin is None:
+        spec = find_spec("pyspark")
+        if spec is None or spec.origin is None:
             raise DemoError(
                 "pyspark is not installed; expected the environment that `make demo` makes from requirements.lock"
             )
         return {
             "PYSPARK_DRIVER_PYTHON": sys.executable,
             "PYSPARK_PYTHON": sys.executable,
-            "SPARK_HOME": str(Path(found.origin).parent),
+            "SPARK_HOME": str(Path(spec.origin).parent),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_SUBMIT_OPTS": f'{JAVA_OPTIONS} "-XX:SharedArchiveFile={self.classes}"',
         }

@@ -106,15 +106,15 @@ def write(table: pd.DataFrame, hours: Sequence[datetime], folder: Path) -> int:
     starts = [hour.astimezone(UTC) for hour in hours]
     ends = [start + timedelta(hours=1) for start in starts]
     instants = table["time_hour"].sort_values()
-    written = 0
+    count = 0
     for hour, low, high in zip(hours, instants.searchsorted(starts), instants.searchsorted(ends), strict=True):
         partition = folder / partition_of(hour)
         partition.mkdir(parents=True)
         # An open file and a writer of its own: `write_table` looks for the file system of each path anew.
         with pa.OSFile(f"{partition}/part-0.parquet", "wb") as file, ParquetWriter(file, rows.schema) as writer:
             writer.write_table(rows.slice(low, high - low))
-        written += int(high - low)
-    return written
+        count += int(high - low)
+    return count
 
 
 def _arrow(table: pd.DataFrame) -> pa.Table:

@@ -16,7 +16,7 @@ AGAIN = "2013-11-03T01:00-05:00"  # the second hour of that name
 
 
 @attrs.frozen
-class Wanted:
+class Target:
     """Partitions of one asset that are to be there.
 
     :ivar bounds: first and last start to ask a backfill for; ``None`` for what comes without one.
@@ -27,46 +27,46 @@ class Wanted:
     bounds: tuple[datetime, datetime] | None = None
 
 
-def first(day: date) -> tuple[Wanted, ...]:
+def first(day: date) -> tuple[Target, ...]:
     """An hour and a day of one airport, to begin with."""
     hour = datetime(day.year, day.month, day.day, 17, tzinfo=NEW_YORK)
-    return Wanted("hourly_flights", _texts([hour])), Wanted("airport_days", (f"{day}|JFK",))
+    return Target("hourly_flights", _texts([hour])), Target("airport_days", (f"{day}|JFK",))
 
 
-def one_day(day: date) -> tuple[Wanted, ...]:
+def one_day(day: date) -> tuple[Target, ...]:
     """The hours of *day*, and the day of each airport."""
     hours = hours_of(day)
     return (
-        Wanted("hourly_flights", _texts(hours), (hours[0], hours[-1])),
-        Wanted("airport_days", _airports([day]), (hours[0], hours[0])),
+        Target("hourly_flights", _texts(hours), (hours[0], hours[-1])),
+        Target("airport_days", _airports([day]), (hours[0], hours[0])),
     )
 
 
-def everything(day: date) -> tuple[Wanted, ...]:
+def everything(day: date) -> tuple[Target, ...]:
     """The partitions of *day*, and those around both clock changes."""
-    return one_day(day) + tuple(wanted for change in CLOCK_CHANGES for wanted in three_days(change))
+    return one_day(day) + tuple(target for change in CLOCK_CHANGES for target in three_days(change))
 
 
-def three_days(day: date) -> tuple[Wanted, ...]:
+def three_days(day: date) -> tuple[Target, ...]:
     """The hours of *day* and of the days beside it, and what follows from them: the last day is the only one with both
     days before it."""
     days = [day + timedelta(days=n) for n in (-1, 0, 1)]
     hours = [hour for each in days for hour in hours_of(each)]
     return (
-        Wanted(HOURLY, _texts(hours), (hours[0], hours[-1])),
-        Wanted("daily_departures", tuple(map(str, days))),
-        Wanted("airport_departures", _airports(days)),
-        Wanted("three_day_departures", (str(days[-1]),)),
+        Target(HOURLY, _texts(hours), (hours[0], hours[-1])),
+        Target("daily_departures", tuple(map(str, days))),
+        Target("airport_departures", _airports(days)),
+        Target("three_day_departures", (str(days[-1]),)),
     )
 
 
-def after_again() -> tuple[Wanted, ...]:
+def after_again() -> tuple[Target, ...]:
     """What follows from a re-run of the hour :data:`AGAIN`, once its three days are there."""
     day = datetime.fromisoformat(AGAIN).date()
     return (
-        Wanted("daily_departures", (str(day),)),
-        Wanted("airport_departures", _airports([day])),
-        Wanted("three_day_departures", (str(day + timedelta(days=1)),)),
+        Target("daily_departures", (str(day),)),
+        Target("airport_departures", _airports([day])),
+        Target("three_day_departures", (str(day + timedelta(days=1)),)),
     )
 
 

@@ -12,7 +12,7 @@ from demo import backfill, firing, plan
 from demo.api import Api
 from demo.backfill import Run
 from demo.firing import Firing
-from demo.plan import Wanted
+from demo.plan import Target
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int, str], None]]]
 
@@ -38,12 +38,12 @@ class Course:
 
 def first(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
     """Make an hour of *day*, and the day of one airport."""
-    wanted = plan.first(day)
-    backfill.ready(api, (each.asset for each in wanted))
-    for each in wanted:
+    targets = plan.first(day)
+    backfill.ready(api, (each.asset for each in targets))
+    for each in targets:
         backfill.trigger(api, each)
-    with progress("an hour and a day", _size(wanted)) as tell:
-        return Course(backfill.wait(api, wanted, tell, check, pause=1))
+    with progress("an hour and a day", _size(targets)) as tell:
+        return Course(backfill.wait(api, targets, tell, check, pause=1))
 
 
 def everything(api: Api, day: date, progress: Progress, check: Callable[[], object]) -> Course:
@@ -52,35 +52,35 @@ def everything(api: Api, day: date, progress: Progress, check: Callable[[], obje
     :param progress: a context manager that is told of each step.
     :param check: raises if there is no sense in going on.
     """
-    wanted = plan.everything(day)
+    targets = plan.everything(day)
     backfill.ready(api, plan.FOLLOWERS)  # Airflow keeps no events for Dags that are paused
     before = firing.followers(api)
-    found = _make(api, wanted, progress, check)
-    due, follow = _due(wanted, before), plan.after_again()
-    if any(run.state == "failed" for run in found):
-        return Course(found, Firing.of(due, firing.since(api, before)))
+    newest = _make(api, targets, progress, check)
+    due, follow = _due(targets, before), plan.after_again()
+    if any(run.state == "failed" for run in newest):
+        return Course(newest, Firing.of(due, firing.since(api, before)))
     with progress("followed by themselves", _size(due)) as tell:
         first = firing.settle(api, before, due, tell, check)
     with progress(f"{plan.AGAIN} again", _size(follow)) as tell:
         again = firing.again(api, plan.AGAIN, follow, tell, check)
-    return Course([run for each in wanted for run in backfill.latest(api, each)], first, again)
+    return Course([run for each in targets for run in backfill.latest(api, each)], first, again)
 
 
-def _make(api: Api, wanted: tuple[Wanted, ...], progress: Progress, check: Callable[[], object]) -> list[Run]:
-    backfill.ready(api, dict.fromkeys(each.asset for each in wanted))
-    with progress("processing", _size(wanted)) as tell:
-        return backfill.wait(api, wanted, tell, check)
+def _make(api: Api, targets: tuple[Target, ...], progress: Progress, check: Callable[[], object]) -> list[Run]:
+    backfill.ready(api, dict.fromkeys(each.asset for each in targets))
+    with progress("processing", _size(targets)) as tell:
+        return backfill.wait(api, targets, tell, check)
 
 
-def _due(wanted: Iterable[Wanted], before: Iterable[Run]) -> list[Wanted]:
-    """What should follow from the hours: of the partitions *wanted*, those without a run *before*."""
+def _due(targets: Iterable[Target], before: Iterable[Run]) -> list[Target]:
+    """What should follow from the hours: of the partitions of *targets*, those without a run *before*."""
     there = {(run.asset, run.key) for run in before}
     return [
-        Wanted(each.asset, tuple(key for key in each.keys if (each.asset, key) not in there))
-        for each in wanted
+        Target(each.asset, tuple(key for key in each.keys if (each.asset, key) not in there))
+        for each in targets
         if each.bounds is None
     ]
 
 
-def _size(wanted: Iterable[Wanted]) -> int:
-    return sum(len(each.keys) for each in wanted)
+def _size(targets: Iterable[Target]) -> int:
+    return sum(len(each.keys) for each in targets)

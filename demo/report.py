@@ -71,10 +71,10 @@ class Row:
         )
 
 
-def collect(api: Api, found: Iterable[Run], landing: Landing, lake: Path) -> list[Row]:
+def collect(api: Api, runs: Iterable[Run], landing: Landing, lake: Path) -> list[Row]:
     """One row per run, from the asset events, the task instances and the published files."""
     rows = []
-    for run in found:
+    for run in runs:
         events = api.get("assets/events", source_dag_id=run.asset, source_run_id=run.id, order_by="-timestamp", limit=1)
         extra = next((event["extra"] for event in events["asset_events"] if event["partition_key"] == run.key), None)
         rows.append(Row.of(run, extra or {}, seconds(api, run), landing, lake))

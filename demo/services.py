@@ -56,12 +56,12 @@ class Service:
         with suppress(psutil.NoSuchProcess):
             if not self._is(psutil.Process(self.pid)):
                 return set()
-        found = set()
+        processes = set()
         for process in psutil.process_iter():
             with suppress(psutil.NoSuchProcess, ProcessLookupError, PermissionError):
                 if os.getpgid(process.pid) == self.pid:
-                    found |= {process, *process.children(recursive=True)}
-        return found
+                    processes |= {process, *process.children(recursive=True)}
+        return processes
 
     def listens(self, port: int) -> bool:
         """Whether it is this service that answers at *port*."""
@@ -199,14 +199,14 @@ def _service_of(part: str) -> str:
     return part.replace("_", "-")
 
 
-def _free_port(asked: int | None, preferred: int) -> int:
-    for port in (asked,) if asked else (preferred, 0):
+def _free_port(chosen_port: int | None, preferred: int) -> int:
+    for port in (chosen_port,) if chosen_port else (preferred, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
             with suppress(OSError):
                 probe.bind(("127.0.0.1", port))
                 return int(probe.getsockname()[1])
-    raise DemoError(f"port {asked} is taken; leave --port out for a free one")
+    raise DemoError(f"port {chosen_port} is taken; leave --port out for a free one")
 
 
 def _write_password(home: Home) -> None:
@@ -218,10 +218,10 @@ def _write_password(home: Home) -> None:
 def _migrate(home: Home, environment: dict[str, str]) -> None:
     log = home.logs / "migrate.log"
     with log.open("w") as out:
-        done = subprocess.run(
+        process = subprocess.run(
             ["airflow", "db", "migrate"], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False
         )
-    if done.returncode:
+    if process.returncode:
         raise DemoError(f"airflow db migrate failed; the end of {log}:\n{tail(log)}")
 
 

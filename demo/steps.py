@@ -61,8 +61,8 @@ class Steps:
             if done < total and now - last < PAUSE:
                 return
             pace = (now - first[0]) / (done - first[1]) if done - first[1] >= ENOUGH else 0
-            left = f"about {minutes(pace * (total - done))} left" if pace and done < total else ""
-            self.tell(", ".join(filter(None, [f"{title}: {done} of {total}", words, left])))
+            remaining = f"about {minutes(pace * (total - done))} left" if pace and done < total else ""
+            self.tell(", ".join(filter(None, [f"{title}: {done} of {total}", words, remaining])))
             last = now
 
         return tell

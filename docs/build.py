@@ -207,19 +207,19 @@ def documented(thing: Any, name: str) -> Iterator[str]:
     elif inspect.signature(function).parameters:
         yield f"```python\n{signature(function, name)}\n```\n"
     bases = [base for base in getattr(function, "__mro__", ())[1:] if base.__module__.startswith("airflow_partitions.")]
-    wanted = inspect.signature(function).parameters if bases else ()
-    known = {name: text for base in bases for name, text in named(parsed(base.__doc__)) if name in wanted}
-    yield from described(function, known)
+    parameters = inspect.signature(function).parameters if bases else ()
+    texts = {name: text for base in bases for name, text in named(parsed(base.__doc__)) if name in parameters}
+    yield from described(function, texts)
 
 
-def described(thing: Any, known: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The docstring. What is *known* about parameters from elsewhere comes after what it says itself."""
+def described(thing: Any, inherited: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The docstring. What is *inherited* about parameters comes after what it says itself."""
     sections = parsed(inspect.getdoc(thing))
     yield "\n\n".join(markdown(section.value) for section in sections if section.kind.value == "text") + "\n"
-    told = dict(named(sections))
-    told |= {name: text for name, text in (known or {}).items() if name not in told}
-    if told:
-        items = {name: markdown(text).partition("\n\n") for name, text in told.items()}
+    descriptions = dict(named(sections))
+    descriptions |= {name: text for name, text in (inherited or {}).items() if name not in descriptions}
+    if descriptions:
+        items = {name: markdown(text).partition("\n\n") for name, text in descriptions.items()}
         yield "\n".join(f"* `{name}`: {text}".replace("\n", "\n  ") for name, (text, _, _) in items.items()) + "\n"
         yield "\n".join(after for _, _, after in items.values() if after) + "\n"  # what follows the list
     for returned in of_kind(sections, "returns"):
@@ -243,27 +243,27 @@ def of_kind(sections: Iterable[Any], kind: str) -> list[Any]:
 
 def signature(function: Any, name: str) -> str:
     """The call, with types and defaults; on one line if it fits."""
-    found = inspect.signature(function)
+    call = inspect.signature(function)
     fields = attrs.fields(function) if inspect.isclass(function) and attrs.has(function) else ()
-    made = {
+    factories = {
         f.alias: f.default.factory()
         for f in fields
         if f.init and isinstance(f.default, attrs.Factory) and not f.default.takes_self
     }
     words: list[str] = []
-    for parameter in found.parameters.values():
+    for parameter in call.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not any(word.startswith("*") for word in words):
             words.append("*")
         kind = "" if parameter.annotation is parameter.empty else f": {plain(parameter.annotation)}"
-        default = made.get(parameter.name, parameter.default)
+        default = factories.get(parameter.name, parameter.default)
         default = default.value if isinstance(default, Enum) else default
         shown = "..." if default is attrs.NOTHING else repr(default)  # one that depends on the other arguments
         value = "" if default is parameter.empty else f" = {shown}"
         star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         if parameter.name not in ("self", "cls"):
             words.append(f"{star}{parameter.name}{kind}{value}")
-    returned = found.return_annotation if inspect.isroutine(function) else found.empty
-    arrow = "" if returned is found.empty else f" -> {plain(returned)}"
+    returned = call.return_annotation if inspect.isroutine(function) else call.empty
+    arrow = "" if returned is call.empty else f" -> {plain(returned)}"
     line = f"{name}({', '.join(words)}){arrow}"
     return line if len(line) <= WIDTH else f"{name}(\n" + "".join(f"    {word},\n" for word in words) + f"){arrow}"
 
@@ -343,7 +343,7 @@ def markdown(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    text = re.sub(r":(\w+):`([^`]+)`", lambda found: role(found[1], found[2]), text)
+    text = re.sub(r":(\w+):`([^`]+)`", lambda match: role(match[1], match[2]), text)
     return re.sub(r"``(.+?)``", r"`\1`", text)
 
 

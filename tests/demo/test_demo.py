@@ -42,8 +42,8 @@ def test_every_partition_of_the_day_is_asked_for(day: date, count: int) -> None:
 @pytest.mark.parametrize("day", [date(2013, 2, 8), *plan.CLOCK_CHANGES])
 def test_what_is_made_first_is_part_of_the_whole(day: date) -> None:
     first, everything = (
-        {(each.asset, key) for each in wanted for key in each.keys}
-        for wanted in (plan.first(day), plan.everything(day))
+        {(each.asset, key) for each in target for key in each.keys}
+        for target in (plan.first(day), plan.everything(day))
     )
     assert len(first) == 2
     assert first < everything
@@ -335,10 +335,10 @@ def test_every_difference_is_told(lake: Path, asset: str, changed: dict[str, obj
 
 
 def test_runs_that_are_missing_or_too_many_are_told() -> None:
-    wanted = [plan.Wanted("daily_departures", ("2013-11-03", "2013-11-04"))]
+    targets = [plan.Target("daily_departures", ("2013-11-03", "2013-11-04"))]
     runs = [Run("daily_departures", key, key, "success") for key in ("2013-11-03", "2013-11-03", "2013-11-05")]
-    assert Firing.of(wanted, [*runs[:1], attrs.evolve(runs[0], key="2013-11-04")]).differences == []
-    assert Firing.of(wanted, runs).differences == [
+    assert Firing.of(targets, [*runs[:1], attrs.evolve(runs[0], key="2013-11-04")]).differences == []
+    assert Firing.of(targets, runs).differences == [
         "daily_departures 2013-11-04: did not run",
         "daily_departures 2013-11-03: ran, and should not have",
         "daily_departures 2013-11-05: ran, and should not have",

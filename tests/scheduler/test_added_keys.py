@@ -65,9 +65,9 @@ def test_a20_a_consumer_sees_the_key_added_before_and_what_was_said_of_it(airflo
 def test_er14_a_run_by_hand_takes_keys_that_were_added_or_came_with_an_event(airflow: Airflow, customers: str) -> None:
     answer = airflow.trigger("predictions", "anne")
     assert answer.status_code == 400
-    said = answer.json()["detail"]
-    assert "partition_key 'anne' is unknown: no task has added it" in said
-    assert said.endswith("post an event of an asset that this Dag waits for; nearest: ann")
+    message = answer.json()["detail"]
+    assert "partition_key 'anne' is unknown: no task has added it" in message
+    assert message.endswith("post an event of an asset that this Dag waits for; nearest: ann")
     assert airflow.trigger("predictions", "ann").status_code == 200
     assert airflow.wait_finished("predictions", 4)[3][:2] == ("ann", "success")
     airflow.wait_finished("reports", 4)
