@@ -19,10 +19,11 @@ from airflow_partitions.dependencies.time_rule import Overlap
 from airflow_partitions.errors import InvalidDefinitionError
 
 
-def _or_overlap(given: Rule | None) -> KeyRule | DimensionRule:
-    rule = Overlap() if given is None else given
+def _or_overlap(rule: Rule | None) -> KeyRule | DimensionRule:
+    if rule is None:
+        return Overlap()
     if not isinstance(rule, KeyRule | DimensionRule):
-        raise InvalidDefinitionError(f"rule={given!r} is no rule; expected for example Lookback(1)")
+        raise InvalidDefinitionError(f"rule={rule!r} is no rule; expected for example Lookback(1)")
     return rule
 
 

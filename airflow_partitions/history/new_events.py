@@ -77,9 +77,9 @@ class NewEvents:
         self._note(ids, now)
 
     def _note(self, ids: Iterable[int], now: datetime) -> None:
-        seen = set(ids)
-        newest = max(seen, default=self.newest)
+        numbers = set(ids)
+        newest = max(numbers, default=self.newest)
         between = range(max(self.newest, newest - _LOOK_BACK) + 1, newest)
         waiting = {number: since for number, since in (self._skipped or {}).items() if now - since < SETTLED}
-        self._skipped = {n: since for n, since in (waiting | dict.fromkeys(between, now)).items() if n not in seen}
+        self._skipped = {n: since for n, since in (waiting | dict.fromkeys(between, now)).items() if n not in numbers}
         self.newest = max(self.newest, newest)

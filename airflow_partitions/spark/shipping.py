@@ -97,8 +97,8 @@ def _check_kind(function: Callable[..., Any]) -> FunctionType:
             function, "__wrapped__"
         ),
     }
-    for problem, found in problems.items():
-        if found:
+    for problem, applies in problems.items():
+        if applies:
             raise ShippingError(f"function {name!r} {problem}")
     return function
 

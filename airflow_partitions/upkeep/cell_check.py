@@ -95,11 +95,11 @@ def _unexplained(at: Connection, entries: Sequence[_Entry]) -> list[_Entry]:
         DagRun.state.in_([DagRunState.SUCCESS, DagRunState.RUNNING]),
     )
     there = {tuple(event) for event in at.execute(events)}
-    made = {tuple(run) for run in at.execute(runs)}
+    dag_runs = {tuple(run) for run in at.execute(runs)}
     return [
         entry
         for entry in entries
         if (entry.record.event >= first or entry.record.last > since + CLOCKS)
         and (entry.asset, entry.record.event, entry.record.key) not in there
-        and (entry.record.dag_id, entry.record.run_id) not in made
+        and (entry.record.dag_id, entry.record.run_id) not in dag_runs
     ]

@@ -55,8 +55,8 @@ def nearest_asset(name: str, assets: Collection[str], makes: Mapping[str, Collec
 
     :param makes: names of the assets that each Dag makes, by its id.
     """
-    if made := sorted(set(makes.get(name, ())) & set(assets)):
-        return f"{name!r} is the Dag that makes {', '.join(map(repr, made))}"
+    if own_assets := sorted(set(makes.get(name, ())) & set(assets)):
+        return f"{name!r} is the Dag that makes {', '.join(map(repr, own_assets))}"
     if near := get_close_matches(name, assets):
         return f"nearest: {', '.join(near)}"
     return (

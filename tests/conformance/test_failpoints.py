@@ -68,9 +68,9 @@ class Publisher:
 
 @pytest.fixture
 def readers() -> Iterator[list[Reader]]:
-    made: list[Reader] = []
-    yield made
-    for one in made:
+    threads: list[Reader] = []
+    yield threads
+    for one in threads:
         one.stop.set()
         one.join()
 

@@ -113,7 +113,7 @@ def test_ek1_a_key_has_the_texts_that_mean_it_and_no_other(zone: str, cron: str,
         wall = change.astimezone(ZoneInfo(zone)).replace(tzinfo=None, second=0)
         walls = [wall + timedelta(minutes=minute) for minute in range(-190, 190, 5)]
         texts = {at.replace(tzinfo=ZoneInfo(zone), fold=fold).strftime(form) for at in walls for fold in (0, 1)}
-        read = {text: keys_or_none(key_format, text) for text in texts}
+        keys_by_text = {text: keys_or_none(key_format, text) for text in texts}
         for key in key_format.definition.keys(change - DAY, change + DAY):
-            assert texts & set(key_format.texts(key)) == {text for text, keys in read.items() if key in keys}
+            assert texts & set(key_format.texts(key)) == {text for text, keys in keys_by_text.items() if key in keys}
             assert key_format.texts(key)[0] == key_format.text(key)

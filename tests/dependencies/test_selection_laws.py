@@ -39,7 +39,7 @@ def some(definition: PartitionDefinition, keys: list[Key]) -> st.SearchStrategy[
     few = st.lists(st.sampled_from(keys), max_size=12)
     return few.map(lambda chosen: Selection.of(definition, *chosen)) | st.lists(
         boxes(definition, keys), max_size=4
-    ).map(lambda made: Selection(definition, tuple(made)))
+    ).map(lambda parts: Selection(definition, tuple(parts)))
 
 
 @st.composite

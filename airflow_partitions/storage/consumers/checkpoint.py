@@ -203,24 +203,24 @@ class Checkpoint:
             ) from error
 
 
-def _check_version(given: Any) -> None:
-    if given != _VERSION:
-        raise ValueError(f"version {given!r} is not known; expected {_VERSION}")
+def _check_version(value: Any) -> None:
+    if value != _VERSION:
+        raise ValueError(f"version {value!r} is not known; expected {_VERSION}")
 
 
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
-        raise TypeError(f"{given!r} is no text")
-    return given
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
-def _number(given: Any) -> int:
-    if type(given) is not int:
-        raise TypeError(f"{given!r} is no number")
-    return given
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is no number")
+    return value
 
 
-def _texts(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list):
-        raise TypeError(f"{given!r} is no list of texts")
-    return tuple(map(_text, given))
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list of texts")
+    return tuple(map(_text, value))

@@ -136,7 +136,7 @@ class Consumer:
         """Forget the failures of the partitions *keys*, or of all: what was set aside is given out again."""
         layout = self.dataset.layout
         directories = {layout.directory_of(layout.key(key)) for key in keys}
-        self._change(lambda found: found.forgive(directories if keys else found.failures.keys()))
+        self._change(lambda checkpoint: checkpoint.forgive(directories if keys else checkpoint.failures.keys()))
 
     def pending(self) -> list[StoredPartition]:
         """The partitions that could be taken now, in the order of their keys."""
@@ -164,8 +164,8 @@ class Consumer:
         id, taken = secrets.token_hex(8), list[StoredPartition]()  # noqa: A001
         listed = self._listed()
 
-        def lend(found: Checkpoint) -> Checkpoint:
-            current = self._current(found)
+        def lend(checkpoint: Checkpoint) -> Checkpoint:
+            current = self._current(checkpoint)
             current = current.without(current.returned - self._stored(current.returned, listed))
             free = self._in_turn(self._free(listed, current), current)
             kept = [partition for partition in free if skip is None or not skip(partition)]
@@ -199,9 +199,9 @@ class Consumer:
         layout = self.dataset.layout if self._comparison.marks else None
         done = list[str]()
 
-        def confirmed(found: Checkpoint) -> Checkpoint:
-            done[:] = found.lease(batch).partitions
-            return found.confirm(batch, layout)
+        def confirmed(checkpoint: Checkpoint) -> Checkpoint:
+            done[:] = checkpoint.lease(batch).partitions
+            return checkpoint.confirm(batch, layout)
 
         self._change(confirmed)
         self._own.update(done)
@@ -209,16 +209,18 @@ class Consumer:
     def put_back(self, batch: str, *, failed: bool = False) -> None:
         """Give *batch* back; see :meth:`.Batch.put_back`."""
 
-        def given_back(found: Checkpoint) -> Checkpoint:
-            found.check_unconfirmed(batch)
-            return found.put_back(batch, failed=failed)
+        def returned(checkpoint: Checkpoint) -> Checkpoint:
+            checkpoint.check_unconfirmed(batch)
+            return checkpoint.put_back(batch, failed=failed)
 
-        self._change(given_back)
+        self._change(returned)
 
     def renew(self, batch: str) -> None:
         """Make the lease of *batch* last from now on; see :meth:`.Batch.renew`."""
         self._change(
-            lambda found: found.lend(batch, attrs.evolve(found.lease(batch), until=self._clock() + self.lease))
+            lambda checkpoint: checkpoint.lend(
+                batch, attrs.evolve(checkpoint.lease(batch), until=self._clock() + self.lease)
+            )
         )
 
     def _free(self, listed: list[StoredPartition], checkpoint: Checkpoint) -> list[StoredPartition]:
@@ -265,9 +267,9 @@ class Consumer:
     def _is_ready(self, partition: StoredPartition) -> bool:
         return self._ready is None or self._ready.holds(partition, dict(self.dataset.credentials), self._clock())
 
-    def _current(self, found: Checkpoint) -> Checkpoint:
-        """What is *found*, without leases that are over and those of an earlier try of the same holder."""
-        current = found.expire(self._clock())
+    def _current(self, checkpoint: Checkpoint) -> Checkpoint:
+        """The *checkpoint* without leases that are over and those of an earlier try of the same holder."""
+        current = checkpoint.expire(self._clock())
         mine = (batch for batch, lease in current.leases.items() if lease.holder == self._holder)
         return current.put_back(*mine, failed=True)
 

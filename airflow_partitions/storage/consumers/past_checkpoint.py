@@ -37,16 +37,16 @@ class PastCheckpoint:
             )
 
     @classmethod
-    def of(cls, given: str | Mapping[str, str | None] | None) -> PastCheckpoint:
+    def of(cls, settings: str | Mapping[str, str | None] | None) -> PastCheckpoint:
         """From the full form, a mapping of the settings, or the short one: the text to force."""
-        if given is None or isinstance(given, str):
-            return cls(force_checkpoint=given)
+        if settings is None or isinstance(settings, str):
+            return cls(force_checkpoint=settings)
         fields = [field.name for field in attrs.fields(cls)]
-        for name in given:
+        for name in settings:
             if name not in fields:
                 near = get_close_matches(name, fields, n=1, cutoff=0)[0]
                 raise InvalidDefinitionError(f"checkpoint has no setting {name!r}; nearest: {near!r}")
-        return cls(**given)
+        return cls(**settings)
 
     @property
     def marks(self) -> bool:

@@ -121,12 +121,12 @@ def children(folder: Location) -> dict[str, int]:
 
 def sizes(folder: Location) -> dict[str, int]:
     """Path below *folder* to size in bytes, of all files at any depth, sorted."""
-    return {name: size for name, size, _ in sorted(_found(folder)) if not is_folder_marker(name)}
+    return {name: size for name, size, _ in sorted(_walk(folder)) if not is_folder_marker(name)}
 
 
 def ages(folder: Location) -> dict[str, datetime]:
     """Path below *folder* to the time of the last change, of all files and marks of folders at any depth, sorted."""
-    return {name: changed for name, _, changed in sorted(_found(folder))}
+    return {name: changed for name, _, changed in sorted(_walk(folder))}
 
 
 def is_folder_marker(name: str) -> bool:
@@ -162,10 +162,10 @@ def _draft(file: Path, data: bytes) -> Path:
     return draft
 
 
-def _found(folder: Location) -> Iterator[tuple[str, int, datetime]]:
+def _walk(folder: Location) -> Iterator[tuple[str, int, datetime]]:
     if isinstance(folder, Path):
-        for parent, _, found in os.walk(folder):
-            for name in found:
+        for parent, _, names in os.walk(folder):
+            for name in names:
                 path = Path(parent, name)
                 try:
                     stat = path.stat()

@@ -45,13 +45,13 @@ def input_filter(arguments: Mapping[str, Any], dataset: str) -> Filter | None:
             near = get_close_matches(end, _ENDS, n=1, cutoff=0)[0]
             raise FilterError(f"argument {name!r} is not known; expected {start}.<field>.{near}")
         fields.setdefault(target, {})[end] = value
-    for target, given in fields.items():
-        if "value" in given and len(given) > 1:
+    for target, limits in fields.items():
+        if "value" in limits and len(limits) > 1:
             raise FilterError(f"{start}.{target} has a value and a bound; expected one or the other")
         parts.append(
-            field(target) == given["value"]
-            if "value" in given
-            else field(target).between(given.get("lower"), given.get("upper"))
+            field(target) == limits["value"]
+            if "value" in limits
+            else field(target).between(limits.get("lower"), limits.get("upper"))
         )
     return reduce(and_, parts) if parts else None
 

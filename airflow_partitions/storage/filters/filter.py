@@ -209,11 +209,11 @@ def field(name: str) -> Field:
     return Field(name)
 
 
-def check_filter(given: Any) -> Filter:
-    """*given*, if it is a filter."""
-    if not isinstance(given, Filter):
-        raise FilterError(f"{given!r} is no filter; expected one such as field('airport') == 'EWR'")
-    return given
+def check_filter(where: Any) -> Filter:
+    """*where*, if it is a filter."""
+    if not isinstance(where, Filter):
+        raise FilterError(f"{where!r} is no filter; expected one such as field('airport') == 'EWR'")
+    return where
 
 
 def flatten(kind: type[_Joined], parts: Iterable[Filter]) -> tuple[Filter, ...]:

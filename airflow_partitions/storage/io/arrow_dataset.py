@@ -78,12 +78,12 @@ def _constants(scan: ReadRequest, columns: pa.Schema) -> list[ds.Expression]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    said = []
+    guarantees = []
     for partition in scan.partitions or ():
         values = {name: TYPES[kind](partition.values[name]) for name, kind in scan.partition_columns.items()}
         fields = (pc.field(each.name) == pa.scalar(values[each.name], each.type) for each in columns)
-        said += [reduce(and_, fields)] * len(partition.paths)
-    return said
+        guarantees += [reduce(and_, fields)] * len(partition.paths)
+    return guarantees
 
 
 def sources(scan: ReadRequest) -> tuple[Any, list[str]]:

@@ -53,21 +53,21 @@ class ReadRequest(Request):
                 return f"{path} of {about(self.dataset.path, [str(partition.key)])}"
         return f"{path} of {self.dataset.path!r}"
 
-    def chosen(self, known: list[str]) -> list[str]:
-        """The wanted columns out of the *known* ones.
+    def chosen(self, names: list[str]) -> list[str]:
+        """The columns that are asked for, out of *names*.
 
         :raises FilterError: if one is not known.
         """
         if self.columns is None:
-            return known
-        check_columns(self, self.columns, known)
+            return names
+        check_columns(self, self.columns, names)
         return list(self.columns)
 
 
-def check_columns(scan: ReadRequest, names: Collection[str], known: list[str]) -> None:
-    """Refuse *names* of columns that are not *known*.
+def check_columns(scan: ReadRequest, names: Collection[str], columns: list[str]) -> None:
+    """Refuse *names* of columns that are not among *columns*.
 
     :raises FilterError: if there is one.
     """
-    if unknown := [name for name in names if name not in known]:
-        raise FilterError(f"there is no column {unknown[0]!r} in {scan.dataset.path!r}; expected some of {known}")
+    if unknown := [name for name in names if name not in columns]:
+        raise FilterError(f"there is no column {unknown[0]!r} in {scan.dataset.path!r}; expected some of {columns}")

@@ -73,7 +73,7 @@ def schema_of(scan: ReadRequest, paths: Sequence[str], filesystem: Any, *, exact
         hidden = {name.lower() for name in scan.partition_columns}
         first = footers(scan, paths[:1], filesystem)[0]
         target = pa.schema([field for field in first if field.name.lower() not in hidden])
-    recorded = _told(scan) if scan.partitions is not None else {}
+    recorded = _recorded(scan) if scan.partitions is not None else {}
     covered = {path for partition in scan.partitions or () if partition.path in recorded for path in partition.paths}
     # In the order of sources(): what is told by no metadata is told by the files themselves.
     named = [path for partition in scan.partitions or () for path in partition.paths] or paths
@@ -87,7 +87,7 @@ def schema_of(scan: ReadRequest, paths: Sequence[str], filesystem: Any, *, exact
     return target
 
 
-def _told(scan: ReadRequest) -> dict[str, pa.Schema]:
+def _recorded(scan: ReadRequest) -> dict[str, pa.Schema]:
     """Schema of the partitions that were published with one: every write was checked against it."""
     import pyarrow as pa
 
@@ -102,9 +102,9 @@ def _told(scan: ReadRequest) -> dict[str, pa.Schema]:
     return recorded
 
 
-def _check(found: pa.Schema, wanted: pa.Schema, path: str, scan: ReadRequest, *, exact_names: bool) -> None:
-    types = {field.name.lower(): field for field in found}
-    for field in wanted:
+def _check(schema: pa.Schema, target: pa.Schema, path: str, scan: ReadRequest, *, exact_names: bool) -> None:
+    types = {field.name.lower(): field for field in schema}
+    for field in target:
         here = types.get(field.name.lower())
         if here is None:
             continue

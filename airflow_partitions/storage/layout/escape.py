@@ -21,7 +21,7 @@ _UNSAFE = re.compile(UNSAFE)
 
 def escape(text: str) -> str:
     """*text* as (part of) the name of a partition directory."""
-    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", text)
+    return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", text)
 
 
 def unescape(name: str) -> str:

@@ -55,8 +55,8 @@ def arrow_type(kind: str) -> pa.DataType:
         if name == "struct":
             fields = [_FIELD.fullmatch(part.strip()) for part in parts]
             return pa.struct([(field[1].strip("`"), arrow_type(field[2])) for field in fields if field])
-    if found := re.fullmatch(r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", name):
-        return pa.decimal128(int(found[1] or 10), int(found[2] or 0))
+    if match := re.fullmatch(r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", name):
+        return pa.decimal128(int(match[1] or 10), int(match[2] or 0))
     if name in ("timestamp", "timestamp_ltz"):
         return pa.timestamp("us", tz="UTC")
     if name == "timestamp_ntz":
@@ -68,62 +68,64 @@ def arrow_type(kind: str) -> pa.DataType:
     return pa.type_for_alias(_PLAIN[name])
 
 
-def spark_name(given: Any) -> str | None:
+def spark_name(arrow: Any) -> str | None:
     """Spark's name of an Arrow type, ``None`` if it is nested or has none."""
     import pyarrow as pa
 
-    if pa.types.is_timestamp(given):
-        return "timestamp_ntz" if given.tz is None else "timestamp"
-    decimal = pa.types.is_decimal(given) and given.precision <= _MOST_DIGITS
-    return f"decimal({given.precision},{given.scale})" if decimal else _NAMES.get(str(given))
+    if pa.types.is_timestamp(arrow):
+        return "timestamp_ntz" if arrow.tz is None else "timestamp"
+    decimal = pa.types.is_decimal(arrow) and arrow.precision <= _MOST_DIGITS
+    return f"decimal({arrow.precision},{arrow.scale})" if decimal else _NAMES.get(str(arrow))
 
 
-def spark_type(given: Any) -> str:
+def spark_type(arrow: Any) -> str:
     """Spark's type for an Arrow type, nested ones too; unsigned numbers become wider ones.
 
     :raises SchemaError: if there is none.
     """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(given):
-        return spark_type(given.value_type)
-    if pa.types.is_map(given):
-        return f"map<{spark_type(given.key_type)},{spark_type(given.item_type)}>"
-    if pa.types.is_list(given) or pa.types.is_large_list(given):
-        return f"array<{spark_type(given.value_type)}>"
-    if pa.types.is_struct(given):
-        return f"struct<{','.join(f'{field.name}:{spark_type(field.type)}' for field in given)}>"
-    if (name := spark_name(given)) is None:
-        hint = " (there are only nulls): declare schema={…}" if pa.types.is_null(given) else ""
-        raise SchemaError(f"type {given} has no counterpart in Spark{hint}; expected one of {', '.join(_PLAIN)}, …")
+    if pa.types.is_dictionary(arrow):
+        return spark_type(arrow.value_type)
+    if pa.types.is_map(arrow):
+        return f"map<{spark_type(arrow.key_type)},{spark_type(arrow.item_type)}>"
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
+        return f"array<{spark_type(arrow.value_type)}>"
+    if pa.types.is_struct(arrow):
+        return f"struct<{','.join(f'{field.name}:{spark_type(field.type)}' for field in arrow)}>"
+    if (name := spark_name(arrow)) is None:
+        hint = " (there are only nulls): declare schema={…}" if pa.types.is_null(arrow) else ""
+        raise SchemaError(f"type {arrow} has no counterpart in Spark{hint}; expected one of {', '.join(_PLAIN)}, …")
     return name
 
 
-def fits(found: Any, wanted: Any) -> bool:
-    """Whether a file's column of the Arrow type *found* can be read as *wanted* without loss, by all engines."""
+def fits(source: Any, target: Any) -> bool:
+    """Whether a file's column of the Arrow type *source* can be read as *target* without loss, by all engines."""
     import pyarrow as pa
 
-    if found == wanted:
+    if source == target:
         return True
-    if pa.types.is_dictionary(found):
-        return fits(found.value_type, wanted)
-    if str(found) in _WIDER.get(str(wanted), ()):
+    if pa.types.is_dictionary(source):
+        return fits(source.value_type, target)
+    if str(source) in _WIDER.get(str(target), ()):
         return True
-    if pa.types.is_timestamp(wanted):
-        if pa.types.is_timestamp(found):
-            return (found.tz is None) == (wanted.tz is None)
-        return wanted.tz is None and pa.types.is_date32(found)
-    if pa.types.is_decimal(wanted) and pa.types.is_decimal(found):
-        whole = wanted.precision - wanted.scale
-        return bool(wanted.scale >= found.scale and whole >= found.precision - found.scale)
-    if pa.types.is_map(wanted):
-        same = pa.types.is_map(found) and fits(found.key_type, wanted.key_type)
-        return same and fits(found.item_type, wanted.item_type)
-    if pa.types.is_list(wanted):
-        return (pa.types.is_list(found) or pa.types.is_large_list(found)) and fits(found.value_type, wanted.value_type)
-    if pa.types.is_struct(wanted) and pa.types.is_struct(found):
-        fields = {field.name: field.type for field in found}
-        return all(field.name not in fields or fits(fields[field.name], field.type) for field in wanted)
+    if pa.types.is_timestamp(target):
+        if pa.types.is_timestamp(source):
+            return (source.tz is None) == (target.tz is None)
+        return target.tz is None and pa.types.is_date32(source)
+    if pa.types.is_decimal(target) and pa.types.is_decimal(source):
+        whole = target.precision - target.scale
+        return bool(target.scale >= source.scale and whole >= source.precision - source.scale)
+    if pa.types.is_map(target):
+        same = pa.types.is_map(source) and fits(source.key_type, target.key_type)
+        return same and fits(source.item_type, target.item_type)
+    if pa.types.is_list(target):
+        return (pa.types.is_list(source) or pa.types.is_large_list(source)) and fits(
+            source.value_type, target.value_type
+        )
+    if pa.types.is_struct(target) and pa.types.is_struct(source):
+        fields = {field.name: field.type for field in source}
+        return all(field.name not in fields or fits(fields[field.name], field.type) for field in target)
     return False
 
 

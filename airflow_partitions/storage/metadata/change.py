@@ -46,44 +46,44 @@ class Change:
         if self.mode not in MODES:
             raise InvalidDefinitionError(f"mode {self.mode!r} is not known; expected one of: {', '.join(MODES)}")
 
-    def check(self, stored: bool, held: PartitionMetadata | None, attempt: Attempt, base: int | None) -> None:
+    def check(self, stored: bool, current: PartitionMetadata | None, attempt: Attempt, base: int | None) -> None:
         """Make sure that this change may be made to what is stored now.
 
         :param stored: whether the partition is there.
-        :param held: what it says about itself, if it does.
+        :param current: what it says about itself, if it does.
         :param base: number of the last commit that the writer knew of when it began.
         :raises StoredError: if it is to be created, but is there.
         :raises NotStoredError: if it is to be dropped, but is not there.
         :raises ConflictError: if another writer published it meanwhile, or a newer try of the same run.
         """
-        if held is not None:
-            self._check_writers(held, attempt, base)
+        if current is not None:
+            self._check_writers(current, attempt, base)
         if self.metadata is None and not stored:
             raise NotStoredError(f"partition {self.key!r} is not stored; expected one that is, to drop it")
-        if self.metadata is not None and self.mode == "create" and stored and not _again(held, attempt):
-            by = "" if held is None else f" by {held.attempt} at {held.published}"
+        if self.metadata is not None and self.mode == "create" and stored and not _again(current, attempt):
+            by = "" if current is None else f" by {current.attempt} at {current.published}"
             raise StoredError(
                 f"partition {self.key!r} is stored already{by}; expected none, or mode='append' or 'overwrite'"
             )
 
-    def _check_writers(self, held: PartitionMetadata, attempt: Attempt, base: int | None) -> None:
-        if held.attempt.token == attempt.token and held.attempt.number > attempt.number:
+    def _check_writers(self, current: PartitionMetadata, attempt: Attempt, base: int | None) -> None:
+        if current.attempt.token == attempt.token and current.attempt.number > attempt.number:
             raise ConflictError(
-                f"partition {self.key!r} holds what {held.attempt} published at {held.published};"
+                f"partition {self.key!r} holds what {current.attempt} published at {current.published};"
                 f" the older {attempt} does not replace it"
             )
-        if self.mode == "append" or _again(held, attempt):
+        if self.mode == "append" or _again(current, attempt):
             return
-        if base is not None and held.commit > base:
+        if base is not None and current.commit > base:
             raise ConflictError(
-                f"partition {self.key!r} was published by {held.attempt} at {held.published}, after {attempt} had"
+                f"partition {self.key!r} was published by {current.attempt} at {current.published}, after {attempt} had"
                 " begun; nothing was changed: run it again on what is stored now"
             )
 
 
-def _again(held: PartitionMetadata | None, attempt: Attempt) -> bool:
+def _again(current: PartitionMetadata | None, attempt: Attempt) -> bool:
     """Whether *attempt* makes again what an earlier try of its run has published."""
-    return held is not None and held.attempt.token == attempt.token and held.attempt.number < attempt.number
+    return current is not None and current.attempt.token == attempt.token and current.attempt.number < attempt.number
 
 
 def superseded(names: Iterable[str], attempt: Attempt, key: str) -> set[str]:

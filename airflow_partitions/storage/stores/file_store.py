@@ -40,7 +40,7 @@ class FileStore(ReadOnlyStore):
         name = self.layout.definition.name
         return {
             path: PartitionFiles(self.root, {path: size})
-            for path, size in self._found()
+            for path, size in self._paths()
             if (paths is None or path in paths) and (accept is None or accept(name, self.layout.texts_of(path)[name]))
         }
 
@@ -50,7 +50,7 @@ class FileStore(ReadOnlyStore):
             " FilePerKey"
         )
 
-    def _found(self) -> Iterator[tuple[str, int]]:
+    def _paths(self) -> Iterator[tuple[str, int]]:
         from fsspec.core import url_to_fs
 
         place = self.place

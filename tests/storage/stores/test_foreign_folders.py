@@ -57,7 +57,7 @@ WRITERS: Mapping[str, Callable[[Path, pa.Table], None]] = {
     "polars": by_polars,
     "spark": by_hand(escape),
     "kartothek": by_hand(lambda text: quote(text, safe="")),
-    "small letters": by_hand(lambda text: re.sub("%..", lambda found: found[0].lower(), quote(text, safe=""))),
+    "small letters": by_hand(lambda text: re.sub("%..", lambda match: match[0].lower(), quote(text, safe=""))),
 }
 
 
