@@ -25,13 +25,13 @@ def files(request: pytest.FixtureRequest, tmp_path: Path) -> Parquet:
     return Parquet(str(tmp_path / "lake"), partition=LETTERS, log=log)
 
 
-def stored(files: Files, as_: str = "arrow", **options: Any) -> dict[str, list[Any]]:
+def columns_of(files: Files, as_: str = "arrow", **options: Any) -> dict[str, list[Any]]:
     frame = files.read(as_=as_, **options)
     table = pa.Table.from_pandas(frame) if as_ == "pandas" else frame.to_arrow() if as_ == "polars" else frame
     return dict(table.to_pydict())
 
 
-def left(files: Files) -> list[str]:
+def file_names(files: Files) -> list[str]:
     """The partitions that can be seen."""
     return [str(partition.key) for partition in files.list()]
 
@@ -40,22 +40,22 @@ def left(files: Files) -> list[str]:
 def test_es4_nulls_of_a_single_column_stay(tmp_path: Path, format_: type[Files]) -> None:
     files = format_(str(tmp_path / "lake"), partition=LETTERS, schema={"v": "string"})
     files.save({"a": pd.DataFrame({"v": ["x", None, ""]})})
-    assert stored(files)["v"] == ["x", None, ""]
+    assert columns_of(files)["v"] == ["x", None, ""]
 
 
 def test_es4_a_csv_file_that_can_not_hold_them_is_refused(tmp_path: Path) -> None:
     files = Csv(str(tmp_path / "lake"), partition=LETTERS, schema={"v": "string"})
     with pytest.raises(WriterError, match="a null in the only column"):
         files.save({"a": pd.DataFrame({"v": ["x", None]})})
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 @pytest.mark.parametrize("as_", FRAMES)
 def test_es7_a_column_that_came_is_read(files: Parquet, as_: str) -> None:
     files.save({"a": pd.DataFrame({"v": [1]})})
     files.save({"b": pd.DataFrame({"v": [2], "w": ["new"]})}, evolve=True)
-    assert stored(files, as_) == {"v": [1, 2], "w": [None, "new"], "letter": ["a", "b"]}
-    assert stored(files, as_, where=field("w") == "new", full_scan=True)["v"] == [2]
+    assert columns_of(files, as_) == {"v": [1, 2], "w": [None, "new"], "letter": ["a", "b"]}
+    assert columns_of(files, as_, where=field("w") == "new", full_scan=True)["v"] == [2]
     assert files.load(field("letter") == "a", as_)["a"]().shape[1] == 3
 
 
@@ -63,15 +63,15 @@ def test_es7_a_column_that_came_is_read(files: Parquet, as_: str) -> None:
 def test_es7_a_type_that_became_wider_is_read(files: Parquet, as_: str) -> None:
     files.save({"a": pa.table({"v": pa.array([1], pa.int32())})})
     files.save({"b": pa.table({"v": pa.array([2**40], pa.int64())})}, evolve=True)
-    assert stored(files, as_)["v"] == [1, 2**40]
+    assert columns_of(files, as_)["v"] == [1, 2**40]
     frozen = files.freeze("run")
-    assert stored(frozen, as_)["v"] == [1, 2**40]
+    assert columns_of(frozen, as_)["v"] == [1, 2**40]
 
 
 def test_es7_columns_stay_in_their_order(files: Parquet) -> None:
     files.save({"a": pd.DataFrame({"u": [1], "v": [1], "w": [1]})})
     files.save({"b": pd.DataFrame({"v": [2]})}, evolve=True)
-    assert list(stored(files)) == ["u", "v", "w", "letter"]
+    assert list(columns_of(files)) == ["u", "v", "w", "letter"]
 
 
 def test_es7_a_table_has_its_part_of_the_schema(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_es7_a_table_has_its_part_of_the_schema(tmp_path: Path) -> None:
     orders = pd.DataFrame({"id": [1]})
     shop.save({"a": {"orders": orders, "items": pd.DataFrame({"id": [1]})}})
     shop.save({"b": {"orders": orders, "items": pd.DataFrame({"id": [2], "price": [0.5]})}}, evolve=True)
-    assert stored(shop.table("items"))["price"] == [None, 0.5]
-    assert list(stored(shop.table("orders"))) == ["id", "letter"]
+    assert columns_of(shop.table("items"))["price"] == [None, 0.5]
+    assert list(columns_of(shop.table("orders"))) == ["id", "letter"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_es14_narrower_numbers_and_nulls_fit_the_recorded_schema(files: Parquet,
     files.save({"a": pd.DataFrame({"n": [2**40], "s": ["x"]})})
     files.save({"b": frame})
     assert files.get("b").metadata["schema"] == {"n": "bigint", "s": "string"}
-    assert stored(files)["n"][0] == 2**40
+    assert columns_of(files)["n"][0] == 2**40
     with pytest.raises(SchemaError, match="'n' is double, not bigint"):
         files.save({"c": pd.DataFrame({"n": [0.5], "s": ["x"]})})
 
@@ -110,7 +110,7 @@ def test_es8_names_that_differ_in_case_are_refused(files: Parquet) -> None:
     for evolve in (False, True):
         with pytest.raises(SchemaError, match="'N' is written 'n'"):
             files.save({"b": pd.DataFrame({"N": [1]})}, evolve=evolve)
-    assert left(files) == ["a"]
+    assert file_names(files) == ["a"]
 
 
 @pytest.mark.parametrize("schema", [{"v": "bigint"}, None])
@@ -121,7 +121,7 @@ def test_es9_a_partition_without_rows_is_read(
     files = format_(str(tmp_path / "lake"), partition=LETTERS, schema=schema)
     files.save({"a": pd.DataFrame({"v": pd.Series([], dtype="int64")}), "b": pd.DataFrame({"v": [1]})})
     for as_ in FRAMES:
-        assert stored(files, as_)["v"] == [1]
+        assert columns_of(files, as_)["v"] == [1]
     assert files.read("a", "arrow").num_rows == 0
 
 
@@ -138,7 +138,7 @@ def test_es9_a_partition_without_rows_is_read(
 def test_es15_frames_that_can_not_be_written_are_named(files: Parquet, frame: Any) -> None:
     with pytest.raises((ResultError, SchemaError), match=r"partition 'a': .*expected"):
         files.save({"a": frame})
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 def test_es15_frames_without_keys_are_refused(files: Parquet) -> None:
@@ -153,7 +153,7 @@ def test_es15_frames_without_keys_are_refused(files: Parquet) -> None:
 def test_es15_what_is_kept_with_a_partition_has_a_form_in_json(files: Parquet) -> None:
     with pytest.raises(ResultError, match=r"user=.* has no form in JSON"):
         files.save({"a": pd.DataFrame({"v": [1]})}, user={"by": object()})
-    assert left(files) == []
+    assert file_names(files) == []
 
 
 def test_es15_a_key_longer_than_the_name_of_a_folder_may_be_is_refused_first(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_es15_a_key_longer_than_the_name_of_a_folder_may_be_is_refused_first(tmp
         files.save(frames)
     with pytest.raises(InvalidKeyError, match=r"key 'x+'… has 300 characters; expected at most 250"):
         files.save({"x" * 300: pd.DataFrame({"v": [1]})})
-    assert (called, left(files)) == ([], [])
+    assert (called, file_names(files)) == ([], [])
 
 
 @pytest.mark.parametrize(("kind", "most"), [("int", 2**31 - 1), ("bigint", 2**63 - 1)])
@@ -184,7 +184,7 @@ def test_es5_a_key_that_its_column_can_not_hold_is_refused(tmp_path: Path, kind:
             pairs.save({("x", number): frame})
         with pytest.raises(LayoutError, match=f"is not a {kind}; declare another type"):
             shards.save({number: frame})
-    assert sorted(stored(pairs)["n"]) == [-most - 1, most]
+    assert sorted(columns_of(pairs)["n"]) == [-most - 1, most]
 
 
 def test_es6_secrets_are_no_arguments_of_find() -> None:
