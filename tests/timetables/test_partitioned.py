@@ -127,6 +127,14 @@ def test_a20_refresh_makes_the_intervals_before_again(monkeypatch: pytest.Monkey
     assert scheduler.until(datetime(2013, 2, 9, 1, tzinfo=UTC)) == [f"2013-02-0{d}" for d in (5, 6, 7, 8)]
 
 
+def test_a20_refreshes_end_with_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    days = PartitionByInterval("@daily", start="2013-02-05", end="2013-02-08")
+    scheduler = Scheduler(Partitioned("@daily", days, refresh=1), monkeypatch)
+    scheduler.until(datetime(2013, 2, 7, 1, tzinfo=UTC))
+    assert scheduler.until(datetime(2013, 2, 8, 1, tzinfo=UTC)) == ["2013-02-06", "2013-02-07"]
+    assert scheduler.until(datetime(2013, 2, 12, 1, tzinfo=UTC)) == []
+
+
 class TwoHours(Partitioned):
     """A plug-in: at every tick the hour that ended and the one before."""
 
