@@ -26,7 +26,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.spark.inputs import Input
+from airflow_partitions.frames.input import Input
 from airflow_partitions.storage import Parquet
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ FLOORS = (
     "dependencies",
     "partition",
     "storage",
+    "frames",
     "history",
     "timetables",
     "runs",

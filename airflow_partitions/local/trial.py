@@ -132,8 +132,8 @@ def _try_spark(
 
 
 def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:
+    from airflow_partitions.frames.input import Input
     from airflow_partitions.spark.handover import Handover
-    from airflow_partitions.spark.inputs import Input
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.stores.open import open_staging

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.spark.inputs import Input
+from airflow_partitions.frames.input import Input
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

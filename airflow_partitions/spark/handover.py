@@ -12,8 +12,8 @@ import attrs
 
 from airflow_partitions.definitions import from_json
 from airflow_partitions.errors import ResultError
+from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
-from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at

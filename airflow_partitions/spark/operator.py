@@ -20,10 +20,10 @@ from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
 from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError, MissingPartitionError, StorageError
+from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.result import Result, load_error
 from airflow_partitions.spark.shipping import Shipped

@@ -22,12 +22,14 @@ from airflow_partitions.spark.proof import ObservedScan, Proof, normalise_path, 
 from airflow_partitions.spark.result import Reads, Result, save_error
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.io import WriteRequest, writer_for
+from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from airflow_partitions.frames.input import Input
     from airflow_partitions.partition import Partition
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
@@ -106,7 +108,7 @@ class Job:
         """Check what was read, and report."""
         if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
-        places = {name: source.places(self._stored[name]) for name, source in self.handover.inputs.items()}
+        places = {name: _places(source, self._stored[name]) for name, source in self.handover.inputs.items()}
         reads, others = attribute(proof.scans(), places)
         unseen = proof.unseen()
         if self.handover.strict and others:
@@ -156,6 +158,18 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
     except PartitionError as error:
         save_error(order.staging, error)
         raise
+
+
+def _places(source: Input, stored: Mapping[str, StoredPartition]) -> dict[str, str]:
+    """The places that Spark reads *stored* from, folders or files, each with the promised folder it stands for."""
+    if source.selection is None:
+        return {source.storage.path: source.storage.path}
+    folders: dict[str, str] = {}
+    for path, partition in stored.items():
+        folders |= dict.fromkeys((path, partition.content.base), path)
+        for file in map(spark_path, partition.paths):
+            folders |= dict.fromkeys((file, file.rpartition("/")[0]), path)
+    return folders
 
 
 def attribute(

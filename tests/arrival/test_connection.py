@@ -130,7 +130,7 @@ def test_nothing_secret_is_in_a_serialized_dag_or_a_repr(conn_id: str, tmp_path:
 
 
 def test_what_a_driver_gets_names_no_connection(conn_id: str) -> None:
-    from airflow_partitions.spark.inputs import Input
+    from airflow_partitions.frames.input import Input
 
     files = Parquet("s3://reached/landing", partition=HOURS, conn_id=conn_id)
     form = Input("landing", files, Selection.of(HOURS, "2013-02-08T05:00Z")).to_json()

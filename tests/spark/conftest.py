@@ -11,8 +11,8 @@ import attrs
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions.frames.input import Input
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.shipping import Shipped, ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.metadata.attempt import Attempt

@@ -14,11 +14,11 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, StorageError
+from airflow_partitions.frames.input import Input
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.result import Result
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet

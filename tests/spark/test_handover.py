@@ -8,8 +8,8 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import MissingInputError, ResultError
+from airflow_partitions.frames.input import Input
 from airflow_partitions.spark.handover import LONGEST, PROPERTY, Handover, receive
-from airflow_partitions.spark.inputs import Input
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Parquet
 

@@ -13,7 +13,7 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence, Selection
 from airflow_partitions.errors import FilterError, MissingInputError, SchemaError, StorageError
-from airflow_partitions.spark.inputs import Input
+from airflow_partitions.frames.input import Input
 from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Filter, Json, Orc, Parquet, Text, field
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filters.pruning import prune

@@ -1,4 +1,4 @@
-"""The inputs of a job: storage, and the partitions chosen from it."""
+"""An input of a function: storage, and the partitions chosen from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
-from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Input:
-    """One input of a job.
+    """One input of a run's function.
 
     :ivar name: its name, also the function's parameter.
     :ivar storage: where it lies.
-    :ivar selection: the partitions the job may read; ``None`` for storage without partitions, read as a whole.
+    :ivar selection: the partitions that the run may read; ``None`` for storage without partitions, read as a whole.
     """
 
     name: str
@@ -101,17 +100,6 @@ class Input:
         """
         partitions = self.stored() if stored is None else stored
         return {path: _identity(partition) for path, partition in partitions.items()}
-
-    def places(self, stored: Mapping[str, StoredPartition]) -> dict[str, str]:
-        """The places that Spark reads *stored* from, folders or files, each with the promised folder it stands for."""
-        if self.selection is None:
-            return {self.storage.path: self.storage.path}
-        folders: dict[str, str] = {}
-        for path, partition in stored.items():
-            folders |= dict.fromkeys((path, partition.content.base), path)
-            for file in map(spark_path, partition.paths):
-                folders |= dict.fromkeys((file, file.rpartition("/")[0]), path)
-        return folders
 
     def to_json(self) -> dict[str, Any]:
         """JSON form; the selection without the definition that the storage holds already.

@@ -1,0 +1,1 @@
+"""What a function takes and gives: inputs, and kinds of frames."""
