@@ -8,6 +8,9 @@ each other: from the hours of `hourly_departures` the rest follows.
 from __future__ import annotations
 
 import os
+from typing import Annotated
+
+import pyarrow as pa
 
 from airflow_partitions import (
     Lookback,
@@ -83,22 +86,25 @@ def airport_days(partition, flights):
     )
 
 
-DEPARTURES = Parquet(f"{LAKE}/hourly_departures", partition=HOURS, partition_on=HOUR_COLUMN)
-
-
-@asset(schedule="@hourly", partition=HOURS)
-def hourly_departures(partition):
+@asset(
+    schedule="@hourly",
+    partition=HOURS,
+    storage=Parquet(f"{LAKE}/hourly_departures", partition_on=HOUR_COLUMN),
+    inputs={"flights": FLIGHTS, "weather": WEATHER},
+)
+def hourly_departures(
+    flights: Annotated[pa.Table, ["origin", "dep_delay"]],
+    weather: Annotated[pa.Table, ["origin", "wind_speed", "visib"]],
+) -> pa.Table:
     """Flights and weather of the hour, one row per airport: so few that a plain Python task makes them."""
-    import pyarrow as pa
     from pyarrow import compute
 
-    flights, weather = (landed.read(partition, as_="arrow") for landed in (FLIGHTS, WEATHER))
     nulls = compute.CountOptions(mode="only_null")
     counts = flights.group_by("origin").aggregate(
         [([], "count_all"), ("dep_delay", "count", nulls), ("dep_delay", "sum")]
     )
     rows = pa.table({"origin": AIRPORTS.values}).join(counts, "origin").join(weather, "origin")
-    departures = pa.table(
+    return pa.table(
         {
             "origin": rows["origin"],
             "flights": rows["count_all"].fill_null(0),
@@ -108,14 +114,12 @@ def hourly_departures(partition):
             "visib": rows["visib"],
         }
     )
-    DEPARTURES.save({partition: departures})
 
 
 @spark_asset(
     schedule=hourly_departures,
     partition=DAYS,
     storage=Parquet(f"{LAKE}/daily_departures", partition_on=DAY_COLUMN),
-    inputs={"hourly_departures": DEPARTURES},
     strict=True,
     conf=SMALL,
 )
@@ -133,7 +137,6 @@ def daily_departures(hourly_departures):
     schedule=hourly_departures,
     partition=AIRPORT_DAYS,
     storage=Parquet(f"{LAKE}/airport_departures", partition_on={**DAY_COLUMN, "airport": "{airport}"}),
-    inputs={"hourly_departures": DEPARTURES},
     strict=True,
     conf=SMALL,
 )

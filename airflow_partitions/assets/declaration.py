@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.sdk import Asset
 
-from airflow_partitions.assets.dag import PartitionedDag
+from airflow_partitions.assets.dag import PartitionedDag, by_name
+from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.frames.frame import Frame, stored_as
+from airflow_partitions.storage import Files
 from airflow_partitions.timetables.asset_extra import write_extra
+from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath
 
     from airflow_partitions.definitions import PartitionDefinition
-    from airflow_partitions.storage import Files
 
 
 @attrs.define(kw_only=True)
 class PartitionedAsset(Asset):
-    """An asset with the definition and the storage of its partitions, and the task that makes one."""
+    """An asset with the definition and the storage of its partitions, and the task that makes one.
+
+    :ivar result: what its function returns, if an annotation says so.
+    """
 
     partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
     storage: Files | None = attrs.field(default=None, eq=False)
+    result: Frame | None = attrs.field(default=None, eq=False)
     _function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
     _source: AssetDeclaration = attrs.field(eq=False, repr=False)
     task: BaseOperator | None = attrs.field(default=None, init=False, eq=False, repr=False)
@@ -39,20 +46,34 @@ class PartitionedAsset(Asset):
 
 @attrs.define(kw_only=True)
 class AssetDeclaration(PartitionedDag):
-    """Arguments of decorators that make one asset. They mean what they mean for an asset of Airflow."""
+    """Arguments of decorators that make one asset. They mean what they mean for an asset of Airflow.
+
+    :ivar inputs: what its function reads, by the name of its parameter.
+    """
 
     name: str | None = None
     uri: str | ObjectStoragePath | None = None
     group: str = Asset.asset_type
     extra: dict[str, Any] = attrs.field(factory=dict)
     watchers: list[Any] = attrs.field(factory=list)
+    inputs: Mapping[str, Files | PartitionedAsset] = attrs.field(factory=dict, validator=by_name)
 
     @abstractmethod
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
         """Make the task that materialises *asset*, in the Dag at hand."""
 
-    def declare(self, name: str, function: Callable[..., Any] | None, storage: Files | None = None) -> PartitionedAsset:
-        """The asset, with its Dag and task."""
+    def declare(
+        self,
+        name: str,
+        function: Callable[..., Any] | None,
+        storage: Files | None = None,
+        result: Frame | None = None,
+    ) -> PartitionedAsset:
+        """The asset, with its Dag and task.
+
+        :param storage: of its partitions, bound to their definition.
+        :param result: what *function* returns, if an annotation says so.
+        """
         return PartitionedAsset(
             name=name,
             uri=name if self.uri is None else str(self.uri),
@@ -60,10 +81,31 @@ class AssetDeclaration(PartitionedDag):
             extra=dict(self.extra),
             watchers=self.watchers,
             partition=self.partition,
-            storage=storage,
+            storage=storage if storage is None else stored_as(result, storage, name),
+            result=result,
             function=function,
             source=self,
         )
+
+    def stored_definition(self, name: str) -> PartitionDefinition:
+        """The definition of the partitions that its runs publish.
+
+        :raises InvalidDefinitionError: if a run has no partition before its task runs.
+        """
+        if self.partition is None:
+            raise InvalidDefinitionError(
+                f"asset {name!r} has partition=None; expected a definition, since a run publishes one partition"
+            )
+        if (
+            isinstance(self.partition, PartitionAtRuntime)
+            and not self.rules
+            and runtime_timetable(self.schedule, self.partition, self.upstreams or {}) is not None
+        ):
+            raise InvalidDefinitionError(
+                f"asset {name!r}: {self.partition!r} has no key before a task runs, so no partition to publish;"
+                " add the keys in an @asset without storage, and schedule this one on it"
+            )
+        return self.partition
 
 
 def check_function(function: Callable[..., Any]) -> None:
@@ -72,3 +114,10 @@ def check_function(function: Callable[..., Any]) -> None:
         raise InvalidDefinitionError(
             f"{function.__qualname__} is nested in another function; move it to the top level of the file"
         )
+
+
+def check_storage(_: Any, __: attrs.Attribute[Any], storage: Any) -> None:
+    """Refuse what is no storage."""
+    if not isinstance(storage, Files):
+        path = storage if isinstance(storage, str) else "/lake/x"
+        raise InvalidDefinitionError(f"storage={storage!r} is no storage; expected for example Parquet({path!r})")

@@ -10,10 +10,14 @@ from airflow.sdk import Asset
 from airflow.sdk.definitions.asset import AssetAll
 
 from airflow_partitions.assets.dag import PartitionedDag
-from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function
+from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function, check_storage
+from airflow_partitions.assets.frame_operator import FrameOperator
+from airflow_partitions.assets.inputs import inputs_of
 from airflow_partitions.assets.python import AssetFunctionOperator
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.frames.frame import frame_of
 from airflow_partitions.runs.partition_argument import NAME, requires_partition
+from airflow_partitions.storage import Files
 from airflow_partitions.timetables.asset_extra import write_extra
 
 if TYPE_CHECKING:
@@ -54,6 +58,23 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
     Takes all that Airflow's own ``asset`` takes. Every tick of *schedule* starts one Dag run for each partition it
     makes due; see :class:`~airflow_partitions.timetables.Partitioned`.
 
+    With *storage*, what the function returns is published as the run's partition, in one step. Inputs come as what
+    their parameters are annotated as, each with exactly the partitions that the run's own depends on:
+
+    .. code-block:: python
+
+        @asset(
+            schedule="@daily",
+            partition=PartitionByInterval("@daily"),
+            inputs={"flights": FLIGHTS},
+            storage=Parquet("/lake/delays", partition_on={"date": "%Y-%m-%d"}),
+        )
+        def delays(flights: pl.LazyFrame) -> pl.DataFrame:
+            return flights.group_by("origin").agg(pl.mean("dep_delay")).collect()
+
+    :param storage: of the asset's partitions; without it the function writes by itself.
+    :param inputs: name -> storage with its ``partition``, or another asset with storage. Assets with storage in
+        *schedule* are inputs too where the function has a parameter of their name that is annotated as a frame.
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
     """
 
@@ -78,15 +99,33 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 raise InvalidDefinitionError(f"{f.__name__}: outlets is empty; expected the assets it makes")
             return PartitionedAssets(name=f.__name__, partition=self.partition, function=f, source=self)
 
+    storage: Files | None = attrs.field(default=None, validator=attrs.validators.optional(check_storage))
+
     def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:
         check_function(f)
-        return self.declare(self.name or f.__name__, f)
+        name = self.name or f.__name__
+        if self.storage is None:
+            return self.declare(name, f)
+        return self.declare(name, f, self.storage.of(self.stored_definition(name)), frame_of(f, "return"))
 
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
         """Make the Python task."""
         if function is None:
             raise InvalidDefinitionError(f"asset {asset.name!r} has no function to call")
-        return create_python_task(function, asset.name, [asset], self.schedule)
+        inputs = inputs_of(self, asset, function)
+        if asset.storage is None and not inputs.storage:
+            return create_python_task(function, asset.name, [asset], self.schedule)
+        if getattr(function, "_airflow_is_task_decorator", False):
+            raise InvalidDefinitionError(
+                f"asset {asset.name!r} has storage or inputs, and a function decorated by @task; expected a plain"
+                " function, since frames don't leave the process"
+            )
+        if by_spark := [name for name, frame in inputs.frames.items() if frame.kind == "spark"]:
+            raise InvalidDefinitionError(
+                f"asset {asset.name!r}: input {by_spark[0]!r} is a DataFrame of Spark; expected one of pandas, polars"
+                " or Arrow, or @spark_asset"
+            )
+        return FrameOperator.over(function, asset, inputs, self.schedule)
 
 
 def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any], schedule: Any) -> BaseOperator:

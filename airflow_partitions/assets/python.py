@@ -33,13 +33,16 @@ def check_parameters(function: Callable[..., Any]) -> None:
             )
 
 
-def check_names(function: Callable[..., Any], schedule: Any) -> None:
+def check_names(function: Callable[..., Any], schedule: Any, inputs: Collection[str] = ()) -> None:
     """Refuse misspelt parameters: a name that is not one of ours would be that of an asset.
 
     :param schedule: of the Dag; the assets in it may have any name.
+    :param inputs: names of what the function reads; so may they.
     :raises InvalidDefinitionError: naming the parameter that was meant.
     """
     for name in upstream_names(function):
+        if name in inputs:
+            continue
         nearest = get_close_matches(name, sorted(RESERVED), n=1, cutoff=0.8)
         condition = condition_of(schedule) if nearest else None
         if nearest and name not in {leaf.name for leaf in (leaves(condition) if condition else ())}:
@@ -61,6 +64,9 @@ class AssetFunctionOperator(PythonOperator):
     :class:`~airflow_partitions.partition.Partition`, ``context`` and ``outlet_events`` as in Airflow. Other parameters
     with a default keep it.
     """
+
+    #: Parameters that a subclass fills.
+    filled: Collection[str] = ()
 
     def __init__(self, *, asset_name: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -93,7 +99,7 @@ class AssetFunctionOperator(PythonOperator):
                 yield name, context[name]
             elif name == "self":
                 yield name, _asset(self._asset_name)
-            elif parameter.default is parameter.empty:
+            elif parameter.default is parameter.empty and name not in self.filled:
                 yield name, _asset(name)
 
 

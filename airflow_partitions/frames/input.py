@@ -11,6 +11,7 @@ import attrs
 
 from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.errors import MissingInputError
+from airflow_partitions.frames.frame import Frame
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
 from airflow_partitions.storage.files import Files
@@ -23,7 +24,7 @@ from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.journal import inode
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 @attrs.frozen
@@ -33,15 +34,23 @@ class Input:
     :ivar name: its name, also the function's parameter.
     :ivar storage: where it lies.
     :ivar selection: the partitions that the run may read; ``None`` for storage without partitions, read as a whole.
+    :ivar frame: what the function takes it as.
     """
 
     name: str
     storage: Files
     selection: Selection | None
+    frame: Frame = attrs.field(factory=Frame)
 
     @classmethod
     def needed_by(
-        cls, partition: Partition, name: str, storage: Files, rule: Rule | None = None, now: datetime | None = None
+        cls,
+        partition: Partition,
+        name: str,
+        storage: Files,
+        rule: Rule | None = None,
+        now: datetime | None = None,
+        frame: Frame | None = None,
     ) -> Input:
         """The partitions of *storage* that *partition* depends on.
 
@@ -49,9 +58,9 @@ class Input:
         :param now: aware; for rules whose answer changes as time goes by.
         """
         if storage.partition is None:
-            return cls(name, storage, None)
+            return cls(name, storage, None, frame or Frame())
         dependency = Dependency(partition.definition, storage.partition, rule or Overlap())
-        return cls(name, storage, dependency.upstream(partition.wrapped, now=now))
+        return cls(name, storage, dependency.upstream(partition.wrapped, now=now), frame or Frame())
 
     @cached_property
     def folders(self) -> Mapping[str, Key | None]:
@@ -77,20 +86,24 @@ class Input:
             raise MissingInputError(f"input {self.name!r}: {error}") from None
         return {partition.path: partition for partition in partitions.values()}
 
-    def read(self, spark: SparkSession, stored: Mapping[str, StoredPartition] | None = None) -> DataFrame:
-        """The promised partitions as a DataFrame: their folders are named, nothing else is listed.
+    def read(self, spark: SparkSession | None = None, stored: Mapping[str, StoredPartition] | None = None) -> Any:
+        """The promised partitions as one frame: their folders are named, nothing else is listed.
 
         Column types are declared; the types of partition columns are never inferred.
 
+        :param spark: the session to read by, whatever the frame is; without one, the reader of the frame reads.
         :param stored: what is stored of them; by default it is looked up.
         :raises MissingInputError: if one is not stored, or there is nothing to read a schema from.
         :raises SchemaError: if a file does not fit the declared schema; before any job is started.
+        :raises FilterError: if there is no column that the frame names.
         """
         partitions = self.stored() if stored is None else stored
         chosen = None if self.selection is None else tuple(partitions.values())
-        request = ReadRequest(dataset=with_schema(self.storage, chosen or ()), partitions=chosen, spark=spark)
-        frame: DataFrame = reader_for("spark", self.storage).read(request)
-        return frame
+        dataset, columns = with_schema(self.storage, chosen or ()), self.frame.names
+        request = ReadRequest(dataset=dataset, partitions=chosen, columns=columns, spark=spark)
+        if spark is None:
+            return reader_for(self.frame.kind, self.storage).read(request)
+        return self.frame.of_spark(reader_for("spark", self.storage).read(request))
 
     def identities(self, stored: Mapping[str, StoredPartition] | None = None) -> dict[str, Any]:
         """What tells a replaced partition from the one that was there before.
@@ -111,7 +124,7 @@ class Input:
             del selection["definition"]
         storage = self.storage.to_json()
         storage.pop("conn_id", None)
-        return {"storage": storage, "selection": selection}
+        return {"storage": storage, "selection": selection, "frame": self.frame.to_json()}
 
     @classmethod
     def from_json(cls, name: str, form: Mapping[str, Any]) -> Input:
@@ -119,7 +132,8 @@ class Input:
         storage, selection = Files.from_json(form["storage"]), form["selection"]
         if selection is not None and storage.partition is not None:
             selection = {**selection, "definition": storage.partition.to_json()}
-        return cls(name, storage, None if selection is None else Selection.from_json(selection))
+        chosen = None if selection is None else Selection.from_json(selection)
+        return cls(name, storage, chosen, Frame.from_json(form["frame"]))
 
 
 def _identity(partition: StoredPartition) -> Any:

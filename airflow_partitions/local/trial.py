@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.frames.result import Result
 from airflow_partitions.local.session import local_session
 from airflow_partitions.local.submission import submit_locally
 from airflow_partitions.partition import Partition
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_partitions.assets.declaration import PartitionedAsset
+    from airflow_partitions.assets.frame_operator import FrameOperator
     from airflow_partitions.assets.python import AssetFunctionOperator
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.operator import SparkAssetOperator
-    from airflow_partitions.spark.result import Result
 
 
 @attrs.frozen
@@ -36,7 +37,7 @@ class Trial:
     :ivar partition: the partition that was made.
     :ivar value: returned by a Python function; of a Spark function the DataFrame of the rows it would publish.
     :ivar plan: Spark's formatted plan of that DataFrame, if asked for.
-    :ivar result: counts of a Spark job, as they would go on the asset event.
+    :ivar result: counts of what was read and written, as they would go on the asset event.
     """
 
     partition: Partition
@@ -49,7 +50,7 @@ def try_partition(
     asset: PartitionedAsset | BaseOperator,
     key: Any,
     *,
-    inputs: Mapping[str, DataFrame | Path | str] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     explain: bool = False,
     spark: SparkSession | None = None,
 ) -> Trial:
@@ -57,13 +58,15 @@ def try_partition(
 
     :param asset: a decorated asset, or its task.
     :param key: a key of the asset, its text, or a plain value.
-    :param inputs: to read instead of an input's partitions: a DataFrame, or the path of Parquet files.
+    :param inputs: to read instead of an input's partitions: a frame of the kind that the function takes, or the path of
+        Parquet files.
     :param explain: ask for the plan.
     :param spark: the session to use; by default one on two threads that is kept for the next call.
     :raises InvalidKeyError: if the asset has no such partition.
     :raises InvalidDefinitionError: if it is no partitioned asset, or has no such input.
     :raises MissingInputError: if a partition of an input is not stored, and nothing is given instead.
     """
+    from airflow_partitions.assets.frame_operator import FrameOperator
     from airflow_partitions.assets.python import AssetFunctionOperator
     from airflow_partitions.spark.operator import SparkAssetOperator
     from airflow_partitions.timetables.base import PartitionTimetable
@@ -76,14 +79,53 @@ def try_partition(
     partition = RunPartition(timetable, key, now, now)
     if isinstance(task, SparkAssetOperator):
         return _try_spark(task, partition, inputs or {}, explain, spark or local_session())
+    if isinstance(task, FrameOperator):
+        return _try_frames(task, partition, inputs or {})
     if inputs:
-        raise InvalidKeyError(f"{task.task_id} is no Spark asset, so it has no inputs {', '.join(inputs)}")
+        raise InvalidKeyError(f"{task.task_id} has no inputs, so none that {', '.join(inputs)} could stand for")
     if isinstance(task, AssetFunctionOperator):
         return Trial(partition, _call(task, partition))
     raise InvalidDefinitionError(f"{task!r} is not the task of a decorated asset")
 
 
-def _call(task: AssetFunctionOperator, partition: Partition) -> Any:
+def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[str, Any]) -> Trial:
+    """Call a function over frames; what it returns is written, so that it is checked, and not published."""
+    import time
+
+    from airflow_partitions.frames.reading import read_inputs
+    from airflow_partitions.frames.result import Result
+    from airflow_partitions.frames.staged import stage
+    from airflow_partitions.storage import Parquet
+    from airflow_partitions.storage.metadata.attempt import Attempt
+    from airflow_partitions.storage.stores.open import open_staging
+
+    _check_stand_ins(task.task_id, task.inputs.storage, stand_ins)
+    with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
+        started = time.monotonic()
+        inputs = {
+            name: attrs.evolve(needed, storage=Parquet(str(stand_ins[name])), selection=None)
+            if isinstance(stand_ins.get(name), str | Path)
+            else needed
+            for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
+        }
+        given = {name: frame for name, frame in stand_ins.items() if not isinstance(frame, str | Path)}
+        reading = read_inputs({name: source for name, source in inputs.items() if name not in given})
+        value = _call(task, partition, {**reading.frames, **given})
+        if task.storage is None:
+            return Trial(partition, value)
+        staging = open_staging(folder, Attempt(task.dag_id, "local", 1))
+        written = stage(value, partition, task.storage, staging)
+        result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
+        return Trial(partition, value, result=result)
+
+
+def _check_stand_ins(task: str, inputs: Mapping[str, Any], stand_ins: Mapping[str, Any]) -> None:
+    if unknown := set(stand_ins) - set(inputs):
+        names = ", ".join(inputs) or "none"
+        raise InvalidDefinitionError(f"there is no input {', '.join(sorted(unknown))}; {task} has: {names}")
+
+
+def _call(task: AssetFunctionOperator, partition: Partition, frames: Mapping[str, Any] | None = None) -> Any:
     """Call a Python function with the arguments of its task, as far as they exist without Airflow."""
     import inspect
 
@@ -94,7 +136,7 @@ def _call(task: AssetFunctionOperator, partition: Partition) -> Any:
     outlet_events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
     context = {"partition": partition, "outlet_events": outlet_events, "task": task, "dag": task.dag}
     arguments = {"partition": partition, "context": context, "outlet_events": outlet_events, "self": task.outlets[0]}
-    arguments |= {name: Asset(name=name) for name in upstream_names(task.python_callable)}
+    arguments |= {name: Asset(name=name) for name in upstream_names(task.python_callable)} | dict(frames or {})
     parameters = inspect.signature(task.python_callable).parameters
     return task.python_callable(**{name: value for name, value in arguments.items() if name in parameters})
 
@@ -107,12 +149,10 @@ def _try_spark(
     spark: SparkSession,
 ) -> Trial:
     from airflow_partitions.spark.driver import run
-    from airflow_partitions.spark.result import Result
+    from airflow_partitions.spark.result import JobResult
     from airflow_partitions.spark.running_job import job
 
-    if unknown := set(stand_ins) - set(task.inputs):
-        names = ", ".join(task.inputs) or "none"
-        raise InvalidDefinitionError(f"there is no input {', '.join(sorted(unknown))}; {task.task_id} has: {names}")
+    _check_stand_ins(task.task_id, task.inputs, stand_ins)
     with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
         scratch = Path(folder)
         paths = {name: _path(scratch, name, value) for name, value in stand_ins.items()}
@@ -128,11 +168,10 @@ def _try_spark(
         rows = spark.read.parquet(str(handover.staging.data))
         # Collected now: the scratch place is gone when the caller looks.
         value = spark.createDataFrame(rows.collect(), rows.schema)
-        return Trial(partition, value, plan, Result.load(handover.staging, handover.attempt.name))
+        return Trial(partition, value, plan, JobResult.load(handover.staging, handover.attempt.name))
 
 
 def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:
-    from airflow_partitions.frames.input import Input
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
@@ -140,7 +179,7 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {
-        name: Input(name, Parquet(paths[name]), None) if name in paths else needed
+        name: attrs.evolve(needed, storage=Parquet(paths[name]), selection=None) if name in paths else needed
         for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
     }
     for source in inputs.values():

@@ -11,21 +11,20 @@ from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "Job": "running_job",
-    "Reads": "result",
-    "Result": "result",
+    "JobResult": "result",
     "SparkAssetOperator": "operator",
     "explore": "catalog",
     "job": "running_job",
     "write_many": "dynamic_partitions",
 }
 
-__all__ = ["Job", "Reads", "Result", "SparkAssetOperator", "explore", "job", "write_many"]
+__all__ = ["Job", "JobResult", "SparkAssetOperator", "explore", "job", "write_many"]
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.catalog import explore
     from airflow_partitions.spark.dynamic_partitions import write_many
     from airflow_partitions.spark.operator import SparkAssetOperator
-    from airflow_partitions.spark.result import Reads, Result
+    from airflow_partitions.spark.result import JobResult
     from airflow_partitions.spark.running_job import Job, job
 
 

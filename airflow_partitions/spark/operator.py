@@ -19,22 +19,19 @@ from airflow.sdk import Asset, BaseHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
 from airflow_partitions.dependencies import Rule
-from airflow_partitions.errors import InvalidDefinitionError, MissingPartitionError, StorageError
+from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
+from airflow_partitions.runs.making import attempt_of, finish, partition_in
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
-from airflow_partitions.spark.result import Result, load_error
+from airflow_partitions.spark.result import JobResult, load_error
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.io import writer_for
-from airflow_partitions.storage.maintenance.cleanup import clean
-from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
@@ -56,6 +53,7 @@ class SparkAssetOperator(SparkSubmitOperator):
     :param asset: the asset, or its name; it is one of the task's outlets.
     :param storage: where the asset lies, bound to its definition.
     :param inputs: storage of each input, by name. The job gets exactly the partitions that its own depends on.
+    :param frames: what the function takes an input as, by name; by default a DataFrame of Spark.
     :param rules: what replaces overlap for an input, by name.
     :param function: the shipped function to run; or else
     :param application: path of a program that uses :func:`airflow_partitions.spark.job`.
@@ -73,6 +71,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         asset: Asset | str,
         storage: Files,
         inputs: Mapping[str, Files] | None = None,
+        frames: Mapping[str, Frame] | None = None,
         rules: Mapping[str, Rule] | None = None,
         function: Shipped | None = None,
         application: str = "",
@@ -103,6 +102,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         self.asset_name = asset_name
         self.storage = storage
         self.inputs = dict(inputs or {})
+        self.frames = dict(frames or {})
         self.rules = dict(rules or {})
         self.function = function
         self.strict = strict
@@ -111,8 +111,8 @@ class SparkAssetOperator(SparkSubmitOperator):
     def execute(self, context: Context) -> None:
         """Make the partition of this run."""
         self._find_spark()
-        partition = _partition(context, self.task_id)
-        attempt = _attempt(context)
+        partition = partition_in(context, self.task_id)
+        attempt = attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
         inputs = self.needed_by(partition, context["dag_run"].run_after)
         freezing = self._freezing(context)
@@ -143,20 +143,15 @@ class SparkAssetOperator(SparkSubmitOperator):
                 if reason is None:
                     raise
                 raise reason from failure
-        result = Result.load(staging, attempt.name)
-        metadata = publish(self.storage, key, attempt, staging, result.written)
-        self.log.info("Published %s: %s", partition.text, result.describe())
-        self._report(context, result)
-        staging.remove()
+        result = JobResult.load(staging, attempt.name)
+        finish(context, self.asset, self.storage, partition, staging, result)
         if freezing is not None:
             freezing.release(context, inputs)
-        if is_local(self.storage.path) or metadata.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
-            clean(self.storage)
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
         return {
-            name: Input.needed_by(partition, name, storage, self.rules.get(name), now)
+            name: Input.needed_by(partition, name, storage, self.rules.get(name), now, self.frames.get(name))
             for name, storage in self.inputs.items()
         }
 
@@ -176,12 +171,6 @@ class SparkAssetOperator(SparkSubmitOperator):
         self._hook = None  # made from these values, when the job is submitted
         if file is not None:
             self.files = ",".join(filter(None, [self.files, str(file)]))
-
-    def _report(self, context: Context, result: Result) -> None:
-        """Put the counts on the asset event."""
-        asset = self.asset if isinstance(self.asset, Asset) else Asset.ref(name=self.asset)
-        event = context["outlet_events"][asset]
-        event.extra = {**(event.extra or {}), **result.summary()}
 
     def _connection(self) -> Connection:
         try:
@@ -241,18 +230,3 @@ def _check_freeze(freeze: bool | str, inputs: Mapping[str, Files], asset: str) -
                     f"spark asset {asset!r}: input {name!r} has ownership='read-only', nothing is written there;"
                     " expected freeze='/lake/listings', a folder of your own that tasks and drivers share"
                 )
-
-
-def _partition(context: Context, task: str) -> Partition:
-    partition = context.get("partition")
-    if not isinstance(partition, Partition):
-        raise MissingPartitionError(
-            f"task {task!r} has no partition in its context ({partition!r}); expected a run with a partition key, of a"
-            " Dag made by airflow_partitions"
-        )
-    return partition
-
-
-def _attempt(context: Context) -> Attempt:
-    instance = context["ti"]
-    return Attempt(instance.dag_id, instance.run_id, instance.try_number)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
 from airflow_partitions import errors
 from airflow_partitions.errors import PartitionError, ResultError
+from airflow_partitions.frames.result import Reads, Result
 from airflow_partitions.storage.filesystem.filesystem import write
-from airflow_partitions.storage.metadata.counts import count, size
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.staging import Staging
 
@@ -22,32 +21,10 @@ _SHOWN = 20
 
 
 @attrs.frozen(kw_only=True)
-class Reads:
-    """What was read of one input, summed over all scans that ran.
-
-    :ivar selected: partitions the job was promised.
-    :ivar partitions: different partitions that were read.
-    :ivar files: files opened; a file read by two actions counts twice.
-    :ivar bytes: their size.
-    :ivar rows: rows that left the scans, after filters pushed into them.
-    :ivar scans: how many scans there were.
-    """
-
-    selected: int
-    partitions: int = 0
-    files: int = 0
-    bytes: int = 0
-    rows: int = 0
-    scans: int = 0
-
-
-@attrs.frozen(kw_only=True)
-class Result:
+class JobResult(Result):
     """The outcome of a job.
 
     :ivar attempt: name of the try that made it.
-    :ivar written: the files to publish.
-    :ivar reads: what was read, by input.
     :ivar others: other places that were read.
     :ivar unseen: what was read and not counted, in words.
     :ivar application: Spark's id of the application.
@@ -55,11 +32,8 @@ class Result:
     """
 
     attempt: str
-    written: StagedFiles
-    reads: Mapping[str, Reads]
     others: tuple[str, ...]
     application: str
-    seconds: float
     unseen: tuple[str, ...] = ()
 
     def save(self, staging: Staging) -> None:
@@ -69,7 +43,7 @@ class Result:
         write(staging.result, json.dumps(form, separators=(",", ":")).encode())
 
     @classmethod
-    def load(cls, staging: Staging, attempt: str) -> Result:
+    def load(cls, staging: Staging, attempt: str) -> JobResult:
         """Read the result file of *attempt*.
 
         :raises ResultError: if there is none, or it is not one of this try.
@@ -97,30 +71,17 @@ class Result:
             raise ResultError(f"the result file is that of try {result.attempt!r}; expected {attempt!r}")
         return result
 
-    def describe(self) -> str:
-        """What was written and read, in one line."""
-        written = self.written
-        parts = [f"{count(written.rows, 'row')}, {count(len(written.files), 'file')}, {size(written.bytes)}"]
-        parts += [
-            f"read {name} {reads.partitions:,} of {count(reads.selected, 'partition')}, {count(reads.rows, 'row')}"
-            for name, reads in self.reads.items()
-        ]
-        if self.others:
-            parts.append(f"read elsewhere: {', '.join(self.others[:_SHOWN])}")
-        return "; ".join([*parts, f"{self.seconds:.1f} s"])
-
     def summary(self) -> dict[str, Any]:
         """Counts for the asset event, and what they leave out."""
         left_out = {"others": list(self.others[:_SHOWN]), "unseen": list(self.unseen[:_SHOWN])}
         return {
-            "rows": self.written.rows,
-            "files": len(self.written.files),
-            "bytes": self.written.bytes,
-            "reads": {name: attrs.asdict(reads) for name, reads in self.reads.items()},
+            **super().summary(),
             "application": self.application,
-            "seconds": round(self.seconds, 3),
             **{name: words for name, words in left_out.items() if words},
         }
+
+    def _notes(self) -> list[str]:
+        return [f"read elsewhere: {', '.join(self.others[:_SHOWN])}"] if self.others else []
 
 
 def save_error(staging: Staging, error: PartitionError) -> None:

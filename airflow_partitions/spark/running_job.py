@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
+from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import Handover, receive
 from airflow_partitions.spark.proof import ObservedScan, Proof, normalise_path, recording
-from airflow_partitions.spark.result import Reads, Result, save_error
+from airflow_partitions.spark.result import JobResult, save_error
 from airflow_partitions.storage.filesystem.filesystem import remove
-from airflow_partitions.storage.io import WriteRequest, writer_for
+from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
@@ -47,7 +48,7 @@ class Job:
         self.handover = handover
         self.frame: DataFrame | None = None
         self._started = time.monotonic()
-        self._frames: dict[str, DataFrame] = {}
+        self._frames: dict[str, Any] = {}
         self._staged: StagedFiles | None = None
         self._stored, self._identities = self._look()
 
@@ -57,12 +58,13 @@ class Job:
         return self.handover.partition
 
     @property
-    def inputs(self) -> Mapping[str, DataFrame]:
+    def inputs(self) -> Mapping[str, Any]:
         """All inputs, by name."""
         return {name: self.read(name) for name in self.handover.inputs}
 
-    def read(self, name: str) -> DataFrame:
-        """The input *name*: a DataFrame of exactly the promised partitions."""
+    def read(self, name: str) -> Any:
+        """The input *name*: a frame of exactly the promised partitions, of Spark unless the function's annotation says
+        another kind."""
         if name not in self.handover.inputs:
             names = ", ".join(self.handover.inputs) or "none"
             raise ResultError(f"there is no input {name!r}; expected one of: {names}")
@@ -70,12 +72,13 @@ class Job:
             self._frames[name] = self.handover.inputs[name].read(self.spark, self._stored[name])
         return self._frames[name]
 
-    def write(self, frame: DataFrame | Mapping[str, DataFrame]) -> None:
+    def write(self, frame: Any) -> None:
         """Write the partition's rows. They become visible when the job has ended well.
 
-        :param frame: a DataFrame, or one for each table if the asset's storage has tables.
+        :param frame: a frame of Spark, pandas, polars or Arrow, or one for each table if the asset's storage has
+            tables.
         :raises ForeignRowsError: if a row belongs to another partition.
-        :raises ResultError: if it is called twice, or *frame* is no DataFrame that ends.
+        :raises ResultError: if it is called twice, or *frame* is no frame, or never ends.
         :raises SchemaError: if the asset's storage declares other columns.
         :raises WriterError: if its format can't hold them.
         """
@@ -83,8 +86,8 @@ class Job:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
         output, key = self.handover.output, self.partition.wrapped
         request = WriteRequest(dataset=output, folder=self.handover.staging.data)
-        self._staged = write_partition(frame, key, request, lambda _, files: writer_for("spark", files))
-        self.frame = None if isinstance(frame, Mapping) else frame
+        self._staged = write_partition(frame, key, request)
+        self.frame = frame if hasattr(frame, "sparkSession") else None
 
     def start_over(self) -> bool:
         """Forget what was read and written if an input's files were replaced meanwhile, so that it can be read again.
@@ -104,7 +107,7 @@ class Job:
         stored = {name: source.stored() for name, source in inputs}
         return stored, {name: source.identities(stored[name]) for name, source in inputs}
 
-    def finish(self, proof: Proof) -> Result:
+    def finish(self, proof: Proof) -> JobResult:
         """Check what was read, and report."""
         if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
@@ -121,7 +124,7 @@ class Job:
                 f"partition {self.partition.text!r}: what the job read can't be compared with its inputs: "
                 f"{', '.join(unseen[:5])}; expected DataFrames and no RDDs, or strict=False"
             )
-        result = Result(
+        result = JobResult(
             attempt=self.handover.attempt.name,
             written=self._staged,
             reads=reads,

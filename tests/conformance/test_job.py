@@ -12,7 +12,7 @@ from airflow_partitions.frames.input import Input
 from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import Result
+from airflow_partitions.spark.result import JobResult
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
@@ -60,7 +60,7 @@ def test_a_job_reads_its_partitions_and_publishes_one(spark: SparkSession, root:
         )
         with job(Handover.from_text(handover.to_text()), spark) as current:
             run(current)
-        result = Result.load(staging, attempt.name)
+        result = JobResult.load(staging, attempt.name)
         assert (result.written.rows, result.reads["flights"].rows, result.others) == (2, 48, ())
         assert result.reads["flights"].partitions == 24
         metadata = publish(counts, key, attempt, staging, result.written)
@@ -106,7 +106,7 @@ def test_t2_a_job_writes_all_tables_of_its_partition(spark: SparkSession, root: 
         )
         with job(handover, spark) as current:
             run(current)
-        result = Result.load(staging, attempt.name)
+        result = JobResult.load(staging, attempt.name)
         publish(output, key, attempt, staging, result.written)
         return result.summary()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.result import Reads, Result
+from airflow_partitions.spark.result import JobResult
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
 
@@ -24,7 +25,7 @@ def main(words: list[str]) -> None:
     for file in range(2):
         rows = {"try": [handover.attempt.number], "read": [sum(one.rows for one in reads.values())]}
         pq.write_table(pa.table(rows), handover.staging.data / f"part-{file}-{handover.attempt.name}.parquet")
-    Result(
+    JobResult(
         attempt=handover.attempt.name,
         written=StagedFiles(2, readable_files(handover.staging.data), {"try": "bigint", "read": "bigint"}),
         reads=reads,

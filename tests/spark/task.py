@@ -24,7 +24,7 @@ import conftest  # type: ignore[import-not-found]
 from airflow.sdk import Asset
 
 from airflow_partitions import Partition
-from airflow_partitions.spark import operator
+from airflow_partitions.runs import making
 from airflow_partitions.spark.operator import SparkAssetOperator
 from airflow_partitions.storage.filesystem import exchange
 
@@ -55,9 +55,9 @@ def after(point: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def execute(root: str, number: int, job: str) -> None:
     """One try of the task that makes a partition, by ``blocking.py`` on Spark or by ``stub.py``."""
-    operator.publish = before("publishing", operator.publish)
+    making.publish = before("publishing", making.publish)
     exchange.exchange = after("exchanged", exchange.exchange)
-    SparkAssetOperator._report = before("published", SparkAssetOperator._report)  # type: ignore[method-assign]
+    making.report = before("published", making.report)
     lake, asset = conftest.Lake(Path(root)), Asset("delays")
     task = SparkAssetOperator(
         task_id="delays",

@@ -19,7 +19,7 @@ from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import Result
+from airflow_partitions.spark.result import JobResult
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.commit import Commit
@@ -224,5 +224,5 @@ def test_a_job_reads_and_proves_what_was_listed(spark: SparkSession, numbers: Pa
     with job(Handover.from_text(handover.to_text()), spark) as current:
         run(current)
         assert [tuple(row) for row in current.read("numbers").groupBy().sum("n").collect()] == [(7,)]
-    reads = Result.load(handover.staging, handover.attempt.name).reads["numbers"]
+    reads = JobResult.load(handover.staging, handover.attempt.name).reads["numbers"]
     assert (reads.selected, reads.partitions, reads.files, reads.rows) == (7, 7, 14, 14)

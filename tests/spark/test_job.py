@@ -11,9 +11,11 @@ import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import ForeignRowsError, MissingInputError, ResultError, UnpromisedReadError
+from airflow_partitions.frames.frame import Frame
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
-from airflow_partitions.spark.result import Result, load_error
+from airflow_partitions.spark.handover import Handover
+from airflow_partitions.spark.result import JobResult, load_error
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Column, Parquet
 from airflow_partitions.storage.commit.publish import publish
@@ -22,18 +24,16 @@ from airflow_partitions.storage.metadata.staged_files import readable_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.spark.handover import Handover
-
 pytestmark = pytest.mark.spark
 
 
-def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | None = None) -> Result:
+def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | None = None) -> JobResult:
     """What Airflow, spark-submit and the driver do, in one process."""
     request = handover or lake.handover()
     request = attrs.evolve(request, function=ship(function, inputs=request.inputs))
     with job(request, spark) as current:
         run(current)
-    result = Result.load(request.staging, request.attempt.name)
+    result = JobResult.load(request.staging, request.attempt.name)
     publish(
         request.output,
         request.partition.wrapped,
@@ -46,6 +46,51 @@ def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | Non
 
 def good(partition: Any, flights: Any) -> Any:
     return flights.where(flights.origin == partition["airport"]).groupBy("origin").max("delay").toDF("origin", "most")
+
+
+def in_pandas(partition: Any, flights: Any) -> Any:
+    here = flights[flights.origin == partition["airport"]]
+    return here.groupby("origin", as_index=False).agg(most=("delay", "max"))
+
+
+def in_arrow(partition: Any, flights: Any) -> Any:
+    from pyarrow import compute
+
+    here = flights.filter(compute.field("origin") == partition["airport"])
+    return here.group_by("origin").aggregate([("delay", "max")]).rename_columns(["origin", "most"])
+
+
+def lazily(partition: Any, flights: Any) -> Any:
+    import polars as pl
+
+    here = flights.filter(pl.col("origin") == partition["airport"])
+    return here.group_by("origin").agg(most=pl.max("delay"))
+
+
+def in_polars(partition: Any, flights: Any) -> Any:
+    import polars as pl
+
+    assert flights.columns == ["origin", "delay"]
+    here = flights.filter(pl.col("origin") == partition["airport"])
+    return here.group_by("origin").agg(most=pl.max("delay"))
+
+
+FUNCTIONS: dict[str, Any] = {
+    "spark": good, "pandas": in_pandas, "arrow": in_arrow, "polars": in_polars, "polars.LazyFrame": lazily
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["polars", "polars.LazyFrame", "pandas", "arrow", "spark"])
+def test_f1_a_function_on_the_driver_takes_and_gives_other_frames(spark: SparkSession, lake: Any, kind: str) -> None:
+    asked = lake.handover(strict=True)
+    flights = attrs.evolve(asked.inputs["flights"], frame=Frame(kind, {"origin": "string", "delay": None}))
+    asked = attrs.evolve(asked, inputs={"flights": flights})
+    asked = Handover.from_text(asked.to_text())  # as it reaches the driver
+    result = make(spark, lake, FUNCTIONS[kind], attrs.evolve(asked, output=lake.delays))
+    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
+    reads = result.reads["flights"]
+    assert (reads.partitions, reads.files, reads.rows) == (24, 24, 48)
+    assert not result.others
 
 
 def test_end_to_end(spark: SparkSession, lake: Any) -> None:
@@ -162,8 +207,8 @@ def returns_only_keys(flights: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (returns_nothing, "got NoneType; expected a Spark DataFrame: return the DataFrame"),
-        (returns_rows, "got list; expected a Spark DataFrame: use spark.createDataFrame"),
+        (returns_nothing, "got NoneType; expected a frame of pandas, polars, Arrow or Spark: return the frame"),
+        (returns_rows, "got list; expected a frame of pandas, polars, Arrow or Spark"),
         (returns_stream, "got a streaming DataFrame"),
         (returns_only_keys, "only partition columns"),
     ],
@@ -184,7 +229,7 @@ def test_a_failed_job_leaves_the_old_files(spark: SparkSession, lake: Any) -> No
         make(spark, lake, fails, handover)
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
     with pytest.raises(ResultError, match="ended without a result file"):
-        Result.load(handover.staging, handover.attempt.name)
+        JobResult.load(handover.staging, handover.attempt.name)
 
 
 def reads_more(spark: Any, flights: Any) -> Any:
@@ -292,7 +337,7 @@ def test_an_own_program(spark: SparkSession, lake: Any) -> None:
         assert set(j.inputs) == {"flights"}
         assert j.partition["airport"] == "EWR"
         j.write(j.read("flights").select("delay"))
-    result = Result.load(handover.staging, handover.attempt.name)
+    result = JobResult.load(handover.staging, handover.attempt.name)
     assert result.written.rows == 48
     result.written.check(handover.staging.data)
     assert readable_files(handover.staging.data)
@@ -316,7 +361,7 @@ def test_a_broken_result_is_refused(lake: Any, text: str) -> None:
     staging = lake.handover().staging
     staging.result.write_text(text)
     with pytest.raises(ResultError, match="can't be read"):
-        Result.load(staging, "x")
+        JobResult.load(staging, "x")
 
 
 def test_a_result_of_another_try_is_refused(spark: SparkSession, lake: Any) -> None:
@@ -324,7 +369,7 @@ def test_a_result_of_another_try_is_refused(spark: SparkSession, lake: Any) -> N
     with job(handover, spark) as j:
         j.write(j.read("flights"))
     with pytest.raises(ResultError, match="is that of try"):
-        Result.load(handover.staging, "another")
+        JobResult.load(handover.staging, "another")
 
 
 def uses_udf(flights: Any, partition: Any) -> Any:

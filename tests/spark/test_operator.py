@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import defaultdict
 from collections.abc import Callable
@@ -23,8 +24,9 @@ from airflow_partitions.errors import (
     StorageError,
     WriterError,
 )
+from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.result import Reads, Result, save_error
+from airflow_partitions.spark.result import JobResult, save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Csv, Files, Parquet, Text
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
@@ -69,7 +71,7 @@ class Cluster:
     def succeed(self, handover: Handover) -> None:
         handover.staging.data.mkdir()
         (handover.staging.data / "part-0.parquet").write_text(self.text)
-        Result(
+        JobResult(
             attempt=handover.attempt.name,
             written=StagedFiles(3, {"part-0.parquet": len(self.text)}, {"x": "int"}),
             reads={"flights": Reads(selected=24, partitions=24, files=24, bytes=9, rows=48, scans=1)},
@@ -305,11 +307,12 @@ def test_eu4_the_first_job_of_a_new_airflow_runs_on_its_own_machine_and_says_so(
 
 
 def test_eu13_the_log_says_what_was_read_and_published(
-    lake: Any, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    lake: Any, cluster: Cluster, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     task(lake).execute(context(lake))
     line = "Published 2013-01-02|EWR: 3 rows, 1 file, 1 B; read flights 24 of 24 partitions, 48 rows; 1.5 s"
-    assert line in capsys.readouterr().out
+    assert line in caplog.messages
     assert cluster.conf["spark.log.level"] == "WARN"
     task(lake, conf={"spark.log.level": "INFO"}).execute(context(lake, 2))
     assert cluster.conf["spark.log.level"] == "INFO"

@@ -12,6 +12,7 @@ from airflow_partitions.storage.io.arrow_dataset import dataset
 from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.record_reader import read_records
+from airflow_partitions.storage.io.schemas import TYPED
 from airflow_partitions.storage.metadata.arrow_types import spark_name
 
 if TYPE_CHECKING:
@@ -88,3 +89,24 @@ class PolarsReader(Reader):
 
         frame: pl.DataFrame | pl.Series = pl.from_arrow(read_table(scan))
         return frame
+
+
+class LazyPolarsReader(Reader):
+    """LazyFrames of polars: of Parquet and ORC files only the columns and rows that a query needs are read, when it
+    is collected.
+    """
+
+    frame = "polars.LazyFrame"
+    formats = FORMATS
+
+    def read(self, scan: ReadRequest) -> Any:
+        import polars as pl
+
+        if scan.dataset.format not in TYPED:
+            return PolarsReader().read(scan).lazy()
+        source = dataset(scan)
+        columns = scan.chosen(source.schema.names)
+        if scan.pruning is not None and scan.pruning.residual is not None:
+            rows = scan.pruning.residual
+            source = source.filter(scan.pruning.to_arrow(rows, _types(source.schema, rows, scan)))
+        return pl.scan_pyarrow_dataset(source).select(columns)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from airflow_partitions.errors import ReaderError, WriterError
 from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.io.arrow_reader import ArrowReader, PandasReader, PolarsReader
+from airflow_partitions.storage.io.arrow_reader import ArrowReader, LazyPolarsReader, PandasReader, PolarsReader
 from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter, PolarsWriter
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import SparkReader
@@ -72,7 +72,8 @@ def _names(frame: str | type) -> list[str | type]:
     """What *frame* may be registered as."""
     if isinstance(frame, str):
         return [frame]
-    packages = [_PACKAGES[name] for name in [frame.__module__.partition(".")[0]] if name in _PACKAGES]
+    package = frame.__module__.partition(".")[0]
+    packages = [f"{package}.{frame.__name__}", _PACKAGES[package]] if package in _PACKAGES else []
     return [*frame.__mro__, *packages]
 
 
@@ -114,12 +115,17 @@ def writer_for(frame: str | type, dataset: Dataset) -> Writer:
     return _writers.get(frame, dataset)
 
 
+def is_read(frame: type) -> bool:
+    """Whether there is a reader of such frames, for whatever files."""
+    return _readers.has(frame)
+
+
 def is_written(frame: type) -> bool:
     """Whether there is a writer of such frames, for whatever files."""
     return _writers.has(frame)
 
 
-for _reader in (SparkReader(), ArrowReader(), PandasReader(), PolarsReader()):
+for _reader in (SparkReader(), ArrowReader(), PandasReader(), PolarsReader(), LazyPolarsReader()):
     register_reader(_reader)
 for _writer in (SparkWriter(), ArrowWriter(), PandasWriter(), PolarsWriter()):
     register_writer(_writer)

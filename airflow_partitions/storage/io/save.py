@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-from airflow_partitions.errors import InvalidKeyError, LayoutError, ResultError
+from airflow_partitions.errors import InvalidKeyError, LayoutError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.running_task import own_key, report, running_attempt
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
-from airflow_partitions.storage.io.registry import is_written, writer_for
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.io.write_request import WriteRequest
-from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.scan.recorded_schema import with_schema
@@ -55,19 +52,9 @@ def save(
             rows = frame() if callable(frame) else frame
             request = WriteRequest(dataset=typed, folder=commit.stage(key), evolve=evolve)
             with translate_errors(about(dataset.path, [str(key)]), "written"):
-                staged = write_partition(rows, key, request, partial(_writer, key))
+                staged = write_partition(rows, key, request)
             usual = "overwrite" if key == own else "create"
             commit.put(key, mode=mode or usual, rows=staged.rows, schema=staged.schema, user=user)
     if own in frames:
         report(commit.metadata[str(own)])
     return commit.metadata
-
-
-def _writer(key: Key, frame: Any, dataset: Dataset) -> Writer:
-    if not is_written(type(frame)):
-        hint = ": return the frame instead of writing it" if frame is None else ""
-        raise ResultError(
-            f"partition {str(key)!r}: got {type(frame).__name__}; expected a frame of pandas, polars, Arrow or Spark,"
-            f" or a function that gives one{hint}"
-        )
-    return writer_for(type(frame), dataset)

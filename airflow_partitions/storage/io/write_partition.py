@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +11,22 @@ import attrs
 from airflow_partitions.errors import ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.io.registry import is_written, writer_for
 from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 
-def write_partition(
-    frame: Any, key: Key, request: WriteRequest, writer_of: Callable[[Any, Dataset], Writer]
-) -> StagedFiles:
+def write_partition(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
     """Write *frame* as the rows of the partition *key*.
 
     :param frame: a frame, or a mapping of table to frame if the dataset has tables.
-    :param writer_of: the writer of a frame.
-    :raises ResultError: if a table is missing, or there is none of the name; and as :meth:`.Writer.write`.
+    :raises ResultError: if it is no frame, a table is missing, or there is none of the name; and as
+        :meth:`.Writer.write`.
     """
     dataset = request.dataset
     if not dataset.tables:
-        return writer_of(frame, dataset).write(frame, key, request)
+        return _writer(frame, key, dataset).write(frame, key, request)
     if not isinstance(frame, Mapping) or set(frame) != set(dataset.tables):
         received = f"frames for {list(frame)}" if isinstance(frame, Mapping) else type(frame).__name__
         raise ResultError(
@@ -39,5 +38,15 @@ def write_partition(
         own = attrs.evolve(request, dataset=dataset.table(table), folder=request.folder / table)
         if isinstance(own.folder, Path):
             own.folder.mkdir(parents=True, exist_ok=True)
-        staged[table] = writer_of(frame[table], own.dataset).write(frame[table], key, own)
+        staged[table] = _writer(frame[table], key, own.dataset).write(frame[table], key, own)
     return StagedFiles.of_tables(staged)
+
+
+def _writer(frame: Any, key: Key, dataset: Dataset) -> Writer:
+    if not is_written(type(frame)):
+        hint = ": return the frame instead of writing it" if frame is None else ""
+        raise ResultError(
+            f"partition {str(key)!r}: got {type(frame).__name__}; expected a frame of pandas, polars, Arrow or"
+            f" Spark{hint}"
+        )
+    return writer_for(type(frame), dataset)

@@ -17,7 +17,7 @@ from airflow_partitions import Partition, PartitionBySequence
 from airflow_partitions.errors import ResultError, WriterError
 from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import Result
+from airflow_partitions.spark.result import JobResult
 from airflow_partitions.storage import (
     Attempt,
     Avro,
@@ -112,7 +112,7 @@ def by_asset(spark: SparkSession, files: Files, rows: Rows, key: str) -> None:
     )
     with job(Handover.from_text(handover.to_text()), spark) as current:
         current.write(spark_frame(spark, files, rows))
-    publish(files, wrapped, attempt, staging, Result.load(staging, attempt.name).written)
+    publish(files, wrapped, attempt, staging, JobResult.load(staging, attempt.name).written)
     staging.remove()
 
 

@@ -1,0 +1,99 @@
+"""The task that runs a function over frames, and publishes the one it returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.assets.inputs import Inputs
+from airflow_partitions.assets.python import AssetFunctionOperator, check_names, check_parameters, upstream_names
+from airflow_partitions.frames.input import Input
+from airflow_partitions.frames.reading import read_inputs
+from airflow_partitions.frames.result import Result
+from airflow_partitions.frames.staged import stage
+from airflow_partitions.partition import Partition
+from airflow_partitions.runs.making import attempt_of, finish, partition_in
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.stores.open import open_staging
+from airflow_partitions.storage.stores.staging import Staging
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_partitions.assets.declaration import PartitionedAsset
+
+
+class FrameOperator(AssetFunctionOperator):
+    """Calls a function with frames of the partitions that its run depends on, and publishes the frame it returns.
+
+    What it returns goes to a staging place of this run and try, and takes the place of the partition in one step.
+    Whatever fails before that leaves the old files alone.
+
+    :param asset: the asset that the function makes.
+    :param storage: of its partitions; ``None`` for a function that writes by itself.
+    :param inputs: what the function reads.
+    """
+
+    def __init__(self, *, asset: PartitionedAsset, storage: Files | None, inputs: Inputs, **kwargs: Any) -> None:
+        super().__init__(asset_name=asset.name, show_return_value_in_logs=False, **kwargs)
+        self.asset = asset
+        self.storage = storage
+        self.inputs = inputs
+        self.filled = tuple(inputs.storage)
+        self._frames: Mapping[str, Any] = {}
+
+    @classmethod
+    def over(
+        cls, function: Callable[..., Any], asset: PartitionedAsset, inputs: Inputs, schedule: Any
+    ) -> FrameOperator:
+        """The task of *function*, which makes *asset* from *inputs*, in a Dag with that *schedule*."""
+        check_parameters(function)
+        check_names(function, schedule, inputs.storage)
+        from airflow.sdk import Asset
+
+        others = [name for name in upstream_names(function) if name not in inputs.storage]
+        return cls(
+            asset=asset,
+            storage=asset.storage,
+            inputs=inputs,
+            task_id=function.__name__,
+            inlets=[Asset.ref(name=name) for name in others],
+            outlets=[asset],
+            python_callable=function,
+        )
+
+    def execute(self, context: Context) -> Any:
+        """Call the function, and make the partition of this run."""
+        partition, storage = partition_in(context, self.task_id), self.storage
+        # Its place is made before anything is read: what another run publishes from now on is not for it to replace.
+        staging = None if storage is None else _staging(context, storage, partition)
+        started = time.monotonic()
+        # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
+        reading = read_inputs(self.needed_by(partition, context["dag_run"].run_after))
+        self._frames = reading.frames
+        value = super().execute(context)
+        if storage is None or staging is None:
+            return value
+        written = stage(value, partition, storage, staging)
+        result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
+        finish(context, self.asset, storage, partition, staging, result)
+        return None
+
+    def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
+        """What *partition* needs of each input, *now* being an aware instant."""
+        inputs = self.inputs
+        return {
+            name: Input.needed_by(partition, name, storage, inputs.rules.get(name), now, inputs.frames[name])
+            for name, storage in inputs.storage.items()
+        }
+
+    def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The argument for each parameter of the function."""
+        return {**super().determine_kwargs(context), **self._frames}
+
+
+def _staging(context: Context, storage: Files, partition: Partition) -> Staging:
+    directory = storage.layout.directory_of(partition.wrapped)
+    return open_staging(storage, attempt_of(context), directory)

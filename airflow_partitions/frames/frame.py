@@ -1,0 +1,205 @@
+"""Kinds of frames, as the annotations of a function name them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from difflib import get_close_matches
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage.column_type import check_type
+from airflow_partitions.storage.io.registry import is_read
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from airflow_partitions.storage.files import Files
+
+#: Column to Spark type; ``None`` where any will do.
+Columns = Mapping[str, str | None]
+
+#: The frames that come with a reader, by package and name of their type.
+_KINDS = {
+    ("pyspark", "DataFrame"): "spark",
+    ("pandas", "DataFrame"): "pandas",
+    ("polars", "DataFrame"): "polars",
+    ("polars", "LazyFrame"): "polars.LazyFrame",
+    ("pyarrow", "Table"): "arrow",
+}
+_TYPES: dict[type, str] = {
+    str: "string", int: "bigint", float: "double", bool: "boolean",
+    bytes: "binary", date: "date", datetime: "timestamp",
+}  # fmt: skip
+
+
+@attrs.frozen
+class Frame:
+    """What a parameter or a result is annotated as.
+
+    .. code-block:: python
+
+        def delays(flights: Annotated[pl.LazyFrame, {"origin": str, "delay": float}, "parquet"]) -> pl.DataFrame: ...
+
+    :ivar kind: as a reader is called by it: ``"spark"``, ``"pandas"``, …, or a type that one is registered for.
+    :ivar columns: the columns it has, each with its Spark type or ``None`` for any; empty for all there are.
+    :ivar format: of the files; empty for any.
+    """
+
+    kind: str | type = "spark"
+    columns: Columns = attrs.field(factory=dict)
+    format: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Its columns; ``None`` for all there are."""
+        return tuple(self.columns) or None
+
+    def of_spark(self, frame: DataFrame) -> Any:
+        """The rows of a DataFrame of Spark as such a frame."""
+        if self.kind == "spark":
+            return frame
+        table = frame.toArrow()
+        if self.kind == "arrow":
+            return table
+        if self.kind == "pandas":
+            return table.to_pandas()
+        import polars as pl
+
+        rows: Any = pl.from_arrow(table)
+        return rows.lazy() if self.kind == "polars.LazyFrame" else rows
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form of a frame of a kind that has a name."""
+        return {"kind": self.kind, "columns": dict(self.columns), "format": self.format}
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Frame:
+        """The inverse of :meth:`to_json`."""
+        return cls(form["kind"], form["columns"], form["format"])
+
+
+def frame_of(function: Callable[..., Any], name: str, unknown: Frame | None = None) -> Frame | None:
+    """The frame that the parameter *name* of *function*, or ``"return"``, is annotated as; ``None`` if it is not.
+
+    :param unknown: what an annotation stands for that can't be looked up; by default it is refused.
+    :raises InvalidDefinitionError: if an annotation can't be looked up, or is written in a way that has no meaning.
+    """
+    function = inspect.unwrap(function)
+    if name not in function.__annotations__:
+        return None
+    where = f"{function.__name__}: {name}"
+    alone = SimpleNamespace(__annotations__={name: function.__annotations__[name]})
+    try:
+        hint = get_type_hints(alone, function.__globals__, include_extras=True)[name]
+    except (NameError, AttributeError) as error:
+        if unknown is not None:
+            return unknown
+        raise InvalidDefinitionError(
+            f"{where}: its annotation can't be looked up when the file is parsed: {error}; expected what it names to be"
+            " imported at the top of the file, and not below TYPE_CHECKING"
+        ) from error
+    return _frame(hint, where)
+
+
+def check_read(frame: Frame, storage: Files, made: Frame | None, where: str) -> None:
+    """Refuse a *frame* that can't be read from *storage*.
+
+    The columns of the one are among those of the other, and their formats are the same. Who says nothing takes all.
+
+    :param made: what the function returns that makes the partitions.
+    :param where: the function and its parameter, for the message.
+    :raises InvalidDefinitionError: naming the columns there are.
+    """
+    _check_format(frame, storage, where)
+    columns: dict[str, str | None] = dict((made.columns if made is not None else None) or storage.schema or ())
+    if not columns:
+        return
+    if storage.partition is not None and storage.layout.in_frames:
+        columns |= {name: column.type for name, column in storage.layout.columns.items()}
+    for name, kind in frame.columns.items():
+        if name not in columns:
+            nearest = get_close_matches(name, columns, n=1)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"expected some of {', '.join(columns)}"
+            raise InvalidDefinitionError(f"{where}: there is no column {name!r} in {storage.path!r}; {hint}")
+        if kind is not None and (there := columns[name]) is not None and kind.lower() != there.lower():
+            raise InvalidDefinitionError(
+                f"{where}: column {name!r} is {there} in {storage.path!r}; expected that, and not {kind}"
+            )
+
+
+def stored_as(frame: Frame | None, storage: Files, where: str) -> Files:
+    """*storage* for what a function returns as *frame*: its columns become the schema, if none is declared.
+
+    :raises InvalidDefinitionError: if the two don't agree.
+    """
+    if frame is None:
+        return storage
+    _check_format(frame, storage, where)
+    if not frame.columns or storage.tables:
+        return storage
+    declared = {name.lower(): kind.lower() for name, kind in storage.schema or ()}
+    columns = {name.lower(): kind and kind.lower() for name, kind in frame.columns.items()}
+    if not declared:
+        types = [(name, kind) for name, kind in frame.columns.items() if kind is not None]
+        return attrs.evolve(storage, schema=types) if len(types) == len(columns) else storage
+    if declared.keys() != columns.keys() or any(kind not in (None, declared[name]) for name, kind in columns.items()):
+        raise InvalidDefinitionError(
+            f"{where}: it returns columns {dict(frame.columns)}, and {storage.path!r} has schema"
+            f" {dict(storage.schema or ())}; expected the same, or only one of the two"
+        )
+    return storage
+
+
+def _frame(annotation: Any, where: str) -> Frame | None:
+    """What *annotation* says, ``None`` if it is no frame."""
+    said: tuple[Any, ...] = ()
+    if get_origin(annotation) is Annotated:
+        annotation, *rest = get_args(annotation)
+        said = tuple(rest)
+    if not isinstance(annotation, type):
+        return None
+    kind: str | type | None = _KINDS.get((annotation.__module__.partition(".")[0], annotation.__name__))
+    if kind is None and annotation is not object and is_read(annotation):
+        kind = annotation
+    if kind is None:
+        return None
+    columns: Columns = {}
+    form = ""
+    for each in said:
+        if isinstance(each, str):
+            form = each
+        elif isinstance(each, Mapping):
+            columns = {name: _type(name, value, where) for name, value in each.items()}
+        elif isinstance(each, list | tuple | set | frozenset) and all(isinstance(name, str) for name in each):
+            columns = dict.fromkeys(each)
+        else:
+            raise InvalidDefinitionError(
+                f"{where}: Annotated[…, {each!r}] says nothing of a frame; expected its columns, such as"
+                " {'delay': float} or ['delay'], and a format, such as 'parquet'"
+            )
+    return Frame(kind, columns, form)
+
+
+def _type(column: str, given: Any, where: str) -> str | None:
+    if given is None or given in _TYPES:
+        return None if given is None else _TYPES[given]
+    if not isinstance(given, str):
+        raise InvalidDefinitionError(
+            f"{where}: column {column!r} has type {given!r}; expected a type of Spark as text, such as 'bigint', or one"
+            f" of {', '.join(kind.__name__ for kind in _TYPES)}"
+        )
+    check_type(column, given)
+    return given
+
+
+def _check_format(frame: Frame, storage: Files, where: str) -> None:
+    if frame.format and frame.format != storage.format:
+        raise InvalidDefinitionError(
+            f"{where}: its format is {frame.format!r}, and that of {storage.path!r} is {storage.format!r}; expected the"
+            " same, or no format in the annotation"
+        )

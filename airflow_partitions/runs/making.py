@@ -1,0 +1,67 @@
+"""A task that makes the partition of its run: who writes it, what it is, and the word of it on the event."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset
+
+from airflow_partitions.errors import MissingPartitionError
+from airflow_partitions.frames.result import Result
+from airflow_partitions.partition import Partition
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.filesystem.paths import is_local
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
+from airflow_partitions.storage.stores.staging import Staging
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+log = logging.getLogger(__name__)
+
+
+def partition_in(context: Mapping[str, Any], task: str) -> Partition:
+    """The partition that *task* is to make.
+
+    :raises MissingPartitionError: if the run has none.
+    """
+    partition = context.get("partition")
+    if not isinstance(partition, Partition):
+        raise MissingPartitionError(
+            f"task {task!r} has no partition in its context ({partition!r}); expected a run with a partition key, of a"
+            " Dag made by airflow_partitions"
+        )
+    return partition
+
+
+def attempt_of(context: Context) -> Attempt:
+    """The try of the task, as the one that makes the partition of its run."""
+    instance = context["ti"]
+    return Attempt(instance.dag_id, instance.run_id, instance.try_number)
+
+
+def finish(
+    context: Context, asset: Asset | str, storage: Files, partition: Partition, staging: Staging, result: Result
+) -> None:
+    """Publish *partition*, say so in the log and on the event of *asset*, and clear away.
+
+    :raises ResultError: if the staged files are not those of *result*.
+    :raises ConflictError: if a newer try of the same run has published, or another run since this try began.
+    """
+    metadata = publish(storage, partition.wrapped, attempt_of(context), staging, result.written)
+    log.info("Published %s: %s", partition.text, result.describe())
+    report(context, asset, result)
+    staging.remove()
+    if is_local(storage.path) or metadata.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
+        clean(storage)
+
+
+def report(context: Context, asset: Asset | str, result: Result) -> None:
+    """Put the counts on the event of *asset*."""
+    event = context["outlet_events"][asset if isinstance(asset, Asset) else Asset.ref(name=asset)]
+    event.extra = {**(event.extra or {}), **result.summary()}

@@ -1,0 +1,227 @@
+"""Functions over frames, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import attrs
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from airflow.sdk.execution_time.context import OutletEventAccessors
+from pyarrow import parquet
+from pyspark.sql import DataFrame
+
+from airflow_partitions import Partition, PartitionByInterval, asset
+from airflow_partitions.errors import (
+    ConflictError,
+    ForeignRowsError,
+    InvalidDefinitionError,
+    MissingInputError,
+    ResultError,
+    SchemaError,
+)
+from airflow_partitions.storage import Parquet
+
+if TYPE_CHECKING:
+    from airflow_partitions.local import Trial
+
+HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01", name="hour")
+DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
+DAY = "2013-11-03"
+
+
+@pytest.fixture
+def flights(tmp_path: Path) -> Parquet:
+    """Two flights in each of the 25 hours of a day."""
+    storage = Parquet(str(tmp_path / "flights"), partition=HOURS, partition_on={"hour": "%Y-%m-%dT%H:%M%z"})
+    rows = pa.table({"origin": ["EWR", "JFK"], "delay": [1.0, 3.0], "tail": ["N1", "N2"]})
+    storage.save(dict.fromkeys(HOURS.keys(DAY, "2013-11-04"), rows))
+    return storage
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Parquet:
+    return Parquet(str(tmp_path / "delays"), partition_on={"date": "%Y-%m-%d"})
+
+
+def context(key: str = DAY, number: int = 1, run: str = "run") -> dict[str, Any]:
+    return {
+        "partition": Partition(DAYS, key),
+        "ti": SimpleNamespace(dag_id="delays", run_id=run, try_number=number),
+        "outlet_events": OutletEventAccessors(),
+        "dag_run": SimpleNamespace(run_after=datetime(2013, 11, 5, tzinfo=UTC)),
+        "dag": SimpleNamespace(),
+    }
+
+
+def declared(function: Callable[..., Any], storage: Parquet, **inputs: Any) -> Any:
+    function.__qualname__ = function.__name__
+    return asset(schedule="@daily", partition=DAYS, storage=storage, inputs=inputs)(function)
+
+
+def rows(storage: Parquet, key: str = DAY) -> list[dict[str, Any]]:
+    table: pa.Table = storage.of(DAYS).read(key, as_="arrow")
+    return table.to_pylist()
+
+
+def test_f1_a_function_takes_and_gives_frames_of_any_kind(flights: Parquet, storage: Parquet) -> None:
+    def eager(flights: pl.DataFrame) -> pl.DataFrame:
+        assert len(flights) == 50
+        return flights.group_by("origin").agg(pl.sum("delay")).sort("origin")
+
+    def lazy(flights: pl.LazyFrame) -> pl.LazyFrame:
+        assert isinstance(flights, pl.LazyFrame)
+        return flights.group_by("origin").agg(pl.sum("delay")).sort("origin")
+
+    def pandas(flights: pd.DataFrame) -> pd.DataFrame:
+        return flights.groupby("origin", as_index=False)["delay"].sum()
+
+    def arrow(flights: pa.Table, partition: Any) -> pa.Table:
+        assert str(partition.key) == DAY
+        return flights.group_by("origin").aggregate([("delay", "sum")]).rename_columns(["origin", "delay"])
+
+    for number, function in enumerate([eager, lazy, pandas, arrow], start=1):
+        run, made = context(number=number), declared(function, storage, flights=flights)
+        assert made.task.execute(run) is None
+        sums = [{"origin": "EWR", "delay": 25.0, "date": DAY}, {"origin": "JFK", "delay": 75.0, "date": DAY}]
+        assert sorted(rows(storage), key=lambda row: row["origin"]) == sums
+        event = run["outlet_events"][made]
+        reads = event.extra["reads"]["flights"]
+        assert (event.extra["rows"], reads["partitions"], reads["files"]) == (2, 25, 25)
+        assert reads["rows"] == (0 if function is lazy else 50)
+
+
+def test_f6_only_the_columns_of_the_annotation_are_read(flights: Parquet, storage: Parquet) -> None:
+    columns: list[Any] = []
+
+    def delays(
+        flights: Annotated[pl.DataFrame, {"delay": float, "hour": None}, "parquet"],
+        lazily: Annotated[pl.LazyFrame, ["delay"]],
+    ) -> pl.DataFrame:
+        columns.append((flights.columns, lazily.collect_schema().names()))
+        return lazily.select(pl.sum("delay")).collect()
+
+    made = declared(delays, storage, flights=flights, lazily=flights)
+    _spoil_column(flights, "tail")  # whoever reads it fails
+    with pytest.raises(OSError, match="can't be read"):
+        flights.read(DAY + "T00:00-04:00", as_="arrow")
+    made.task.execute(context())
+    assert columns == [(["delay", "hour"], ["delay"])]
+    assert rows(storage) == [{"delay": 100.0, "date": DAY}]
+
+
+def _spoil_column(flights: Parquet, name: str) -> None:
+    """Overwrite the bytes of a column in all files."""
+    for partition in flights.list():
+        for path in partition.paths:
+            group = parquet.read_metadata(path).row_group(0)
+            (column,) = [group.column(i) for i in range(group.num_columns) if group.column(i).path_in_schema == name]
+            start = column.dictionary_page_offset or column.data_page_offset
+            content = bytearray(Path(path).read_bytes())
+            content[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+            Path(path).write_bytes(content)
+
+
+def test_nothing_is_published_when_something_fails(flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame, partition: Any) -> Any:
+        return results.pop(0)
+
+    made = declared(delays, attrs.evolve(storage, schema={"delay": "double"}), flights=flights)
+    good = pl.DataFrame({"delay": [1.0]})
+    results: list[Any] = [
+        good,
+        None,
+        "text",
+        good.with_columns(date=pl.lit("2013-11-04")),
+        good.select(delay=pl.lit("x")),
+    ]
+    made.task.execute(context())
+    for number, error in enumerate([ResultError, ResultError, ForeignRowsError, SchemaError], start=2):
+        with pytest.raises(error):
+            made.task.execute(context(number=number))
+        assert rows(storage) == [{"delay": 1.0, "date": DAY}]
+    with pytest.raises(MissingInputError, match="input 'flights': 24 of 24 partitions are not stored"):
+        made.task.execute(context("2013-11-05"))
+
+
+def test_what_another_run_has_published_meanwhile_is_not_replaced(flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame, partition: Any) -> pl.DataFrame:
+        if others:
+            others.pop().task.execute(context(run="other"))
+            return flights.select(delay=pl.lit(1.0)).head(1)
+        return flights.select(delay=pl.lit(2.0)).head(1)
+
+    others: list[Any] = []
+    made = declared(delays, storage, flights=flights)
+    others.append(made)
+    with pytest.raises(ConflictError):
+        made.task.execute(context())
+    assert rows(storage) == [{"delay": 2.0, "date": DAY}]
+
+
+def test_an_upstream_asset_is_an_input_where_its_parameter_is_a_frame(flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame) -> Annotated[pl.DataFrame, {"delay": float}]:
+        return flights.select("delay")
+
+    upstream = declared(delays, storage, flights=flights)
+    assert dict(upstream.storage.schema) == {"delay": "double"}
+
+    def wrong(delays: Annotated[pl.DataFrame, ["dely"]]) -> None: ...
+
+    def mean(delays: Annotated[pl.DataFrame, ["delay"]], partition: Any) -> float:
+        return delays["delay"].mean()
+
+    for function in (wrong, mean):
+        function.__qualname__ = function.__name__
+    consumer = asset(schedule=upstream, partition=DAYS)
+    with pytest.raises(InvalidDefinitionError, match="wrong: delays: there is no column 'dely'"):
+        consumer(wrong)
+    upstream.task.execute(context())
+    assert consumer(mean).task.execute(context()) == 2.0
+
+
+@pytest.mark.parametrize("what", ["unannotated", "spark", "no partition", "task"])
+def test_what_can_not_work_is_refused_when_the_file_is_parsed(what: str, flights: Parquet, storage: Parquet) -> None:
+    from airflow.sdk import task
+
+    def unannotated(flights): ...  # type: ignore[no-untyped-def]
+
+    def spark(flights: DataFrame) -> None: ...
+
+    def plain(flights: pl.DataFrame) -> pl.DataFrame:
+        return flights
+
+    for function in (unannotated, spark, plain):
+        function.__qualname__ = function.__name__
+    functions: dict[str, Any] = {"unannotated": unannotated, "spark": spark, "no partition": plain, "task": task(plain)}
+    messages = {
+        "unannotated": "input 'flights' does not say what it is to be read as; expected an annotation",
+        "spark": "input 'flights' is a DataFrame of Spark; expected one of pandas, polars or Arrow, or @spark_asset",
+        "no partition": "has partition=None; expected a definition",
+        "task": "a function decorated by @task; expected a plain function",
+    }
+    definition = None if what == "no partition" else DAYS
+    with pytest.raises(InvalidDefinitionError, match=messages[what]):
+        asset(schedule="@daily", partition=definition, storage=storage, inputs={"flights": flights})(functions[what])
+
+
+def test_it_is_tried_here_and_now(partition_trial: Callable[..., Trial], flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame, partition: Any) -> pl.DataFrame:
+        return flights.select(pl.sum("delay"), date=pl.lit(partition.text))
+
+    made = declared(delays, storage, flights=flights)
+    trial = partition_trial(made, DAY)
+    assert trial.value["delay"].to_list() == [100.0]
+    assert trial.result is not None
+    assert trial.result.summary()["reads"]["flights"]["rows"] == 50
+    assert not Path(storage.path).exists()
+    trial = partition_trial(made, DAY, inputs={"flights": pl.DataFrame({"delay": [1.5]})})
+    assert trial.value["delay"].to_list() == [1.5]
+    with pytest.raises(InvalidDefinitionError, match="there is no input fligths; delays has: flights"):
+        partition_trial(made, DAY, inputs={"fligths": pl.DataFrame()})
