@@ -146,6 +146,11 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.arrival:PartitionSensor": (),
         "airflow_partitions.arrival:watched": (),
     },
+    "Frames": {
+        "airflow_partitions.frames:Frame": (),
+        "airflow_partitions.frames:Result": ("summary",),
+        "airflow_partitions.frames:Reads": (),
+    },
     "Spark": {
         "airflow_partitions.spark.running_job": (),
         "airflow_partitions.spark:job": (),
@@ -153,8 +158,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.spark:write_many": (),
         "airflow_partitions.spark:explore": (),
         "airflow_partitions.spark:SparkAssetOperator": (),
-        "airflow_partitions.spark:Result": ("summary",),
-        "airflow_partitions.spark:Reads": (),
+        "airflow_partitions.spark:JobResult": ("summary",),
     },
     "Local loop": {"airflow_partitions.local:try_partition": (), "airflow_partitions.local:Trial": ()},
     "Pytest fixtures": {
