@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_partitions.errors import InvalidKeyError, LayoutError
+from airflow_partitions.errors import InvalidKeyError, LayoutError, ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.running_task import own_key, report, running_attempt
