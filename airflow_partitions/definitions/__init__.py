@@ -1,11 +1,23 @@
-"""Definitions of the partitions of an asset."""
+"""Definitions of the partitions of an asset.
 
-from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, PartitionDefinition
-from airflow_partitions.definitions.definition_form import from_json
-from airflow_partitions.definitions.interval import PartitionByInterval
-from airflow_partitions.definitions.product import PartitionByProduct
-from airflow_partitions.definitions.runtime import PartitionAtRuntime
-from airflow_partitions.definitions.sequence import PartitionBySequence
+They are loaded when first used: who asks about hours needs no products.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_partitions.exports import lazy_exports
+
+_MODULES = {
+    "MAX_KEY_LENGTH": "definition",
+    "PartitionAtRuntime": "runtime",
+    "PartitionByInterval": "interval",
+    "PartitionByProduct": "product",
+    "PartitionBySequence": "sequence",
+    "PartitionDefinition": "definition",
+    "from_json": "definition_form",
+}
 
 __all__ = [
     "MAX_KEY_LENGTH",
@@ -16,3 +28,18 @@ __all__ = [
     "PartitionDefinition",
     "from_json",
 ]
+
+if TYPE_CHECKING:
+    from airflow_partitions.definitions.definition import MAX_KEY_LENGTH, PartitionDefinition
+    from airflow_partitions.definitions.definition_form import from_json
+    from airflow_partitions.definitions.interval import PartitionByInterval
+    from airflow_partitions.definitions.product import PartitionByProduct
+    from airflow_partitions.definitions.runtime import PartitionAtRuntime
+    from airflow_partitions.definitions.sequence import PartitionBySequence
+
+
+__getattr__ = lazy_exports(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

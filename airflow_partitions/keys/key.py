@@ -1,0 +1,11 @@
+"""What a key is."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from airflow_partitions.keys.interval import Interval
+from airflow_partitions.keys.product_key import ProductKey
+from airflow_partitions.keys.segment import Segment
+
+Key: TypeAlias = Interval | Segment | ProductKey
