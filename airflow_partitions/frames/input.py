@@ -138,6 +138,6 @@ class Input:
 
 def _identity(partition: StoredPartition) -> Any:
     content = partition.content
-    metadata = None if content.metadata is None else content.metadata.to_json()
+    metadata = None if content.metadata is None else attrs.evolve(content.metadata, index={})  # it may be built later
     folder = inode(local(content.base)) if is_local(content.base) else None
     return content.base, folder, dict(content.files), metadata

@@ -89,6 +89,11 @@ class Job:
         self._staged = write_partition(frame, key, request)
         self.frame = frame if hasattr(frame, "sparkSession") else None
 
+    def _is_own(self, scan: ObservedScan) -> bool:
+        """Whether *scan* read what this job had written, to make an index of it."""
+        own = normalise_path(spark_path(str(self.handover.staging.data)))
+        return all(f"{location}/".startswith(f"{own}/") for location in scan.locations)
+
     def start_over(self) -> bool:
         """Forget what was read and written if an input's files were replaced meanwhile, so that it can be read again.
 
@@ -112,7 +117,7 @@ class Job:
         if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
         places = {name: _places(source, self._stored[name]) for name, source in self.handover.inputs.items()}
-        reads, others = attribute(proof.scans(), places)
+        reads, others = attribute([scan for scan in proof.scans() if not self._is_own(scan)], places)
         unseen = proof.unseen()
         if self.handover.strict and others:
             raise UnpromisedReadError(

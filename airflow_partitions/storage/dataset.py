@@ -15,7 +15,7 @@ from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefiniti
 from airflow_partitions.definitions.definition import check_definition
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.column_type import check_type
+from airflow_partitions.storage.column_type import check_index, check_type
 from airflow_partitions.storage.filesystem.paths import check_path
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
@@ -83,6 +83,14 @@ def _fields(given: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fie
     return tuple(fields)
 
 
+def _index(given: Mapping[str, Iterable[str]] | Iterable[str]) -> tuple[str, ...]:
+    """Columns; those of a table begin with its name."""
+    names = [f"{table}/{name}" for table, own in given.items() for name in own] if isinstance(given, Mapping) else given
+    if isinstance(names, str):
+        raise InvalidDefinitionError(f"index={names!r}; expected a sequence of columns: index=({names!r},)")
+    return tuple(dict.fromkeys(names))
+
+
 def _pairs(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
     return tuple(given.items() if isinstance(given, Mapping) else given or ())
 
@@ -121,6 +129,7 @@ class Dataset:
         kw_only=True, validator=attrs.validators.optional(lambda _, __, value: check_definition(value))
     )
     schema: _Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
+    index: tuple[str, ...] = attrs.field(default=(), converter=_index, kw_only=True)
     ownership: Ownership = attrs.field(default=Ownership.OWNED, converter=ownership_of, kw_only=True)
     log: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
     options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True, repr=_shown)
@@ -148,10 +157,19 @@ class Dataset:
             raise InvalidDefinitionError(f"storage {self.path!r}: expected credentials= or conn_id=, not both")
         if self.tables:
             self._check_tables()
-        if self.partition is None:
-            return
-        columns = {self._column(name).lower() for name, _ in self.schema or ()}
-        both = columns & {name.lower() for name in self.layout.columns}
+        if self.partition is not None:
+            self._check_columns()
+        if self.schema is not None:
+            check_index(self.index, dict(self.schema), self.path)
+
+    def _check_columns(self) -> None:
+        folders = {name.lower() for name in self.layout.columns}
+        if both := folders & {self._column(name).lower() for name in self.index}:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r}: index={min(both)!r} is a partition column, whose values the folders tell;"
+                " expected columns of the files"
+            )
+        both = folders & {self._column(name).lower() for name, _ in self.schema or ()}
         if both and self.layout.in_frames:
             raise LayoutError(
                 f"storage {self.path!r}: {sorted(both)} are partition columns and columns of the files; expected one or"
@@ -170,7 +188,14 @@ class Dataset:
             )
         if len(set(self.tables)) < len(self.tables) or isinstance(self.partition_on, FilePerKey):
             raise LayoutError(f"storage {self.path!r}: expected each table once, and no FilePerKey")
-        if self.table_name is not None or self.schema is None:
+        if self.table_name is not None:
+            return
+        if wrong := [name for name in self.index if name.partition("/")[0] not in self.tables]:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r}: index={wrong[0]!r} names none of the tables {', '.join(self.tables)}; expected"
+                f" the columns of each: {{{self.tables[0]!r}: (…,)}}"
+            )
+        if self.schema is None:
             return
         if {name.partition("/")[0] for name, _ in self.schema} != set(self.tables):
             raise InvalidDefinitionError(
@@ -189,7 +214,8 @@ class Dataset:
                 f"storage {self.path!r} has no table {name!r}; expected one of: {names or '(it has none)'}"
             )
         schema = [(self._column(field), kind) for field, kind in self.schema or () if field.startswith(f"{name}/")]
-        return attrs.evolve(self, table_name=name, schema=schema or None).pinned(self.pin)
+        index = [self._column(column) for column in self.index if column.startswith(f"{name}/")]
+        return attrs.evolve(self, table_name=name, schema=schema or None, index=index).pinned(self.pin)
 
     @cached_property
     def layout(self) -> Layout:
@@ -237,6 +263,7 @@ class Dataset:
             "partition": None if self.partition is None else self.partition.to_json(),
             "partition_on": _partition_on_to_json(self.partition_on),
             "schema": None if self.schema is None else [list(field) for field in self.schema],
+            "index": list(self.index) or None,
             "ownership": self.ownership.value,
             "log": self.log,
             "pin": self.pin,
@@ -271,6 +298,7 @@ class Dataset:
             form["path"],
             partition_on=_partition_on_from_json(form.get("partition_on")),
             schema=None if fields is None else [(name, type_) for name, type_ in fields],
+            index=form.get("index", ()),
             ownership=form.get("ownership", Ownership.OWNED),
             log=form.get("log"),
             tables=form.get("tables", ()),

@@ -5,7 +5,7 @@ A Dag file only describes a dataset, so what does the work is imported where it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
@@ -16,6 +16,7 @@ from airflow_partitions.storage.dataset import Dataset
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from airflow_partitions.storage.maintenance.build_index import Indexed
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
     from airflow_partitions.storage.scan.plan import Where
@@ -43,6 +44,9 @@ class Files(Dataset):
         columns: :class:`FilePerKey`, where every file is a partition.
     :param schema: column to Spark type of the columns inside the files (``{"origin": "string"}``). Without it the
         schema is the one that commits recorded, or else that of the first file read.
+    :param index: columns of the files (``("carrier",)``; of tables ``{"items": ("price",)}``). Every writer remembers
+        which files have which of their values, so that a filter on them opens only these, and needs no condition on the
+        folders. What is stored without it is read whole until :meth:`build_index`.
     :param ownership: whose the files are, as :class:`Ownership` or its text: ``"owned"``; ``"read-only"``: someone
         else's, they are never written; ``"add-only"``: partitions may be added, but what is there already is never
         removed; ``"adopted"``: what is there becomes ours.
@@ -61,6 +65,7 @@ class Files(Dataset):
     :ivar pin: path of the listing that names the partitions: see :meth:`freeze`.
     :ivar table_name: the table to be read: see :meth:`table`.
     :raises LayoutError: if two keys would share one folder.
+    :raises InvalidDefinitionError: if an indexed column is not in *schema*, or can't be compared.
     """
 
     kind: ClassVar[str] = "files"
@@ -133,7 +138,7 @@ class Files(Dataset):
         :param columns: only these, in this order.
         :param full_scan: read every partition if the filter excludes none.
         :raises MissingInputError: if a key that was asked for is not stored, or nothing tells the schema.
-        :raises FilterError: if the filter has no part that excludes a partition, without *full_scan*.
+        :raises FilterError: if no part of the filter excludes a partition or has an index, without *full_scan*.
         :raises SchemaError: if a file does not fit the schema; before any job is started.
         """
         from airflow_partitions.storage.io.read import read
@@ -174,9 +179,27 @@ class Files(Dataset):
         :raises StoredError: if a partition to be created is stored.
         :raises ConflictError: if another writer was there first.
         """
-        from airflow_partitions.storage.io.save import save
+        from airflow_partitions.storage.commit.save import save
 
         return save(self, data, mode=mode, attempt=attempt, user=user, evolve=evolve)
+
+    def build_index(self, where: Where = None, *, dry_run: bool = False) -> Sequence[Indexed]:
+        """Give stored partitions the index that is declared, by reading its columns; what has it is left alone.
+
+        Each partition gets it in one step, and is published by it neither anew nor to consumers. A writer that is
+        quicker wins; its partition is left for the next time. An index of columns that are not declared is dropped.
+
+        :param where: which partitions, as for :meth:`list`.
+        :param dry_run: change nothing, only tell.
+        :return: what became of each partition that was without it.
+        :raises InvalidDefinitionError: if an indexed column is not in the schema, can't be compared, or there is no
+            schema; if the dataset belongs to someone else, or this is one table or a listing of it.
+        :raises StorageError: if files can't be read.
+        :raises SchemaError: if they don't fit the schema.
+        """
+        from airflow_partitions.storage.maintenance.build_index import build_index
+
+        return build_index(self, where, dry_run=dry_run)
 
     def freeze(self, run: str, *, folder: str | None = None) -> Self:
         """This dataset with the partitions and files that it has when the first one asks on behalf of *run*.

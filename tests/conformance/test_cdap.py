@@ -155,12 +155,12 @@ def test_c7_a_run_that_is_tried_again_appends_once(root: str) -> None:
 
 
 def test_c7_what_is_appended_first_has_an_index_too(root: str) -> None:
-    files = results(root)
+    files = attrs.evolve(results(root), schema={"value": "string"}, index=["value"])
     for value in ("a", "b"):
-        write(files, "nfl|1982", value, mode="append", index={"team": {value: ("part-0",)}})
+        write(files, "nfl|1982", value, mode="append")
     partition = files.get("nfl|1982")
     assert partition is not None
-    names = partition.metadata["index"]["team"]
+    names = partition.metadata["index"]["value"]["files"]
     assert {value: [name in partition.files for name in indexed] for value, indexed in names.items()} == {
         "a": [True],
         "b": [True],

@@ -58,14 +58,14 @@ def files_per_key(files: Files) -> dict[str, int]:
 
 
 def test_t1_rows_go_to_the_folders_their_values_name(spark: SparkSession, root: str) -> None:
-    files = events(root)
+    files = events(root, index=["b"])
     rows = spark.createDataFrame(
         [(date(2013, 1, 2), "a b/c%:", 1), (date(2013, 1, 3), "test", 2)], "date date, kind string, b int"
     )
-    published = write_many(rows, files, index=["b"])
+    published = write_many(rows, files)
     assert list(published) == ["2013-01-02|a b/c%:", "2013-01-03|test"]
     first, second = inventory(files)
-    assert first.metadata["index"] == {"b": {"1": tuple(first.files)}}
+    assert first.metadata["index"] == {"b": {"kind": "int", "files": {"1": tuple(first.files)}}}
     assert first.directory == "date=2013-01-02/kind=a b%2Fc%25%3A"
     assert (first.rows, second.rows) == (1, 1)
     assert first.metadata["schema"] == {"b": "int"}
@@ -115,11 +115,11 @@ def test_t4_without_shuffle_there_are_files_of_every_part_with_it_one(spark: Spa
 
 
 def test_t5_buckets(spark: SparkSession, root: str) -> None:
-    files = events(root)
-    write_many(frame(spark, days=(2, 3)), files, bucket_by=["b"], buckets=4, sort_by=["b"], index=["b"])
+    files = events(root, index=["b"])
+    write_many(frame(spark, days=(2, 3)), files, bucket_by=["b"], buckets=4, sort_by=["b"])
     assert set(files_per_key(files).values()) == {4}
     for partition in inventory(files):
-        index = partition.metadata["index"]["b"]
+        index = partition.metadata["index"]["b"]["files"]
         assert len(index) == 20
         assert all(len(names) == 1 for names in index.values())
         assert {name for names in index.values() for name in names} == set(partition.files)
@@ -142,10 +142,10 @@ def test_target_file_size(spark: SparkSession, root: str) -> None:
 
 
 def test_t5_buckets_stay_when_files_are_merged(spark: SparkSession, root: str) -> None:
-    files = events(root)
+    files = events(root, index=["b"])
     for offset in (0, 20):
         rows = frame(spark, days=(2,), offset=offset)
-        write_many(rows, files, mode="append", bucket_by=["b"], buckets=4, index=["b"])
+        write_many(rows, files, mode="append", bucket_by=["b"], buckets=4)
     before = {key: _bucket_of(files, key) for key in files_per_key(files)}
     assert set(files_per_key(files).values()) == {8}
     compact(files, settled=timedelta(0), now=datetime(2100, 1, 1, tzinfo=UTC))
@@ -159,7 +159,7 @@ def _bucket_of(files: Files, key: str) -> dict[int, str]:
     """The bucket of each value of b, by what the files of the bucket hold."""
     partition = files.get(key)
     assert partition is not None
-    buckets = partition.metadata["index"]["bucket(4, b)"]
+    buckets = partition.metadata["index"]["bucket(4, b)"]["files"]
     bucket_of = {}
     for path in partition.paths:
         (bucket,) = (number for number, names in buckets.items() if any(path.endswith(name) for name in names))
@@ -169,14 +169,14 @@ def _bucket_of(files: Files, key: str) -> dict[int, str]:
 
 
 def test_t6_an_index_tells_the_files_of_a_value(spark: SparkSession, root: str) -> None:
-    files = events(root)
-    write_many(frame(spark, days=(2,)), files, bucket_by=["b"], buckets=4, index=["b", "c"])
-    write_many(frame(spark, days=(2,), offset=100), files, mode="append", shuffle=False, index=["b", "c"])
+    files = events(root, index=["b", "c"])
+    write_many(frame(spark, days=(2,)), files, bucket_by=["b"], buckets=4)
+    write_many(frame(spark, days=(2,), offset=100), files, mode="append", shuffle=False)
     stored = files.get("2013-01-02|test")
     assert stored is not None
     index = stored.metadata["index"]
-    assert set(index["b"]) == {str(n + offset) for n in range(20) for offset in (0, 100)}
-    for value, names in index["b"].items():
+    assert set(index["b"]["files"]) == {str(n + offset) for n in range(20) for offset in (0, 100)}
+    for value, names in index["b"]["files"].items():
         for name in stored.files:
             from pyarrow import parquet
 
@@ -185,11 +185,17 @@ def test_t6_an_index_tells_the_files_of_a_value(spark: SparkSession, root: str) 
             assert here == (name in names)
 
 
-def test_t6_an_append_without_the_index_ends_it(spark: SparkSession, root: str) -> None:
-    files = events(root)
-    write_many(frame(spark, days=(2,)), files, index=["b"])
-    write_many(frame(spark, days=(2,)), files, mode="append")
-    assert all(stored.metadata["index"] == {} for stored in inventory(files))
+def test_t6_an_append_by_who_declares_no_index_ends_it_and_is_built_anew(spark: SparkSession, root: str) -> None:
+    files = events(root, index=["b"])
+    write_many(frame(spark, days=(2, 3)), files)
+    write_many(frame(spark, days=(2,), offset=100), events(root), mode="append")
+    assert [list(stored.metadata["index"]) for stored in inventory(files)] == [[], [], ["b"], ["b"]]
+    for where, count in ((field("b") == 7, 4), (field("b") == 107, 2)):
+        assert files.read(where, spark=spark).count() == files.read(where, "arrow").num_rows == count
+    assert {(one.key[:10], one.columns, one.done) for one in files.build_index()} == {("2013-01-02", ("b",), True)}
+    assert files.build_index() == []
+    assert files.read(field("b") == 107, spark=spark).count() == 2
+    assert all(list(stored.metadata["index"]) == ["b"] for stored in inventory(files))
 
 
 def test_t7_a_subset_is_replaced_and_dropped(spark: SparkSession, root: str) -> None:
@@ -234,8 +240,8 @@ def test_t8_spark_reads_partitions_of_several_commits_as_one(spark: SparkSession
 
 
 def test_t6_filters_read_only_the_files_of_the_value(spark: SparkSession, root: str) -> None:
-    files = events(root)
-    write_many(frame(spark, days=(2,)), files, bucket_by=["b"], buckets=4, index=["b"])
+    files = events(root, index=["b"])
+    write_many(frame(spark, days=(2,)), files, bucket_by=["b"], buckets=4)
     for where, count in (
         (field("b") == 7, 1),
         (field("b").isin([7, 8]), 2),

@@ -10,14 +10,20 @@ import attrs
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.errors import ForeignRowsError, MissingInputError, ResultError, UnpromisedReadError
+from airflow_partitions.errors import (
+    ForeignRowsError,
+    InvalidDefinitionError,
+    MissingInputError,
+    ResultError,
+    UnpromisedReadError,
+)
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.result import JobResult, load_error
 from airflow_partitions.spark.shipping import ship
-from airflow_partitions.storage import Column, Parquet
+from airflow_partitions.storage import Column, Parquet, field
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.metadata.staged_files import readable_files
 
@@ -102,6 +108,48 @@ def test_end_to_end(spark: SparkSession, lake: Any) -> None:
     reads = summary["reads"]["flights"]
     assert (reads["selected"], reads["partitions"], reads["files"], reads["rows"]) == (24, 24, 24, 48)
     assert json.dumps(summary)
+
+
+def test_es10_a_job_brings_the_index_of_its_storage(spark: SparkSession, lake: Any) -> None:
+    storage = attrs.evolve(lake.delays, index=["origin", "most"])
+    order = lake.handover(strict=True, output=storage)
+    assert Handover.from_text(order.to_text()).output.index == ("origin", "most")
+    result = make(spark, lake, good, order)
+    (name,) = result.written.files
+    files = {column: index.files for column, index in result.written.index.items()}
+    assert files == {"origin": {"EWR": (name,)}, "most": {"47.0": (name,)}}
+    assert result.others == ()  # what it wrote is no input
+    (stored,) = storage.list()
+    assert stored.content.metadata.index == result.written.index
+    assert (
+        storage.read(field("most") > 46, "arrow").num_rows == storage.read(field("most") > 46, spark=spark).count() == 1
+    )
+    assert (
+        storage.read(field("most") > 47, "arrow").num_rows == storage.read(field("most") > 47, spark=spark).count() == 0
+    )
+    missing = attrs.evolve(lake.delays, index=["ogirin"])
+    order = lake.handover(number=2, output=missing)
+    with pytest.raises(InvalidDefinitionError, match=r"index='ogirin' is no column of it; .* nearest: origin"):
+        make(spark, lake, good, order)
+    assert isinstance(load_error(order.staging), InvalidDefinitionError)
+    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
+
+
+def test_es10_the_task_indexes_what_the_job_has_not(spark: SparkSession, lake: Any) -> None:
+    order = lake.handover()
+    make(spark, lake, good, order)
+    declared = attrs.evolve(lake.delays, index=["most"])
+    again = lake.handover(number=2)
+    with job(again, spark) as current:
+        current.write(
+            current.read("flights").where("origin = 'EWR'").groupBy("origin").max("delay").toDF("origin", "most")
+        )
+    written = JobResult.load(again.staging, again.attempt.name).written
+    assert written.index == {}
+    publish(declared, again.partition.wrapped, again.attempt, again.staging, written)
+    (stored,) = declared.list()
+    ((text, names),) = stored.content.metadata.index["most"].files.items()
+    assert (float(text), names) == (47, tuple(stored.files))
 
 
 def test_a_rerun_replaces_only_its_own(spark: SparkSession, lake: Any) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionBySequence
@@ -76,8 +77,8 @@ def test_frames_that_can_not_be_written(spark: SparkSession, files: Parquet) -> 
         write_many(spark.readStream.format("rate").load(), files)
     with pytest.raises(InvalidDefinitionError, match="expected both or none"):
         write_many(rows(spark, "EWR"), files, buckets=3)
-    with pytest.raises(ResultError, match="there is no column 'x' to index"):
-        write_many(rows(spark, "EWR"), files, index=["x"])
+    with pytest.raises(InvalidDefinitionError, match=r"lake': index='x' is no column of it; .* nearest: n"):
+        write_many(rows(spark, "EWR"), attrs.evolve(files, index=["x"]))
     assert file_names(files) == []
 
 
@@ -110,20 +111,21 @@ def test_a_number_that_is_no_key(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_es_times_are_found_by_their_index(spark: SparkSession, files: Parquet) -> None:
+    files = attrs.evolve(files, index=["at"])
     zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
         frame = spark.createDataFrame(
             [("EWR", datetime(2013, 11, 3, hour, 30, tzinfo=UTC)) for hour in range(8)], "airport string, at timestamp"
         )
-        write_many(frame.repartition(8, "at"), files, shuffle=False, index=["at"])
+        write_many(frame.repartition(8, "at"), files, shuffle=False)
     finally:
         spark.conf.set("spark.sql.session.timeZone", str(zone))
     partition = files.get("EWR")
     assert partition is not None
     at = datetime(2013, 11, 3, 5, 30, tzinfo=UTC)  # 01:30 in New York, for the first time
     microseconds = str(int(at.timestamp()) * 1_000_000)
-    (name,) = partition.metadata["index"]["at"][microseconds]
+    (name,) = partition.metadata["index"]["at"]["files"][microseconds]
     assert len(partition.files) > 1
     one = files.read((field("airport") == "EWR") & (field("at") == at), spark=spark)
     assert [Path(path).name for path in one.inputFiles()] == [name]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import attrs
 import pyarrow.parquet as parquet
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -47,6 +48,7 @@ CHANGES = WRITES | st.sampled_from([Change("drop"), Change("truncate")])
 RUNS = st.sampled_from(["", "create", "append", "overwrite"])
 WHICH = st.sampled_from([0, 0, 0, 1])
 SELDOM = st.sampled_from([False, False, False, True])
+INDEX = st.sampled_from([(), ("n",), ("n", "x")])
 
 
 class Writing(RuleBasedStateMachine):
@@ -70,8 +72,8 @@ class Writing(RuleBasedStateMachine):
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
 
-    @initialize(data=st.data(), name=st.sampled_from(sorted(LAKES)), declared=st.booleans())
-    def begin(self, data: st.DataObject, name: str, declared: bool) -> None:
+    @initialize(data=st.data(), name=st.sampled_from(sorted(LAKES)), declared=st.booleans(), index=INDEX)
+    def begin(self, data: st.DataObject, name: str, declared: bool, index: tuple[str, ...]) -> None:
         self.store, self.lake = data.draw(st.sampled_from(self.stores)), LAKES[name]
         self.root.mkdir()
         for table in "ab":
@@ -81,6 +83,7 @@ class Writing(RuleBasedStateMachine):
                 partition=self.lake.definition,
                 partition_on=self.lake.columns,
                 schema=SCHEMA if declared else None,
+                index=index,
                 log=f"{self.root}/_{table}/log" if self.store == "log" else None,
                 ownership=self.store if self.store in ("add-only", "adopted") else "owned",
             )
@@ -123,14 +126,20 @@ class Writing(RuleBasedStateMachine):
         if not errors:
             table.change(changes, columns, run=run, user=user)
 
-    @rule(data=st.data(), which=WHICH, counted=st.booleans(), index=st.booleans(), fails=SELDOM)
-    def commit(self, data: st.DataObject, which: int, counted: bool, index: bool, fails: bool) -> None:
+    @rule(which=WHICH, index=INDEX)
+    def declare_an_index(self, which: int, index: tuple[str, ...]) -> None:
+        """From now on; what is stored has another one, or none."""
+        self.tables[which].files = attrs.evolve(self.tables[which].files, index=index)
+
+    @rule(data=st.data(), which=WHICH, counted=st.booleans(), fails=SELDOM)
+    def commit(self, data: st.DataObject, which: int, counted: bool, fails: bool) -> None:
         table = self.tables[which]
         columns, evolve = self.draw_columns(data)
         changes = {key: data.draw(CHANGES) for key in self.draw_keys(data, 4)}
-        errors = [ZeroDivisionError] if fails else table.errors(changes, columns, evolve=evolve)
+        errors = table.errors(changes, columns, evolve=evolve)
+        errors = [ZeroDivisionError, *errors] if fails else errors
         with failing(errors), Commit(table.files, evolve=evolve) as commit:
-            put(commit, changes, columns, counted=counted, index=index)
+            put(commit, changes, columns, counted=counted)
             if fails:
                 raise ZeroDivisionError
         if not errors:
@@ -150,7 +159,7 @@ class Writing(RuleBasedStateMachine):
         late: Changes = {key: Change(op, ((1,), (2,))) for key in self.draw_keys(data)}
         early: Changes = {key: Change(quick, ((3,),)) for key in self.draw_keys(data)}
         slow = Commit(table.files, evolve=True)
-        put(slow, late, SCHEMA, index=True)
+        put(slow, late, SCHEMA)
         with failing(refused := table.errors(early, SCHEMA, evolve=True)), Commit(table.files, evolve=True) as commit:
             put(commit, early, SCHEMA)
         if not refused:

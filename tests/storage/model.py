@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from airflow_partitions.errors import NotStoredError, SchemaError, StorageError, StoredError
+from airflow_partitions.errors import InvalidDefinitionError, NotStoredError, SchemaError, StorageError, StoredError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage import Commit, Files
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 Row = tuple[int, str | None]
 Columns = Mapping[str, str]
@@ -90,24 +91,19 @@ def failing(errors: Sequence[type[BaseException]]) -> AbstractContextManager[Any
     return pytest.raises(tuple(errors)) if errors else nullcontext()
 
 
-def put(commit: Commit, changes: Changes, columns: Columns, *, counted: bool = True, index: bool = False) -> None:
+def put(commit: Commit, changes: Changes, columns: Columns, *, counted: bool = True) -> None:
     """Make *changes* part of *commit*."""
     for key, change in changes.items():
         if not change.parts:
             getattr(commit, change.op)(key)
             continue
-        values: dict[str, list[str]] = {}
         for number, numbers in enumerate(change.parts):
-            name = f"part-{number}.parquet"
-            parquet.write_table(frame(numbers, columns), str(commit.stage(key) / name))
-            for n in set(numbers):
-                values.setdefault(str(n), []).append(name)
+            parquet.write_table(frame(numbers, columns), str(commit.stage(key) / f"part-{number}.parquet"))
         commit.put(
             key,
             mode=change.op,
             rows=sum(map(len, change.parts)) if counted else None,
             schema=columns,
-            index={"n": {n: tuple(names) for n, names in values.items()}} if index else None,
         )
 
 
@@ -136,6 +132,8 @@ class Table:
                 reasons.append(StorageError)
             if change.parts and schema and columns != schema and not evolve:
                 reasons.append(SchemaError)
+            if change.parts and not {*self.files.index} <= {**schema, **columns}.keys():
+                reasons.append(InvalidDefinitionError)
         return reasons
 
     def change(
@@ -174,8 +172,18 @@ def check(files: Files, holdings: Holdings) -> None:
         assert (metadata["files"], metadata["bytes"]) == (len(holding.parts), partition.bytes)
         if schema := metadata.get("schema"):
             assert schema["n"] == min(part.kind for part in holding.parts)  # bigint, int
+        check_index(partition, holding)
         assert files.exists(str(key))
     check_rows(files, holdings)
+
+
+def check_index(partition: StoredPartition, holding: Holding) -> None:
+    """Make sure that the index of *partition* names all files that have a value."""
+    metadata = partition.content.metadata
+    for column, index in ({} if metadata is None else metadata.index).items():
+        number = list(SCHEMA).index(column)
+        assert set(index.files) == {str(row[number]) for row in holding.rows} - {str(None)}
+        assert {name for names in index.files.values() for name in names} <= set(partition.files)
 
 
 def check_rows(files: Files, holdings: Holdings) -> None:

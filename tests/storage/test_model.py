@@ -31,7 +31,7 @@ from tests.hunt import effort
 from tests.storage.commit.publisher import OWN, check_log, check_records
 from tests.storage.lakes import questions
 from tests.storage.machine import WHICH, Writing
-from tests.storage.model import Change, Part, check, check_rows, differ
+from tests.storage.model import SCHEMA, Change, Part, check, check_rows, differ
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -91,6 +91,44 @@ class Machine(Writing):
             assert differ(table.files, table.holdings)
         else:
             assert sorted(answer["n"].to_pylist()) == sorted(expected)
+
+    @rule(which=WHICH, number=st.integers(0, 6), column=st.sampled_from(["n", "x"]), most=st.booleans())
+    def ask_by_index(self, which: int, number: int, column: str, most: bool) -> None:
+        table = self.tables[which]
+        value: int | str = number if column == "n" else f"x{number}"
+        where = field(column) != value if most else field(column) == value
+        rows = [dict(zip(SCHEMA, row, strict=True)) for holding in table.holdings.values() for row in holding.rows]
+        fits = [row["n"] for row in rows if row[column] is not None and (row[column] != value) == most]
+        try:
+            answer = table.files.read(where, "arrow", columns=["n"])
+        except MissingInputError:  # nothing tells the schema
+            assert table.files.schema is None
+        except FilterError:
+            assert column not in {*table.files.index} & dict(table.files.schema or table.columns).keys()
+        except SchemaError:
+            assert differ(table.files, table.holdings)
+        else:
+            assert sorted(answer["n"].to_pylist()) == sorted(fits)
+
+    @rule(data=st.data(), which=WHICH, some=st.booleans())
+    def build_index(self, data: st.DataObject, which: int, some: bool) -> None:
+        files = self.tables[which].files
+        where = data.draw(questions(self.lake))[0] if some else None
+        unknown = {*files.index} - dict(files.schema or self.tables[which].columns).keys()
+        before = tree(self.root)
+        try:
+            plan = files.build_index(where, dry_run=True)
+            assert tree(self.root) == before
+            assert files.build_index(where) == [attrs.evolve(one, done=True) for one in plan]
+        except InvalidDefinitionError:
+            assert unknown
+        except SchemaError:
+            assert differ(files, self.tables[which].holdings)
+        else:
+            assert not unknown
+            assert files.build_index(where, dry_run=True) == []
+            for partition in files.list(where):
+                assert set(partition.metadata.get("index", ())) == (set(files.index) if partition.files else set())
 
     @rule(which=WHICH, run=st.sampled_from(["one", "two"]))
     def freeze(self, which: int, run: str) -> None:

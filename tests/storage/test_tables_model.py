@@ -8,19 +8,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from airflow_partitions.errors import ConflictError, ResultError, StoredError
-from airflow_partitions.storage import Commit, Parquet, clean, compact
+from airflow_partitions.errors import ConflictError, FilterError, ResultError, StoredError
+from airflow_partitions.storage import Commit, Parquet, clean, compact, field
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.scan.file_index import needed
+from airflow_partitions.storage.scan.recorded_schema import with_schema
 from tests.hunt import effort
 from tests.storage.lakes import LAKES
 from tests.storage.model import failing
 
 SCHEMA = {"core": {"n": "bigint"}, "extra": {"n": "bigint", "x": "string"}}
+INDEX = {"core": ["n"], "extra": ["x", "n"]}
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 NUMBERS = st.fixed_dictionaries({table: st.lists(st.integers(0, 9), max_size=3) for table in SCHEMA})
 MODES = st.sampled_from(["create", "append", "overwrite"])
@@ -46,8 +50,8 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
 
-    @initialize(name=st.sampled_from(sorted(LAKES)), log=st.booleans(), declared=st.booleans())
-    def begin(self, name: str, log: bool, declared: bool) -> None:
+    @initialize(name=st.sampled_from(sorted(LAKES)), log=st.booleans(), declared=st.booleans(), index=st.booleans())
+    def begin(self, name: str, log: bool, declared: bool, index: bool) -> None:
         self.lake, path = LAKES[name], f"{self.folder}/lake"
         Path(path).mkdir()
         self.files = Parquet(
@@ -56,6 +60,7 @@ class Machine(RuleBasedStateMachine):
             partition_on=self.lake.columns,
             tables=tuple(SCHEMA),
             schema=SCHEMA if declared else None,
+            index=INDEX if index else (),
             log=f"{self.folder}/_lake/log" if log else None,
         )
 
@@ -134,6 +139,35 @@ class Machine(RuleBasedStateMachine):
         with pytest.raises((ZeroDivisionError, ConflictError)):
             late()
         self.holdings[key], self.by[key] = {"core": [7], "extra": [8]}, ""
+
+    @rule(index=st.booleans())
+    def declare_an_index(self, index: bool) -> None:
+        self.files = attrs.evolve(self.files, index=INDEX if index else ())
+
+    @rule()
+    @precondition(lambda self: self.holdings)
+    def build_index(self) -> None:
+        self.files.build_index()
+        assert self.files.build_index() == []
+        for partition in self.files.list():
+            assert set(partition.metadata["index"]) == (set(self.files.index) if partition.files else set())
+
+    @rule(table=st.sampled_from(sorted(SCHEMA)), number=st.integers(0, 9))
+    @precondition(lambda self: self.holdings)
+    def ask_by_index(self, table: str, number: int) -> None:
+        view = self.files.table(table)
+        where = field("x") == str(number) if table == "extra" else field("n") == number
+        if not view.index:
+            with pytest.raises(FilterError):
+                view.read(where, "arrow")
+            return
+        for partition in view.list():
+            names = needed(partition, where, dict(with_schema(view).schema).get)
+            index = partition.metadata["index"]
+            assert (names is None) == (not index)
+        assert view.read(where, "arrow").num_rows == sum(
+            numbers[table].count(number) for numbers in self.holdings.values()
+        )
 
     @rule()
     def compact(self) -> None:

@@ -13,13 +13,14 @@ import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError, ResultError, StoredError, UnknownOutcomeError
 from airflow_partitions.keys import Key
+from airflow_partitions.storage.commit.index import indexed
 from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at, remove, sizes
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
-from airflow_partitions.storage.metadata.partition_metadata import Index, PartitionMetadata
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 from airflow_partitions.storage.ownership import Ownership
@@ -116,23 +117,28 @@ class Commit:
         mode: str = "create",
         rows: int | None = None,
         schema: Mapping[str, str] | None = None,
-        index: Index | None = None,
         user: Mapping[str, Any] | None = None,
     ) -> None:
         """Make what was written to :meth:`stage` the content of the partition *key*.
 
         :param mode: ``"create"`` fails if there is a partition, ``"append"`` adds to it, ``"overwrite"`` replaces it.
         :param rows: how many rows there are.
-        :param schema: column to Spark type.
-        :param index: column to value, as text, to the names of the files that have it.
+        :param schema: column to Spark type. Without it, where the dataset has none either, the files get no index.
         :param user: what to keep with the partition.
         :raises ResultError: if nothing was written.
         :raises StoredError: if this commit has written the partition before.
+        :raises InvalidDefinitionError: if the dataset declares an index of a column that isn't there.
+        :raises StorageError: if the files can't be read, to make that index.
         """
+        self.put_files(key, StagedFiles(rows, {}, schema or {}), mode=mode, user=user)
+
+    def put_files(
+        self, key: Key | Any, staged: StagedFiles, *, mode: str = "create", user: Mapping[str, Any] | None = None
+    ) -> None:
+        """As :meth:`put`, with what their writer says about the *staged* files."""
         wrapped = self.dataset.layout.key(key)
         folder = self.stage(wrapped)
-        tables = self.dataset.tables
-        written = StagedFiles(rows, readable_files(folder, tables or ("",)), schema or {}, index or {})
+        written = attrs.evolve(staged, files=readable_files(folder, self.dataset.tables or ("",)))
         if not written.files:
             raise ResultError(f"partition {str(wrapped)!r}: there is no file in {folder}; expected some, or truncate()")
         self._check_tables(wrapped, written.files)
@@ -237,5 +243,6 @@ class Commit:
                     " and then one put(), add() or truncate()"
                 )
             mode = "overwrite"  # what it drops or truncates is gone when it has ended
+        written = indexed(self.dataset, self.store, directory, folder, written)
         metadata = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
         self._changes[directory] = Change(str(key), directory, mode, metadata, folder, written.files, foreign)

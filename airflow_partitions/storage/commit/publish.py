@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from airflow_partitions.keys import Key
+from airflow_partitions.storage.commit.index import indexed
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
@@ -23,21 +24,18 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
     driver then reads again.
 
     :raises ResultError: if the staged files are not those that were *written*.
+    :raises InvalidDefinitionError: if *storage* declares an index of a column that isn't there.
     :raises ConflictError: if a newer try of the same run has published, or another run since this try began; nothing
         was changed.
     """
     written.check(staging.data)
-    change = Change(
-        str(key),
-        storage.layout.directory_of(key),
-        "overwrite",
-        metadata_of(str(key), attempt, written),
-        staging.data,
-        written.files,
-    )
-    (metadata,) = open_writable(storage).commit([change], attempt, staging.base)
-    assert metadata is not None  # noqa: S101 - nothing is dropped
-    return metadata
+    store, directory = open_writable(storage), storage.layout.directory_of(key)
+    written = indexed(storage, store, directory, staging.data, written)
+    metadata = metadata_of(str(key), attempt, written)
+    change = Change(str(key), directory, "overwrite", metadata, staging.data, written.files)
+    (published,) = store.commit([change], attempt, staging.base)
+    assert published is not None  # noqa: S101 - nothing is dropped
+    return published
 
 
 def metadata_of(key: str, attempt: Attempt, written: StagedFiles) -> PartitionMetadata:

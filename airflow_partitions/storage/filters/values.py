@@ -82,6 +82,9 @@ def test_of(condition: Condition, kind: str) -> Callable[[Any], bool]:
 def value_of(text: str, kind: str) -> Any:
     """The value of a column of type *kind* that an index calls *text*.
 
+    The text means the same in every wider type: a ``float`` has its digits as a ``double``, a ``timestamp`` is known by
+    its microseconds since 1970 in UTC. Spark and Arrow may write another text of the same value.
+
     :raises ValueError: if there is none.
     """
     name = name_of(kind)

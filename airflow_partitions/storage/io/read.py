@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
+from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.filters.pruning import Pruning
 from airflow_partitions.storage.io import Reader, reader_for
 from airflow_partitions.storage.io.read_request import ReadRequest
-from airflow_partitions.storage.scan.file_index import needed
-from airflow_partitions.storage.scan.plan import Where, choose, unpruned
+from airflow_partitions.storage.scan.file_index import excludes, needed
+from airflow_partitions.storage.scan.plan import Where, choose
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+
+_log = logging.getLogger(__name__)
 
 
 def load(
@@ -52,15 +56,9 @@ def read(
     names = None if columns is None else tuple(columns)
     if dataset.partition is None and where is None:
         return _read(reader, dataset, None, names, None, spark)
-    chosen = choose(dataset, where, full_scan=True, at_once=True)
+    chosen = choose(dataset, where, full_scan=full_scan, at_once=True)
     partitions, pruning = tuple(chosen.partitions), chosen.pruning
     dataset = with_schema(dataset, partitions)
-    if pruning is not None and not full_scan and not pruning.prunes:
-        rows = pruning.residual
-        if rows is None or any(
-            needed(partition, rows, dict(dataset.schema or ()).get) is None for partition in partitions
-        ):
-            raise unpruned(dataset, pruning.where)
     return _read(reader, dataset, partitions, names, pruning, spark)
 
 
@@ -73,9 +71,8 @@ def _read(
     spark: Any,
 ) -> Any:
     chosen = partitions
-    if partitions is not None and pruning is not None:
-        types = dict(dataset.schema or ())
-        chosen = tuple(_indexed(partition, pruning, types) for partition in partitions)
+    if partitions is not None and pruning is not None and pruning.residual is not None:
+        chosen = _by_index(dataset, partitions, pruning.residual)
     # A folder that is no partition is an error, not rows.
     keys = [str(partition.key) for partition in partitions or ()]
     with translate_errors(about(dataset.path, keys), "read"):
@@ -84,6 +81,17 @@ def _read(
         )
 
 
-def _indexed(partition: StoredPartition, pruning: Pruning, types: Mapping[str, str]) -> StoredPartition:
-    names = None if pruning.residual is None else needed(partition, pruning.residual, types.get)
-    return partition if names is None else partition.only(names)
+def _by_index(dataset: Dataset, partitions: tuple[StoredPartition, ...], rows: Filter) -> tuple[StoredPartition, ...]:
+    """*partitions* without the files in which *rows* never holds; those without an index are whole."""
+    types = dict(dataset.schema or ())
+    names = [needed(partition, rows, types.get) for partition in partitions]
+    whole = sum(1 for partition, some in zip(partitions, names, strict=True) if some is None and partition.files)
+    if whole and excludes(rows, dataset.index):
+        _log.warning(
+            "%r: %s of %s partitions are read whole, since there is no index of theirs for %s; build_index() makes it",
+            dataset.path,
+            whole,
+            len(partitions),
+            rows,
+        )
+    return tuple(p if n is None else p.only(n) for p, n in zip(partitions, names, strict=True))

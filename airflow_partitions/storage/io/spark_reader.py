@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _THRESHOLD = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 #: Nothing is left out.
 _EXACTLY = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
-#: Spark takes names with these for patterns, of other files too.
 _PATTERN = re.compile(r"[*?\[{\\]")
 #: What Spark says of a format that it does not know.
 _UNKNOWN = re.compile(r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source")
@@ -87,6 +86,11 @@ def _base(partition: StoredPartition) -> str | None:
     return None
 
 
+def is_pattern(path: str) -> bool:
+    """Whether Spark takes *path* for a pattern, of other files too."""
+    return _PATTERN.search(path) is not None
+
+
 def spark_path(path: str) -> str:
     """*path* as Spark calls it.
 
@@ -117,7 +121,7 @@ def _frame(scan: ReadRequest, spark: SparkSession, schema: StructType) -> DataFr
 def _load(
     scan: ReadRequest, spark: SparkSession, schema: StructType, paths: list[str], base: str | None = None
 ) -> DataFrame:
-    if patterns := [path for path in paths if _PATTERN.search(path)]:
+    if patterns := [path for path in paths if is_pattern(path)]:
         raise StorageError(
             f"{patterns[0]!r} is a pattern to Spark, which would read other files; expected a path without * ? [ {{ and"
             " \\, or as_='arrow'"

@@ -13,6 +13,7 @@ from airflow_partitions.storage.io.nameable_rows import nameable_rows
 from airflow_partitions.storage.io.own_rows import own_rows
 from airflow_partitions.storage.io.shape import Shape
 from airflow_partitions.storage.io.spark_columns import fitted, shaped, types_of, with_directory_columns
+from airflow_partitions.storage.io.spark_index import with_index
 from airflow_partitions.storage.io.spark_options import write_options
 from airflow_partitions.storage.io.spark_reader import known_format, spark_path
 from airflow_partitions.storage.io.staged_rows import directory_and_name, staged_rows
@@ -43,7 +44,8 @@ class SparkWriter(Writer):
             request.check(types_of(own), name)
             fit = fitted(own, request.dataset)
             rows = _save(fit, request, request.folder, mode="overwrite")
-        return StagedFiles(rows, readable_files(request.folder), types_of(fit))
+        staged = StagedFiles(rows, readable_files(request.folder), types_of(fit))
+        return with_index(frame.sparkSession, request, {"": staged})[""]
 
     def write_many(self, frame: DataFrame, request: WriteRequest, shape: Shape) -> Mapping[Key, StagedFiles]:
         dataset = request.dataset
@@ -67,7 +69,9 @@ class SparkWriter(Writer):
                 f"{dataset.path!r}: {rows} rows were written, but the files hold {sum(counts.values())}; expected the"
                 " same: run it again"
             )
-        return {keys[d]: StagedFiles(counts[d], names[d], schema) for d in names}
+        staged = {directory: StagedFiles(counts[directory], names[directory], schema) for directory in names}
+        staged = with_index(frame.sparkSession, request, staged)
+        return {keys[directory]: files for directory, files in staged.items()}
 
 
 def _check_frame(frame: Any, name: str) -> DataFrame:

@@ -22,8 +22,12 @@ def staged_rows(spark: SparkSession, request: WriteRequest, schema: Mapping[str,
 
 
 def directory_and_name(url: str, directories: Collection[str]) -> tuple[str, str]:
-    """Which of *directories* a file is in, and its name, of the URL that Spark gives it: a path, escaped once more."""
+    """Which of *directories* a file is in, and its name, of the URL that Spark gives it: a path, escaped once more.
+
+    ``""`` is the directory of all that are in none.
+    """
     path, _, name = unquote(url).rpartition("/")
     levels = path.split("/")
-    depth = next(iter(directories)).count("/") + 1
-    return "/".join(levels[-depth:]), name
+    depth = len(next(iter(directories)).split("/"))
+    directory = "/".join(levels[-depth:])
+    return directory if directory in directories else "", name

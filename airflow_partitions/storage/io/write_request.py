@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from airflow_partitions.storage.column_type import check_index
 from airflow_partitions.storage.io.format_limits import check_columns
 from airflow_partitions.storage.io.request import Request
 from airflow_partitions.storage.metadata.schema import SchemaRule
@@ -34,13 +35,16 @@ class WriteRequest(Request):
         return f"partition {str(key)!r}" + ("" if table is None else f", table {table!r}")
 
     def check(self, schema: Mapping[str, str], name: str) -> None:
-        """Refuse columns that the dataset does not declare or its format can't hold.
+        """Refuse columns that the dataset does not declare or its format can't hold, and an index of others.
 
         :param schema: column to Spark type, without the partition columns.
         :param name: what is written, for the message.
         :raises SchemaError: if the dataset declares others.
         :raises WriterError: if the format can't hold them.
+        :raises InvalidDefinitionError: if the dataset declares an index of a column that is in neither.
         """
+        declared = dict(self.dataset.schema or ())
         if self.dataset.schema is not None:
-            SchemaRule(evolve=self.evolve).check(dict(self.dataset.schema), schema, name)
+            SchemaRule(evolve=self.evolve).check(declared, schema, name)
+        check_index(self.dataset.index, {**declared, **schema}, self.dataset.path)
         check_columns(self.dataset, schema)

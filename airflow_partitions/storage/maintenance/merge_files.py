@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
     from airflow_partitions.storage.filesystem.filesystem import Location
-    from airflow_partitions.storage.metadata.partition_metadata import Index
 
 #: Rows are gathered up to this size in memory before they are written as one group.
 ROW_GROUP = 128 * 2**20
@@ -74,17 +73,6 @@ class Merge:
 
     def _place(self, name: str) -> Location:
         return at(f"{self.base}/{name}", self.credentials)
-
-
-def renamed(index: Index, names: Mapping[str, str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The *index* over the new *names* of files."""
-    return {
-        column: {
-            value: tuple(dict.fromkeys(names[name] for name in files if name in names))
-            for value, files in values.items()
-        }
-        for column, values in index.items()
-    }
 
 
 def _keep(source: Location, target: Location) -> None:

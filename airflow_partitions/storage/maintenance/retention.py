@@ -17,9 +17,11 @@ from airflow_partitions.keys import Interval, Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
-from airflow_partitions.storage.maintenance.merge_files import Merge, groups, renamed
+from airflow_partitions.storage.maintenance.merge_files import Merge, groups
 from airflow_partitions.storage.metadata.buckets import by_bucket
+from airflow_partitions.storage.metadata.column_index import renamed
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.scan.plan import Where, get, list_
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -87,13 +89,8 @@ def compact(
 
 def _groups(partition: StoredPartition, tables: Sequence[str], target: int) -> list[tuple[str, ...]]:
     """Files that become one each; never those of different tables or buckets."""
-    return [group for content in _tables(partition, tables).values() for group in _small(content, target)]
-
-
-def _tables(partition: StoredPartition, tables: Sequence[str]) -> dict[str, PartitionFiles]:
-    """What is in each table of *partition*, by the names that its files have in it."""
-    content = attrs.evolve(partition.content, in_folder=False)
-    return {table: content.of_table(partition.directory, table) for table in tables} or {"": content}
+    contents = partition.content.by_table(partition.directory, tables).values()
+    return [group for content in contents for group in _small(content, target)]
 
 
 def _small(content: PartitionFiles, target: int) -> list[tuple[str, ...]]:
@@ -110,7 +107,7 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
                 return False
             names: dict[str, str] = {}
             with translate_errors(about(dataset.path, [str(key)]), "compacted", damaged=(ValueError,)):
-                for table, content in _tables(partition, dataset.tables).items():
+                for table, content in partition.content.by_table(partition.directory, dataset.tables).items():
                     small = _small(content, target)
                     merged = {name for group in small for name in group}
                     kept = [name for name in content.files if name not in merged]
@@ -118,14 +115,9 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
                     new = merge.write(commit.stage(key, table))
                     names |= {old: f"{table}/{name}" if table else name for old, name in new.items()}
             metadata = partition.content.metadata
-            commit.put(
-                key,
-                mode="overwrite",
-                rows=partition.rows,
-                schema=None if metadata is None else metadata.schema,
-                index=None if metadata is None else renamed(metadata.index, names),
-                user=None if metadata is None else metadata.user,
-            )
+            index = {} if metadata is None else renamed(metadata.index, names)
+            staged = StagedFiles(partition.rows, {}, {} if metadata is None else metadata.schema, index)
+            commit.put_files(key, staged, mode="overwrite", user=None if metadata is None else metadata.user)
             _check_unchanged(dataset, partition)
     except ConflictError as error:
         _log.warning("left for the next time: %s", error)

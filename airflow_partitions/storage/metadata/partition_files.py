@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -24,9 +24,19 @@ class PartitionFiles:
     metadata: PartitionMetadata | None = None
     in_folder: bool = attrs.field(default=False, eq=False)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Path of each file to its size in bytes."""
+        return {f"{self.base}/{name}": size for name, size in self.files.items()}
+
     def is_in(self, other: PartitionFiles) -> bool:
-        """Whether all of this content is in the *other* one, which may have moved or got more files."""
-        return self.metadata == other.metadata and self.files.items() <= other.files.items()
+        """Whether all of this content is in the *other* one, which may have moved, got more files or an index."""
+        return _publication(self) == _publication(other) and self.files.items() <= other.files.items()
+
+    def by_table(self, directory: str, tables: Sequence[str]) -> dict[str, PartitionFiles]:
+        """What is in each of *tables* of the partition in *directory*, or in all of it, by the names as they are."""
+        content = attrs.evolve(self, in_folder=False)
+        return {table: content.of_table(directory, table) for table in tables} or {"": content}
 
     def of_table(self, directory: str, table: str) -> PartitionFiles:
         """What is in one *table* of the partition in *directory*."""
@@ -39,3 +49,9 @@ class PartitionFiles:
         metadata = None if self.metadata is None else self.metadata.of_table(table, names, sum(files.values()))
         base = f"{self.base}/{table}" if self.in_folder else self.base
         return attrs.evolve(self, base=base, files=files, metadata=metadata)
+
+
+def _publication(content: PartitionFiles) -> PartitionMetadata | None:
+    """What its commit said about *content*, ``None`` if there was none: an index may be built later."""
+    metadata = content.metadata
+    return None if metadata is None or not metadata.commit else attrs.evolve(metadata, index={})

@@ -9,13 +9,7 @@ import attrs
 
 from airflow_partitions.storage.metadata.arrow_types import widest
 from airflow_partitions.storage.metadata.attempt import Attempt
-
-#: Column to value, as text, to the names of the files that have it.
-Index = Mapping[str, Mapping[str, tuple[str, ...]]]
-
-
-def _index(given: Mapping[str, Mapping[str, Any]]) -> Index:
-    return {column: {value: tuple(files) for value, files in values.items()} for column, values in given.items()}
+from airflow_partitions.storage.metadata.column_index import Index, joined, renamed, to_index
 
 
 @attrs.frozen
@@ -29,7 +23,7 @@ class PartitionMetadata:
     :ivar published: when, as ISO text in UTC.
     :ivar commit: number of the commit in its dataset; a later one is greater.
     :ivar schema: column to Spark type.
-    :ivar index: which files have a value of an indexed column.
+    :ivar index: which files have which values, of the indexed columns.
     :ivar user: what the writer added.
     """
 
@@ -41,7 +35,7 @@ class PartitionMetadata:
     published: str
     commit: int = 0
     schema: Mapping[str, str] = attrs.field(factory=dict)
-    index: Index = attrs.field(factory=dict, converter=_index)
+    index: Index = attrs.field(factory=dict, converter=to_index)
     user: Mapping[str, Any] = attrs.field(factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -63,18 +57,7 @@ class PartitionMetadata:
             rows = (rows or 0) + (held.rows or 0) if counted else None
         elif stays:
             rows = None
-        before = held.index if held is not None else {}
-        index = {
-            column: {
-                value: (
-                    *(name for name in before.get(column, {}).get(value, ()) if name in stays),
-                    *self.index[column].get(value, ()),
-                )
-                for value in {**before.get(column, {}), **self.index[column]}
-            }
-            for column in self.index
-            if column in before or not stays
-        }
+        index = joined({} if held is None else held.index, self.index, stays)
         schema = self.schema
         if stays:  # where some files say nothing of their columns, no schema is that of all
             schema = widest(held.schema, schema) if held is not None and held.schema and schema else {}
@@ -84,11 +67,7 @@ class PartitionMetadata:
 
     def renamed(self, names: Mapping[str, str]) -> PartitionMetadata:
         """This metadata where files have the new ones of *names*."""
-        index = {
-            column: {value: tuple(names[name] for name in files) for value, files in values.items()}
-            for column, values in self.index.items()
-        }
-        return attrs.evolve(self, index=index)
+        return attrs.evolve(self, index=renamed(self.index, names))
 
     def of_table(self, table: str, names: Mapping[str, str], size: int) -> PartitionMetadata:
         """What it says about one *table*; nobody counted the rows of that alone.
@@ -97,15 +76,9 @@ class PartitionMetadata:
         :param size: of these in bytes.
         """
         prefix = f"{table}/"
-        index = {
-            column.removeprefix(prefix): {
-                value: tuple(names[name] for name in files if name in names) for value, files in values.items()
-            }
-            for column, values in self.index.items()
-            if column.startswith(prefix)
-        }
+        own = {column.removeprefix(prefix): one for column, one in self.index.items() if column.startswith(prefix)}
         schema = {name.removeprefix(prefix): kind for name, kind in self.schema.items() if name.startswith(prefix)}
-        return attrs.evolve(self, rows=None, files=len(names), bytes=size, schema=schema, index=index)
+        return attrs.evolve(self, rows=None, files=len(names), bytes=size, schema=schema, index=renamed(own, names))
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> PartitionMetadata:

@@ -9,7 +9,7 @@ import attrs
 
 from airflow_partitions.errors import ResultError
 from airflow_partitions.storage.filesystem.filesystem import children
-from airflow_partitions.storage.metadata.partition_metadata import Index
+from airflow_partitions.storage.metadata.column_index import Index, to_index
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -22,13 +22,13 @@ class StagedFiles:
     :ivar rows: rows in all files; ``None`` if nobody counted.
     :ivar files: file name to size in bytes.
     :ivar schema: column to Spark type.
-    :ivar index: which files have a value of an indexed column.
+    :ivar index: which files have which values, of those indexed columns that the writer has looked at.
     """
 
     rows: int | None
     files: Mapping[str, int]
     schema: Mapping[str, str]
-    index: Index = attrs.field(factory=dict)
+    index: Index = attrs.field(factory=dict, converter=to_index)
 
     @classmethod
     def of_tables(cls, staged: Mapping[str, StagedFiles]) -> StagedFiles:
@@ -38,6 +38,11 @@ class StagedFiles:
             rows=None if None in counts else sum(filter(None, counts)),
             files={f"{table}/{name}": size for table, each in staged.items() for name, size in each.files.items()},
             schema={f"{table}/{name}": kind for table, each in staged.items() for name, kind in each.schema.items()},
+            index={
+                f"{table}/{column}": one.renamed({name: f"{table}/{name}" for name in each.files})
+                for table, each in staged.items()
+                for column, one in each.index.items()
+            },
         )
 
     @property
@@ -47,7 +52,7 @@ class StagedFiles:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form: ``StagedFiles(**form)`` reads it."""
-        return {"rows": self.rows, "files": dict(self.files), "schema": dict(self.schema), "index": dict(self.index)}
+        return attrs.asdict(self)
 
     def check(self, folder: Location) -> None:
         """Make sure that *folder* holds exactly these files.

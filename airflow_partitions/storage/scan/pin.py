@@ -30,7 +30,7 @@ def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
         place = at(path, credentials)
         file = place / f"{digest[:24]}.json"
         if read(file) is None:
-            whole = attrs.evolve(dataset, table_name=None, schema=None)
+            whole = attrs.evolve(dataset, table_name=None, schema=None, index=())
             partitions = {each.directory: form_of(each.content) for each in snapshot(whole).values()}
             form = {"version": 1, "path": dataset.path, "run": run, "partitions": partitions}
             place.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from airflow_partitions.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.filters.pruning import Pruning, prune
+from airflow_partitions.storage.scan.file_index import excludes
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot, stored
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
@@ -55,25 +56,22 @@ def choose(dataset: Dataset, where: Where, *, full_scan: bool = False, at_once: 
 
     :param at_once: all of them as they are at one moment between two commits, not each as it is when it is looked at.
     :raises MissingInputError: if a key is not stored; each is looked for before the first is given.
-    :raises FilterError: if a filter excludes no partition, without *full_scan*.
+    :raises FilterError: if a filter excludes no partition and speaks of no index, without *full_scan*.
     """
     if where is None:
         return Plan(iter(snapshot(dataset).values()) if at_once else inventory(dataset))
     if isinstance(where, Filter):
         pruning = _prune(dataset, where)
-        if not pruning.prunes and not full_scan:
-            raise unpruned(dataset, where)
+        by_index = pruning.residual is not None and excludes(pruning.residual, dataset.index)
+        if not (pruning.prunes or by_index or full_scan):
+            fields = ", ".join([*_fields(dataset), *dataset.index])
+            raise FilterError(
+                f"no part of the filter {where} excludes a partition of {dataset.path!r}, so that all of it would be"
+                f" read; add a condition on {fields}, or say full_scan=True"
+            )
         return Plan(_accepted(dataset, pruning, at_once=at_once), pruning)
     keys = list(_keys(dataset, where))
     return Plan(iter(stored_or_fail(dataset, keys).values()))
-
-
-def unpruned(dataset: Dataset, where: Filter) -> FilterError:
-    """What to say when a filter excludes nothing."""
-    return FilterError(
-        f"no part of the filter {where} excludes a partition of {dataset.path!r}, so that all of it would be read; add"
-        f" a condition on {', '.join(_fields(dataset))}, or say full_scan=True"
-    )
 
 
 def stored_or_fail(dataset: Dataset, keys: Sequence[Key]) -> Mapping[Key, StoredPartition]:

@@ -35,5 +35,6 @@ def with_schema(dataset: _Dataset, partitions: Iterable[StoredPartition] = ()) -
         for kind in schema.values():
             arrow_type(kind)
         if schema:
-            return attrs.evolve(dataset, schema=schema).pinned(dataset.pin)
+            index = [column for column in dataset.index if column in schema]  # another may come with what is written
+            return attrs.evolve(dataset, schema=schema, index=index).pinned(dataset.pin)
     return dataset

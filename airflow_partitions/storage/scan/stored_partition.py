@@ -78,7 +78,11 @@ class StoredPartition:
     def only(self, names: Collection[str]) -> StoredPartition:
         """This partition with no other files than those of *names*."""
         kept = {name: size for name, size in self.files.items() if name in names}
-        return attrs.evolve(self, listed=attrs.evolve(self.content, files=kept, in_folder=False))
+        return self.of(attrs.evolve(self.content, files=kept, in_folder=False))
+
+    def of(self, content: PartitionFiles) -> StoredPartition:
+        """This partition with that *content*."""
+        return attrs.evolve(self, listed=content)
 
     @property
     def bytes(self) -> int:

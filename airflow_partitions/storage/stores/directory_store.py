@@ -163,6 +163,15 @@ class DirectoryStore(Store):
                 write(self.bookkeeping / _SCHEMA, json.dumps(schema).encode())
             return published
 
+    def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
+        with locked(self.bookkeeping):
+            self.journal.recover()
+            stored = self._stored(directory)
+            same = stored is not None and (stored.files, stored.metadata) == (content.files, content.metadata)
+            if same:
+                self.records.write(directory, self.root / directory, metadata)
+            return same
+
     def _move(self, moves: Sequence[Move], number: int) -> None:
         """Make all of *moves*, or none."""
         for move in moves:
@@ -261,11 +270,7 @@ class DirectoryStore(Store):
         """Link the files that are stored into *folder*, beside the new ones: no data is copied."""
         for name in change.files:  # a name of their own: they may be called like stored ones
             (folder / name).rename(folder / _own_name(name, attempt))
-        index = {
-            column: {value: tuple(_own_name(name, attempt) for name in files) for value, files in values.items()}
-            for column, values in metadata.index.items()
-        }
-        metadata = attrs.evolve(metadata, index=index)
+        metadata = metadata.renamed({name: _own_name(name, attempt) for name in change.files})
         stored = self._stored(change.directory)
         if stored is None:
             return metadata

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
+
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.layout.escape import unescape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
@@ -58,6 +60,8 @@ def files_in(folder: Path, directory: str, records: PartitionRecords, tables: Se
         with suppress(FileNotFoundError), os.scandir(folder / table) as found:
             files |= _files(found, f"{table}/")
     metadata = records.read(directory, (entry.name for entry in entries))
+    if metadata is not None and (metadata.files, metadata.bytes) != (len(files), sum(files.values())):
+        metadata = attrs.evolve(metadata, index={})  # it knows nothing of what others put there
     return PartitionFiles(str(folder), dict(sorted(files.items())), metadata, in_folder=True)
 
 

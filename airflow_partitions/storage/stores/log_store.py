@@ -105,13 +105,37 @@ class LogStore(Store):
             state = self._begun(attempt, [change.directory for change in changes])
             records, removed = self._entry(changes, state, attempt, base)
             schema = state.schema if rule is None else rule.after(state.schema, changes)
-            entry = {"changes": records, "removed": removed, "schema": schema}
-            if self.log.add(state.number + 1, entry, attempt):
-                # The commit is made; a checkpoint that fails is made after the next one.
-                with suppress(StorageError), translate_errors(repr(self.root), "summed up"):
-                    self.log.write_checkpoint(state.after([entry]))
+            if self._add(state, {"changes": records, "removed": removed, "schema": schema}, attempt):
                 return [_metadata_of(records[change.directory]) for change in changes]
-        raise ConflictError(f"{self.root!r}: {_TRIES} other commits came first; nothing was changed: try again")
+        raise self._late()
+
+    def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
+        for _ in range(_TRIES):
+            state = self._begun(metadata.attempt, [directory])
+            if (record := state.partitions.get(directory)) is None:
+                return False
+            stored, placed = self._content(record), self._placed(record)
+            if (placed.sizes, placed.metadata) != (content.sizes, content.metadata):
+                return False
+            names = dict(zip(placed.sizes, stored.files, strict=True))
+            own = metadata.renamed({name: names[f"{content.base}/{name}"] for name in content.files})
+            described = self._record(attrs.evolve(stored, metadata=own))
+            entry = {"changes": {directory: described}, "removed": [], "schema": state.schema}
+            if self._add(state, entry, metadata.attempt):
+                return True
+        raise self._late()
+
+    def _add(self, state: LogSnapshot, entry: Mapping[str, Any], attempt: Attempt) -> bool:
+        """Make *entry* the next commit after *state*, unless another writer was quicker."""
+        if not self.log.add(state.number + 1, entry, attempt):
+            return False
+        # The commit is made; a checkpoint that fails is made after the next one.
+        with suppress(StorageError), translate_errors(repr(self.root), "summed up"):
+            self.log.write_checkpoint(state.after([entry]))
+        return True
+
+    def _late(self) -> ConflictError:
+        return ConflictError(f"{self.root!r}: {_TRIES} other commits came first; nothing was changed: try again")
 
     def _begun(self, attempt: Attempt, directories: Sequence[str]) -> LogSnapshot:
         """The state to build a commit on, once what was there before the first one is taken over."""
@@ -152,13 +176,9 @@ class LogStore(Store):
         if change.foreign:
             return self._record(PartitionFiles(str(change.folder), change.files, metadata))
         prefix = str(change.folder).removeprefix(str(self.bookkeeping)).strip("/")
-        own = {f"{prefix}/{name}": size for name, size in change.files.items()}
-        index = {
-            column: {value: tuple(f"{prefix}/{name}" for name in files) for value, files in values.items()}
-            for column, values in metadata.index.items()
-        }
-        files = dict(sorted({**kept, **own}.items()))
-        metadata = attrs.evolve(metadata, index=index)
+        names = {name: f"{prefix}/{name}" for name in change.files}
+        files = dict(sorted({**kept, **{names[name]: size for name, size in change.files.items()}}.items()))
+        metadata = metadata.renamed(names)
         if change.mode == "append":
             metadata = metadata.joined(held, list(kept), files)
         return self._record(PartitionFiles(self.root, files, metadata))

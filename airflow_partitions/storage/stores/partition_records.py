@@ -48,8 +48,11 @@ class PartitionRecords:
             raise StorageError(f"{file} is not a partition's metadata ({error}); remove it to publish anew") from error
 
     def write(self, directory: str, folder: Path, metadata: PartitionMetadata) -> None:
-        """Record what *folder* says about itself, once it is that of the partition in *directory*."""
-        record = secrets.token_hex(8)
+        """Record what *folder* says about itself, while or once it is that of the partition in *directory*.
+
+        A reader finds all of it, or what was recorded before.
+        """
+        record = record_of(names(folder)) or secrets.token_hex(8)
         file = self._file(directory, record)
         file.parent.mkdir(parents=True, exist_ok=True)
         write(file, json.dumps(metadata.to_json(), separators=(",", ":")).encode())

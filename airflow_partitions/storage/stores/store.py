@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
@@ -132,6 +132,25 @@ class Store(ABC):
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]: ...
 
+    def describe(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> None:
+        """Let the *content* of *directory* say *metadata* about itself from now on; its files stay as they are.
+
+        Who writes the partition at the same time does not notice.
+
+        :raises ConflictError: if something else is stored there now; nothing was changed.
+        :raises StorageError: if the file system refuses.
+        """
+        with translate_errors(about(str(self.root), [metadata.key]), "described"):
+            if not self._described(directory, content, metadata):
+                raise ConflictError(
+                    f"partition {metadata.key!r} of {str(self.root)!r} was written or dropped meanwhile; nothing was"
+                    " changed"
+                )
+
+    @abstractmethod
+    def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
+        """Do so, unless something else is stored."""
+
     def recover(self) -> None:  # noqa: B027 - most stores leave nothing half done
         """Take back what a killed process left half done."""
 
@@ -155,6 +174,9 @@ class ReadOnlyStore(Store):
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> NoReturn:
+        self.check_writable()
+
+    def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> NoReturn:
         self.check_writable()
 
     def expired(self, limits: Limits) -> NoReturn:

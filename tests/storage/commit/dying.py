@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from airflow_partitions import PartitionBySequence
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
@@ -93,11 +95,17 @@ def tables(files: Files, generation: int) -> None:
             commit.put(letter, mode="overwrite")
 
 
+def index(files: Files, generation: int) -> None:
+    """The index of what is stored without it."""
+    attrs.evolve(files, schema={"value": "string"}, index=("value",)).build_index()
+
+
 SCENARIOS: dict[str, Callable[[Files, int], None]] = {
     "single": single,
     "several": several,
     "tidy": tidy,
     "tables": tables,
+    "index": index,
 }
 
 

@@ -10,7 +10,15 @@ import pytest
 
 from airflow_partitions.storage.scan.snapshot import snapshot
 from tests.storage.commit import dying
-from tests.storage.commit.publisher import KILLED, Publisher, Reader, check_nothing_left, generations, survive
+from tests.storage.commit.publisher import (
+    KILLED,
+    Publisher,
+    Reader,
+    check_nothing_left,
+    generations,
+    problems,
+    survive,
+)
 
 
 @pytest.fixture
@@ -68,4 +76,36 @@ def test_failpoints_of_several_tables(tmp_path: Path, store: str) -> None:
     assert failpoint > 30
     assert looks
     assert not wrong
+    check_nothing_left(files)
+
+
+@pytest.mark.parametrize("store", ["folders", "log"])
+def test_es10_a_killed_builder_leaves_old_indexes_and_new_ones(
+    tmp_path: Path, store: str, readers: list[Reader]
+) -> None:
+    root = str(tmp_path / f"index-{store}")
+    files, publisher = dying.dataset(root), Publisher(root)
+    dying.start(files, 0)
+    one = Reader(files)
+    readers.append(one)
+    one.start()
+    outcome, failpoint, seen = KILLED, -6, set()
+    while outcome == KILLED:
+        failpoint += 7
+        dying.start(files, failpoint)  # without one
+        outcome = publisher.run("index", 0, failpoint)
+        indexes = [partition.metadata["index"] for partition in snapshot(files).values()]
+        complete = [set(index["value"]["files"]) == {str(failpoint)} for index in indexes if index]
+        assert all(complete)
+        assert not problems(snapshot(files))
+        seen.add(len(complete))
+        if outcome == KILLED and failpoint % 5 == 0:
+            assert publisher.run("index", 0, 0) == 0
+            assert all(partition.metadata["index"] for partition in snapshot(files).values())
+    publisher.end()
+    one.stop.set()
+    one.join()
+    assert outcome == 0
+    assert {0, 4} < seen
+    assert not one.wrong
     check_nothing_left(files)

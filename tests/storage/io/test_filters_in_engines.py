@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -200,17 +201,28 @@ def check(filters: list[Filter], engine: Engine, files: Files) -> None:
         assert ids == right, f"{where}: {ids}, expected {right}"
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Parquet:
-    """Written by pyarrow, without an index."""
-    made = Parquet(str(tmp_path_factory.mktemp("lake")), partition=LETTERS, schema=SCHEMA)
+def written(root: Path, *, index: bool) -> Parquet:
+    """Written by pyarrow."""
+    dataset = Parquet(str(root), partition=LETTERS, schema=SCHEMA, index=list(SCHEMA) if index else ())
     schema = pa.schema([(name, arrow_type(kind)) for name, kind in SCHEMA.items()])
-    with Commit(made) as commit:
+    with Commit(dataset) as commit:
         for number, rows in enumerate(FILES):
             pq.write_table(pa.Table.from_pylist(rows, schema), commit.stage("ab"[number % 2]) / f"{number}.parquet")
         for letter in "ab":
             commit.put(letter, schema=SCHEMA)
-    return made
+    return dataset
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Parquet:
+    return written(tmp_path_factory.mktemp("lake"), index=False)
+
+
+@pytest.fixture(scope="module")
+def indexed_files(tmp_path_factory: pytest.TempPathFactory) -> Parquet:
+    dataset = written(tmp_path_factory.mktemp("lake"), index=True)
+    assert all(set(partition.metadata["index"]) == set(SCHEMA) for partition in dataset.list())
+    return dataset
 
 
 @pytest.fixture(scope="module")
@@ -234,17 +246,21 @@ def spark_files(
     if request.param == "parquet":
         return files
     kind = Orc if request.param == "orc" else Parquet
-    made = kind(str(tmp_path_factory.mktemp(request.param)), partition=LETTERS, schema=SCHEMA)
-    index = [name for name in SCHEMA if name != "at"] if request.param == "indexed" else []
-    write_many(files.read(spark=spark), made, bucket_by=["id"], buckets=8, index=index)
+    index = list(SCHEMA) if request.param == "indexed" else []
+    made = kind(str(tmp_path_factory.mktemp(request.param)), partition=LETTERS, schema=SCHEMA, index=index)
+    write_many(files.read(spark=spark), made, bucket_by=["id"], buckets=8)
     return made
 
 
 @settings(max_examples=100 * HUNT, derandomize=HUNT == 1, deadline=None)
 @given(where=FILTERS)
 @pytest.mark.parametrize("engine", ["arrow", "pandas", "polars", "duckdb"])
-def test_es_a_filter_means_the_same_without_spark(files: Parquet, engine: str, where: Filter) -> None:
+def test_es_a_filter_means_the_same_without_spark(
+    files: Parquet, indexed_files: Parquet, engine: str, where: Filter
+) -> None:
     check([where], through_duckdb if engine == "duckdb" else through_frames(engine), files)
+    if engine == "arrow":
+        check([where], through_frames("arrow"), indexed_files)
 
 
 @pytest.mark.spark

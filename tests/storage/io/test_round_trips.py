@@ -234,12 +234,12 @@ def test_line_breaks_in_csv_files(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [Csv, Json, Orc])
 def test_what_write_many_can_do_is_done_in_every_format(spark: SparkSession, tmp_path: Path, kind: type[Files]) -> None:
-    files = kind(str(tmp_path / "lake"), partition=LETTERS, schema={"n": "int", "s": "string"})
+    files = kind(str(tmp_path / "lake"), partition=LETTERS, schema={"n": "int", "s": "string"}, index=["n"])
     frame = spark.range(2000).selectExpr("int(id % 20) n", "repeat(string(id), 50) s", "'a' letter")
-    write_many(frame, files, bucket_by=["n"], buckets=4, sort_by=["s"], index=["n"])
+    write_many(frame, files, bucket_by=["n"], buckets=4, sort_by=["s"])
     (stored,) = files.list()
     assert stored.rows == 2000
-    assert set(stored.metadata["index"]["n"]) == {str(n) for n in range(20)}
+    assert set(stored.metadata["index"]["n"]["files"]) == {str(n) for n in range(20)}
     assert len(files.read((field("letter") == "a") & (field("n") == 3), spark=spark).inputFiles()) == 1
     write_many(frame, files, mode="overwrite", target_file_size=stored.bytes // 4)
     (stored,) = files.list()

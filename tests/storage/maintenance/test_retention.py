@@ -5,8 +5,10 @@ import time
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import attrs
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -18,6 +20,8 @@ from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.maintenance.merge_files import groups
 from airflow_partitions.storage.maintenance.retention import compact, drop_older
+from airflow_partitions.storage.metadata.column_index import ColumnIndex, Index
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 FEB = datetime(2013, 2, 1, tzinfo=UTC)
@@ -29,12 +33,19 @@ def files(tmp_path: Path) -> Parquet:
     return Parquet(f"{tmp_path}/lake", partition=DAYS)
 
 
-def put(files: Parquet, key: str, *tables: pa.Table, write: dict[str, Any] | None = None, **more: Any) -> None:
+def put(
+    files: Parquet,
+    key: str,
+    *tables: pa.Table,
+    write: dict[str, Any] | None = None,
+    index: Index = MappingProxyType({}),
+    **more: Any,
+) -> None:
     with Commit(files, evolve=True) as commit:
         for number, table in enumerate(tables):
             with (commit.stage(key) / f"part-{number}.parquet").open("wb") as out:
                 parquet.write_table(table, out, **(write or {}))
-        commit.put(key, rows=sum(table.num_rows for table in tables), **more)
+        commit.put_files(key, StagedFiles(sum(table.num_rows for table in tables), {}, {}, index), **more)
 
 
 def rows(files: Parquet, key: str) -> list[dict[str, Any]]:
@@ -96,23 +107,23 @@ def test_what_was_published_just_now_is_left_alone(files: Parquet) -> None:
 
 
 def test_the_index_names_the_new_files(files: Parquet) -> None:
-    index = {"n": {"1": ("part-0.parquet",), "2": ("part-1.parquet", "part-0.parquet")}}
-    put(files, "2013-01-01", numbered(1, 2), numbered(2), index=index)
+    files = attrs.evolve(files, schema={"n": "bigint"}, index=["n"])
+    put(files, "2013-01-01", numbered(1, 2), numbered(2))
     compact(files, **AT_ONCE)
     partition = files.get("2013-01-01")
     assert partition is not None
     (name,) = partition.files
-    assert partition.metadata["index"] == {"n": {"1": (name,), "2": (name,)}}
+    assert partition.metadata["index"]["n"]["files"] == {"1": (name,), "2": (name,)}
 
 
 def test_files_of_different_buckets_are_not_merged(files: Parquet) -> None:
-    buckets = {"bucket(2, n)": {"0": ("part-0.parquet", "part-2.parquet"), "1": ("part-1.parquet", "part-3.parquet")}}
-    put(files, "2013-01-01", *map(numbered, range(4)), index=buckets)
+    buckets = {"0": ("part-0.parquet", "part-2.parquet"), "1": ("part-1.parquet", "part-3.parquet")}
+    put(files, "2013-01-01", *map(numbered, range(4)), index={"bucket(2, n)": ColumnIndex("int", buckets)})
     (made,) = compact(files, **AT_ONCE)
     assert (made.files, made.into) == (4, 2)
     partition = files.get("2013-01-01")
     assert partition is not None
-    found = partition.metadata["index"]["bucket(2, n)"]
+    found = partition.metadata["index"]["bucket(2, n)"]["files"]
     rows_of = {
         number: parquet.read_table(f"{partition.path}/{name}", partitioning=None)["n"].to_pylist()
         for number, (name,) in found.items()

@@ -83,13 +83,20 @@ class ToyStore(Store):
         current = self.partitions.pop(change.directory, None)
         if change.metadata is None:
             return
-        files = {f"{str(change.folder).removeprefix(self.root)[1:]}/{name}": n for name, n in change.files.items()}
-        metadata = attrs.evolve(change.metadata, commit=self.number)
+        names = {name: f"{str(change.folder).removeprefix(self.root)[1:]}/{name}" for name in change.files}
+        files = {names[name]: size for name, size in change.files.items()}
+        metadata = attrs.evolve(change.metadata, commit=self.number).renamed(names)
         if change.mode == "append" and current is not None:
             kept = current.files.keys() - superseded(current.files, attempt, change.key)
             files |= {name: current.files[name] for name in kept}
             metadata = metadata.joined(current.metadata, kept, files)
         self.partitions[change.directory] = PartitionFiles(self.root, dict(sorted(files.items())), metadata)
+
+    def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
+        if self.partitions.get(directory) != content:
+            return False
+        self.partitions[directory] = attrs.evolve(content, metadata=metadata)
+        return True
 
     def expired(self, limits: Limits) -> list[Location]:
         root = at(self.root)
@@ -169,6 +176,17 @@ def test_it_is_consumed_and_kept_small(toys: Toy, tmp_path: Path) -> None:
     assert (compacted.files, compacted.into, compacted.done) == (2, 1, True)
     assert drop_older(toys, timedelta(days=1), keep=2) == [key(1)]
     assert [partition.rows for partition in toys.list()] == [3, 6]
+
+
+def test_es10_it_has_an_index(toys: Toy) -> None:
+    toys.save({key(day): FRAME for day in (1, 2)})
+    indexed = attrs.evolve(toys, schema={"n": "bigint"}, index=("n",))
+    indexed.save({key(3): FRAME})
+    indexed.save({key(3): FRAME.slice(2)}, mode="append")
+    assert [one.key for one in indexed.build_index(field("date") < "2013-01-02")] == [key(1)]
+    opened = {each.directory[:15]: len(each.metadata["index"]) for each in indexed.list()}
+    assert opened == {"date=2013-01-01": 1, "date=2013-01-02": 0, "date=2013-01-03": 1}
+    assert indexed.read(field("n") == 3, "arrow").num_rows == 4
 
 
 def test_it_is_cleaned_up(toys: Toy) -> None:

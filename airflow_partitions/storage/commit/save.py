@@ -54,7 +54,7 @@ def save(
             with translate_errors(about(dataset.path, [str(key)]), "written"):
                 staged = write_partition(rows, key, request)
             usual = "overwrite" if key == own else "create"
-            commit.put(key, mode=mode or usual, rows=staged.rows, schema=staged.schema, user=user)
+            commit.put_files(key, staged, mode=mode or usual, user=user)
     if own in frames:
         report(commit.metadata[str(own)])
     return commit.metadata
