@@ -101,8 +101,7 @@ def _form(trial: Trial, rows: int) -> dict[str, Any]:
     form: dict[str, Any] = {"partition": trial.partition.text}
     if trial.result is None:
         return form | {"value": trial.value}
-    shown = [row.asDict(recursive=True) for row in trial.value.limit(rows).collect()]
-    return form | {"rows": shown, "plan": trial.plan, "counts": trial.result.summary()}
+    return form | {"rows": trial.rows(rows), "plan": trial.plan, "counts": trial.result.summary()}
 
 
 def _show(trial: Trial, rows: int) -> None:
@@ -111,10 +110,11 @@ def _show(trial: Trial, rows: int) -> None:
         console.print(f"{trial.partition}: the function returned {trial.value!r}")
         return
     table = Table(title=f"{trial.partition}: {trial.result.written.rows} rows")
-    for column in trial.value.columns:
+    shown = trial.rows(rows)
+    for column in shown[0] if shown else trial.result.written.schema:
         table.add_column(column)
-    for row in trial.value.limit(rows).collect():
-        table.add_row(*("" if value is None else str(value) for value in row))
+    for row in shown:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
     console.print(table)
     for name, reads in trial.result.reads.items():
         console.print(

@@ -45,6 +45,17 @@ class Trial:
     plan: str | None = None
     result: Result | None = None
 
+    def rows(self, limit: int) -> list[dict[str, Any]]:
+        """The first *limit* rows of a frame, each as column to value; none if the value is no frame."""
+        value = self.value
+        if hasattr(value, "sparkSession"):
+            return [row.asDict(recursive=True) for row in value.limit(limit).collect()]
+        if hasattr(value, "to_pylist"):
+            return list(value.slice(0, limit).to_pylist())
+        if hasattr(value, "to_dicts") or hasattr(value, "collect"):
+            return list((value.collect() if hasattr(value, "collect") else value).head(limit).to_dicts())
+        return list(value.head(limit).to_dict("records")) if hasattr(value, "iloc") else []
+
 
 def try_partition(
     asset: PartitionedAsset | BaseOperator,
@@ -101,16 +112,17 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
 
     _check_stand_ins(task.task_id, task.inputs.storage, stand_ins)
     with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
-        started = time.monotonic()
+        scratch, started = Path(folder), time.monotonic()
+        paths = {name: _path(scratch, name, each) for name, each in stand_ins.items() if isinstance(each, str | Path)}
+        frames = {name: frame for name, frame in stand_ins.items() if name not in paths}
         inputs = {
-            name: attrs.evolve(needed, storage=Parquet(str(stand_ins[name])), selection=None)
-            if isinstance(stand_ins.get(name), str | Path)
-            else needed
+            name: attrs.evolve(needed, storage=Parquet(paths[name]), selection=None) if name in paths else needed
             for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
+            if name not in frames
         }
-        given = {name: frame for name, frame in stand_ins.items() if not isinstance(frame, str | Path)}
-        reading = read_inputs({name: source for name, source in inputs.items() if name not in given})
-        value = _call(task, partition, {**reading.frames, **given})
+        reading = read_inputs(inputs)
+        frames |= reading.frames
+        value = _call(task, partition, frames)
         if task.storage is None:
             return Trial(partition, value)
         staging = open_staging(folder, Attempt(task.dag_id, "local", 1))

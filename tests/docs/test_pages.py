@@ -23,7 +23,7 @@ from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, tables
 
 #: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
 PUBLIC = {f"airflow_partitions{name}" for name in ("", ".arrival", ".spark", ".storage", ".testing")}
-REFERENCED = {f"airflow_partitions.{name}" for name in ("definitions", "errors", "local")}
+REFERENCED = {f"airflow_partitions.{name}" for name in ("definitions", "errors", "frames", "local")}
 CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
 
 

@@ -22,6 +22,6 @@ def test_a_day_of_the_quick_start_is_made(tmp_path: Path, spark: SparkSession, m
     monkeypatch.syspath_prepend(tmp_path)
     import quick_start  # type: ignore[import-not-found]
 
-    try_partition(quick_start.shop_orders, "2024-01-02", spark=spark)
-    trial = try_partition(quick_start.shop_totals, "2024-01-02", spark=spark)
+    orders = spark.createDataFrame(try_partition(quick_start.shop_orders, "2024-01-02").value)
+    trial = try_partition(quick_start.shop_totals, "2024-01-02", inputs={"shop_orders": orders}, spark=spark)
     assert {row["shop"]: row["sum(amount)"] for row in trial.value.collect()} == {"north": 40, "south": 20}

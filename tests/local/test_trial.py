@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 DAG_FILE = """
+import pyarrow as pa
+
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, asset, spark_asset
 from airflow_partitions.storage import Parquet
 
@@ -33,6 +35,11 @@ RAW = Parquet("{lake}/raw", partition=DAYS, partition_on={{"date": "%Y-%m-%d"}},
 @asset(schedule="@daily", partition=PartitionBySequence(["eu", "us"]))
 def greeting(self, partition, context):
     return f"{{self.name}} {{partition.key}} {{context['partition'].text}}"
+
+
+@asset(schedule="@daily", partition=DAYS, storage=Parquet("{lake}/counts"), inputs={{"raw": RAW}})
+def counts(raw: pa.Table) -> pa.Table:
+    return raw.group_by("origin").aggregate([([], "count_all")]).sort_by("origin")
 
 
 @spark_asset(
@@ -133,6 +140,19 @@ def test_the_command_shows_the_rows_of_a_file(dag_file: Path, tmp_path: Path, pa
     assert shown["partition"] == "2013-02-08|EWR"
     assert shown["rows"] == [{"carrier": "UA", "avg(delay)": 9.0}]
     assert not (tmp_path / "airflow.db").exists()
+
+
+def test_the_command_shows_the_rows_of_a_frame(dag_file: Path, tmp_path: Path) -> None:
+    sample = tmp_path / "sample.parquet"
+    parquet.write_table(pa.table({"origin": ["EWR", "JFK", "EWR"]}), sample)
+    words = ("counts", "2013-02-08", "--input", f"raw={sample}")
+    process = command(dag_file, tmp_path, *words, "-o", "json", "--rows", "1")
+    assert process.returncode == 0, process.stderr
+    answer = json.loads(process.stdout)
+    assert answer["rows"] == [{"origin": "EWR", "count_all": 2}]
+    assert (answer["counts"]["rows"], answer["counts"]["reads"]["raw"]["rows"]) == (2, 3)
+    process = command(dag_file, tmp_path, *words)
+    assert [line.split() for line in process.stdout.splitlines() if "JFK" in line] == [["│", "JFK", "│", "1", "│"]]
 
 
 CHATTY = """
