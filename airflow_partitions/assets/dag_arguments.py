@@ -70,11 +70,16 @@ class DagArguments:
     owner_links: dict[str, str] = attrs.field(factory=dict)
     tags: Collection[str] = ()
 
-    def __new__(cls, *_: Any, **options: Any) -> Self:
+    def __new__(cls, *unnamed: Any, **options: Any) -> Self:
         """Refuse arguments that there are none of, before Python does.
 
         :raises InvalidDefinitionError: naming the way to say it, or the nearest argument.
         """
+        if unnamed:
+            raise InvalidDefinitionError(
+                f"{unnamed[0]!r} has no name; expected arguments by their names, such as"
+                f" @{cls.__name__}(schedule='@daily', partition=PartitionByInterval('@daily'))"
+            )
         names = [field.alias for field in attrs.fields(cls)]
         for name in options:
             if name not in names:

@@ -134,9 +134,11 @@ def check_definition(definition: Any) -> PartitionDefinition:
     """*definition*, if it is a definition."""
     if not isinstance(definition, PartitionDefinition):
         schedule = definition if isinstance(definition, str) and definition.startswith("@") else "@daily"
+        example = f"PartitionByInterval({schedule!r})"
+        if isinstance(definition, list | tuple):
+            example = f"PartitionBySequence({list(definition)!r})"
         raise InvalidDefinitionError(
-            f"partition={definition!r} is not a partition definition; expected for example"
-            f" PartitionByInterval({schedule!r})"
+            f"partition={definition!r} is not a partition definition; expected for example {example}"
         )
     return definition
 
