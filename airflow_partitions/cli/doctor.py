@@ -11,7 +11,7 @@ from rich.console import Console
 
 def examine(args: Namespace) -> None:
     """Say what can't work as the Dags are now, with exit status 1, and what is worth to know of the installation."""
-    from airflow_partitions.cli.installation import notes
+    from airflow_partitions.cli.installation import UNSEEN, notes
     from airflow_partitions.upkeep.cell_check import cell_problems
     from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
@@ -26,4 +26,5 @@ def examine(args: Namespace) -> None:
             Console().print("No problem was found.")
         for note in about:
             Console().print(f"Note: {note}.", markup=False)
+        Console().print(UNSEEN, markup=False, style="dim")
     sys.exit(1 if problems else 0)

@@ -6,13 +6,23 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import which
 
 from airflow_partitions.errors import MissingSparkError
 
+#: What no notes can be about.
+UNSEEN = (
+    "Not looked at: airflow-partitions in API servers, triggerers and workers, which leave no trace of it in Airflow's"
+    " database. GET /api/v2/plugins of an API server lists asset_partitions where it is there."
+)
 #: Versions of Java that Spark runs on.
 _JAVA = (17, 21)
+#: A scheduler without a heartbeat for so long is not alive, as Airflow has it.
+_ALIVE = timedelta(seconds=30)
+#: A scheduler that works makes a run that is due long before.
+_PATIENCE = timedelta(minutes=5)
 #: Below so many seconds in the queue of the LocalExecutor a backlog of partitions begins to fail.
 _QUEUED = 3600
 
@@ -24,6 +34,7 @@ def notes(paths: Mapping[str, str], *, spark: bool) -> Iterator[str]:
     :param spark: whether there are Spark assets.
     """
     yield from _plugin()
+    yield from _scheduler()
     yield from _upkeep()
     yield from _executor()
     if spark:
@@ -50,6 +61,41 @@ def _plugin() -> Iterator[str]:
         yield (
             f"the Dag processor has no airflow-partitions ({files} of its import errors say so); install it in the"
             " environment of every process: API server, scheduler, Dag processor, triggerer and workers"
+        )
+
+
+def _scheduler() -> Iterator[str]:
+    """A scheduler without the package reads no partitioned Dag, so it makes no run of one, and all else goes on."""
+    from airflow.jobs.job import Job
+    from airflow.models.dag import DagModel
+    from airflow.models.dagrun import DagRun
+    from sqlalchemy import select
+
+    from airflow_partitions.history.database import session
+
+    now = datetime.now(UTC)
+    alive = (Job.job_type == "SchedulerJob", Job.state == "running", Job.latest_heartbeat > now - _ALIVE)
+    due = (
+        select(DagModel.dag_id)
+        .where(
+            DagModel.timetable_type.startswith("airflow_partitions.", autoescape=True),
+            DagModel.is_paused.is_(False),
+            DagModel.is_stale.is_(False),
+            DagModel.has_import_errors.is_(False),
+            DagModel.exceeds_max_non_backfill.is_(False),
+            DagModel.next_dagrun_create_after < now - _PATIENCE,
+            ~select(DagRun.id).where(DagRun.dag_id == DagModel.dag_id, DagRun.queued_at > now - _PATIENCE).exists(),
+        )
+        .order_by(DagModel.dag_id)
+    )
+    with session() as at:
+        watched = at.scalar(select(Job.id).where(*alive, Job.start_date < now - _PATIENCE).limit(1)) is not None
+        dags = at.scalars(due).all() if watched else []
+    if dags:
+        yield (
+            f"the scheduler is alive, and makes no run of Dag {dags[0]!r}{' and others' if dags[1:] else ''}, which has"
+            f" been due for {_PATIENCE.seconds // 60} minutes; install airflow-partitions in its environment, or see"
+            " its log"
         )
 
 

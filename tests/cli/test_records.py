@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, insert, update
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.upkeep import one_round
@@ -174,6 +175,52 @@ def test_the_doctor_notes_what_the_installation_lacks(
     with Candidate():
         text = notes()
     assert text.splitlines() == [line for line in text.splitlines() if line.startswith("the storage of asset")]
+
+
+def test_the_doctor_notes_a_scheduler_that_makes_no_runs_of_partitioned_dags(
+    say: Say, metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from airflow.jobs.job import Job
+    from airflow.models.dag import DagModel
+
+    def notes() -> list[str]:
+        with pytest.raises(SystemExit):
+            say("doctor", "--output", "json")
+        return [note for note in json.loads(capsys.readouterr().out)["notes"] if "makes no run of Dag" in note]
+
+    def put(dag_id: str, **values: Any) -> None:
+        with metadata.engine.begin() as at:
+            at.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(is_paused=False, **values))
+
+    metadata.parse(
+        tmp_path,
+        due="""
+        @asset(schedule="@daily", partition=DAYS)
+        def due(partition): ...
+
+        @asset(schedule="@daily", partition=DAYS)
+        def not_yet(partition): ...
+        """,
+    )
+    now = datetime.now(UTC)
+    put("due", next_dagrun_create_after=now - timedelta(minutes=6), exceeds_max_non_backfill=False)
+    put("not_yet", next_dagrun_create_after=now - timedelta(minutes=4), exceeds_max_non_backfill=False)
+    assert notes() == []  # no scheduler is alive
+    with metadata.engine.begin() as at:
+        values = {"job_type": "SchedulerJob", "state": "running", "latest_heartbeat": now}
+        at.execute(insert(Job).values(**values, start_date=now - timedelta(minutes=6)))
+    (note,) = notes()
+    assert note.startswith("the scheduler is alive, and makes no run of Dag 'due', which has been due for 5 minutes")
+    put("due", exceeds_max_non_backfill=True)
+    assert notes() == []  # it waits for its own runs
+    with metadata.engine.begin() as at:
+        at.execute(delete(Job).where(Job.job_type == "SchedulerJob"))
+
+
+def test_the_doctor_says_what_it_has_not_seen(say: Say, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        say("doctor")
+    assert "Not looked at: airflow-partitions in API servers" in " ".join(capsys.readouterr().out.split())
 
 
 def test_eu5_records_shows_what_upkeep_has_not_noted(say: Say, metadata: Metadata) -> None:
