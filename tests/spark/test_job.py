@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import pandas as pd
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
@@ -15,6 +16,7 @@ from airflow_partitions.errors import (
     InvalidDefinitionError,
     MissingInputError,
     ResultError,
+    SchemaError,
     UnpromisedReadError,
 )
 from airflow_partitions.frames.frame import Frame
@@ -97,6 +99,32 @@ def test_f1_a_function_on_the_driver_takes_and_gives_other_frames(spark: SparkSe
     reads = result.reads["flights"]
     assert (reads.partitions, reads.files, reads.rows) == (24, 24, 48)
     assert not result.others
+
+
+def with_another_column(flights: Any) -> Any:
+    return flights.groupBy("origin").count()
+
+
+def with_another_type(flights: Any) -> Any:
+    return flights.selectExpr("origin", "cast(delay as string) as most")
+
+
+def test_es7_what_a_spark_asset_has_recorded_counts_for_all_writers(spark: SparkSession, lake: Any) -> None:
+    make(spark, lake, good)
+    with pytest.raises(
+        SchemaError, match="'most' is string, not double; expected the columns origin string, most double"
+    ):
+        make(spark, lake, with_another_type, lake.handover(number=2))
+    with pytest.raises(SchemaError, match="'count' is new; expected the columns origin string, most double"):
+        lake.delays.save({"2013-01-02|JFK": pd.DataFrame({"origin": ["JFK"], "most": [1.0], "count": [1]})})
+    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
+    make(spark, lake, with_another_column, lake.handover("2013-01-01|JFK"))
+    table = lake.delays.read(as_="arrow", full_scan=True).select(["origin", "most", "count"])
+    assert sorted(table.to_pylist(), key=lambda row: str(row["count"])) == [
+        {"origin": "EWR", "most": None, "count": 24},
+        {"origin": "JFK", "most": None, "count": 24},
+        {"origin": "EWR", "most": 47.0, "count": None},
+    ]
 
 
 def test_end_to_end(spark: SparkSession, lake: Any) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
@@ -21,6 +22,7 @@ from airflow_partitions.errors import (
     MissingInputError,
     MissingPartitionError,
     ResultError,
+    SchemaError,
     StorageError,
     WriterError,
 )
@@ -30,6 +32,7 @@ from airflow_partitions.spark.result import JobResult, save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Csv, Files, Parquet, Text
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.stores.open import open_store
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
 
@@ -51,6 +54,7 @@ class Cluster:
         self.environments: list[dict[str, str]] = []
         self.job: Callable[[Handover], None] = self.succeed
         self.text = "1"
+        self.schema = {"x": "int"}
 
     def submit(self, hook: Any, application: str = "", **_: Any) -> None:
         command = hook._build_spark_submit_command(application)
@@ -73,7 +77,7 @@ class Cluster:
         (handover.staging.data / "part-0.parquet").write_text(self.text)
         JobResult(
             attempt=handover.attempt.name,
-            written=StagedFiles(3, {"part-0.parquet": len(self.text)}, {"x": "int"}),
+            written=StagedFiles(3, {"part-0.parquet": len(self.text)}, self.schema),
             reads={"flights": Reads(selected=24, partitions=24, files=24, bytes=9, rows=48, scans=1)},
             others=(),
             application="local-1",
@@ -107,8 +111,8 @@ def task(lake: Any, **changes: Any) -> Any:
     return SparkAssetOperator(**{**arguments, **changes})
 
 
-def context(lake: Any, number: int = 1, key: str = "2013-01-02|EWR", **changes: Any) -> Any:
-    instance = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
+def context(lake: Any, number: int = 1, key: str = "2013-01-02|EWR", run_id: str = "run", **changes: Any) -> Any:
+    instance = SimpleNamespace(dag_id="dag", run_id=run_id, try_number=number)
     events = defaultdict(lambda: SimpleNamespace(extra={"mine": 1}))
     return {
         "partition": Partition(lake.delays.partition, key),
@@ -139,6 +143,25 @@ def test_publishes_and_reports(lake: Any, cluster: Cluster) -> None:
         "seconds": 1.5,
     }
     assert list((Path(lake.delays.path).parent / "_delays" / "staging").iterdir()) == []
+
+
+def test_es7_a_spark_asset_records_its_schema_and_holds_to_it(lake: Any, cluster: Cluster) -> None:
+    task(lake).execute(context(lake))
+    assert open_store(lake.delays).recorded_schema() == {"x": "int"}
+    cluster.schema, cluster.text = {"x": "bigint", "y": "string"}, "2"
+    task(lake).execute(context(lake, run_id="second"))
+    assert content(lake) == "2"
+    assert open_store(lake.delays).recorded_schema() == {"x": "bigint", "y": "string"}
+    cluster.schema, cluster.text = {"x": "string"}, "3"
+    other = (
+        r"partition '2013-01-02\|EWR': 'x' is string, not bigint; expected the columns x bigint, y string, or schema="
+    )
+    with pytest.raises(SchemaError, match=other):
+        task(lake).execute(context(lake, run_id="third"))
+    assert content(lake) == "2"
+    task(lake, storage=attrs.evolve(lake.delays, schema={"x": "string"})).execute(context(lake, run_id="fourth"))
+    assert content(lake) == "3"
+    assert open_store(lake.delays).recorded_schema() == {"x": "string"}
 
 
 def test_an_asset_may_be_named(lake: Any, cluster: Cluster) -> None:

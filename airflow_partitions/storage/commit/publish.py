@@ -10,6 +10,7 @@ from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.open import open_writable
 from airflow_partitions.storage.stores.staging import Staging
@@ -25,6 +26,7 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
 
     :raises ResultError: if the staged files are not those that were *written*.
     :raises InvalidDefinitionError: if *storage* declares an index of a column that isn't there.
+    :raises SchemaError: if they can't be read together with the dataset's other partitions.
     :raises ConflictError: if a newer try of the same run has published, or another run since this try began; nothing
         was changed.
     """
@@ -33,7 +35,9 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
     written = indexed(storage, store, directory, staging.data, written)
     metadata = metadata_of(str(key), attempt, written)
     change = Change(str(key), directory, "overwrite", metadata, staging.data, written.files)
-    (published,) = store.commit([change], attempt, staging.base)
+    # What its author changes is taken, as far as all partitions can be read together.
+    rule = SchemaRule(None if storage.schema is None else dict(storage.schema), evolve=True)
+    (published,) = store.commit([change], attempt, staging.base, rule)
     assert published is not None  # noqa: S101 - nothing is dropped
     return published
 

@@ -70,8 +70,10 @@ class SchemaRule:
             wrong += [f"{column!r} is new" for column in given if column not in known]
         if wrong:
             shown = ", ".join(f"{column} {kind}" for column, kind in known.items())
-            hint = "" if self.evolve else ", or evolve=True where columns come, go or become wider"
-            raise SchemaError(f"{name}: {'; '.join(wrong)}; expected the columns {shown}{hint}")
+            hint = (
+                "schema= where a type changes" if self.evolve else "evolve=True where columns come, go or become wider"
+            )
+            raise SchemaError(f"{name}: {'; '.join(wrong)}; expected the columns {shown}, or {hint}")
 
     def _fits(self, known: str, given: str) -> bool:
         if known == given or (self.evolve and (wider(known, given) or wider(given, known))):
