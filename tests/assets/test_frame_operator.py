@@ -97,6 +97,19 @@ def test_f1_a_function_takes_and_gives_frames_of_any_kind(flights: Parquet, stor
         assert reads["rows"] == (0 if function is lazy else 50)
 
 
+def test_es10_the_index_of_the_storage_is_kept(flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame) -> pl.DataFrame:
+        return flights.group_by("origin").agg(pl.sum("delay"))
+
+    indexed = attrs.evolve(storage, index=["origin"])
+    declared(delays, indexed, flights=flights).task.execute(context())
+    (partition,) = indexed.of(DAYS).list()
+    assert set(partition.metadata["index"]["origin"]["files"]) == {"EWR", "JFK"}
+    misspelt = attrs.evolve(storage, index=["orgin"])
+    with pytest.raises(InvalidDefinitionError, match=r"index='orgin' is no column of it; .* nearest: origin"):
+        declared(delays, misspelt, flights=flights).task.execute(context(number=2))
+
+
 def test_f6_only_the_columns_of_the_annotation_are_read(flights: Parquet, storage: Parquet) -> None:
     columns: list[Any] = []
 
