@@ -103,12 +103,18 @@ class Writing(RuleBasedStateMachine):
     def draw_keys(self, data: st.DataObject, most: int = 3) -> list[Key]:
         return data.draw(st.lists(st.sampled_from(self.lake.keys), min_size=1, max_size=most, unique=True))
 
+    def draw_table(self, data: st.DataObject, which: int) -> Table:
+        """A table, perhaps by a declaration of another index than before; what is stored keeps the one that it has."""
+        table = self.tables[which]
+        table.files = attrs.evolve(table.files, index=data.draw(st.just(table.files.index) | INDEX))
+        return table
+
     def draw_columns(self, data: st.DataObject) -> tuple[Columns, bool]:
         return data.draw(st.sampled_from(COLUMNS)), not data.draw(SELDOM)
 
     @rule(data=st.data(), which=WHICH, mode=MODES, run=RUNS, note=st.integers(0, 9))
     def save(self, data: st.DataObject, which: int, mode: str, run: str, note: int) -> None:
-        table, mode = self.tables[which], run or mode
+        table, mode = self.draw_table(data, which), run or mode
         columns, evolve = self.draw_columns(data)
         changes = {key: Change(mode, (data.draw(NUMBERS),)) for key in self.draw_keys(data)}
         frames: dict[str, Any] = {str(key): frame(change.parts[0], columns) for key, change in changes.items()}
@@ -126,14 +132,21 @@ class Writing(RuleBasedStateMachine):
         if not errors:
             table.change(changes, columns, run=run, user=user)
 
-    @rule(which=WHICH, index=INDEX)
-    def declare_an_index(self, which: int, index: tuple[str, ...]) -> None:
-        """From now on; what is stored has another one, or none."""
-        self.tables[which].files = attrs.evolve(self.tables[which].files, index=index)
+    @rule(data=st.data(), which=WHICH, numbers=NUMBERS)
+    def append_to_what_is_stored(self, data: st.DataObject, which: int, numbers: tuple[int, ...]) -> None:
+        table = self.draw_table(data, which)
+        keys = [key for key, holding in table.holdings.items() if holding.parts]
+        if not keys:
+            return
+        changes = {data.draw(st.sampled_from(keys)): Change("append", (numbers,))}
+        with failing(errors := table.errors(changes, SCHEMA, evolve=True)):
+            table.files.save({key: frame(numbers, SCHEMA) for key in changes}, mode="append", evolve=True)
+        if not errors:
+            table.change(changes, SCHEMA)
 
     @rule(data=st.data(), which=WHICH, counted=st.booleans(), fails=SELDOM)
     def commit(self, data: st.DataObject, which: int, counted: bool, fails: bool) -> None:
-        table = self.tables[which]
+        table = self.draw_table(data, which)
         columns, evolve = self.draw_columns(data)
         changes = {key: data.draw(CHANGES) for key in self.draw_keys(data, 4)}
         errors = table.errors(changes, columns, evolve=evolve)
