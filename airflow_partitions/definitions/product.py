@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from itertools import islice, product
+from itertools import islice, permutations, product
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +19,8 @@ from airflow_partitions.keys import Interval, ProductKey, Segment
 from airflow_partitions.keys.keyed import key_of
 from airflow_partitions.keys.product_key import split_parts
 
+#: In how many orders the parts of a wrong text are tried.
+_MOST_ORDERS = 24
 #: How many nearest keys a message has.
 _MOST_NEAREST = 3
 
@@ -183,8 +186,12 @@ class PartitionByProduct(PartitionDefinition):
 
     def _nearest(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Texts of the keys nearest to that of *texts*, one for each dimension; none where a dimension is not told."""
+        dimensions = self._dimensions.values()
+        for parts in islice(permutations(texts), _MOST_ORDERS if len(texts) == len(dimensions) else 0):
+            with suppress(InvalidKeyError):
+                return (str(self._wrap([d.parse(part.strip()) for d, part in zip(dimensions, parts, strict=True)])),)
         choices: list[list[Any]] = []
-        for i, dimension in enumerate(self._dimensions.values()):
+        for i, dimension in enumerate(dimensions):
             try:
                 choices.append([dimension.parse(texts[i].strip() if i < len(texts) else "")])
             except InvalidKeyError as error:

@@ -117,7 +117,7 @@ def test_a16_texts_that_name_no_key(text: Any, problem: str) -> None:
 @pytest.mark.parametrize(
     ("text", "nearest"),
     [
-        ("2013-01-01 | JFK", ["2013-01-01|JFK"]),
+        ("2013-01-01 | JFK", ["2013-01-01|JFK"]), ("JFK|2013-01-01", ["2013-01-01|JFK"]),
         ("2013-01-01", ["2013-01-01|EWR", "2013-01-01|JFK", "2013-01-01|LGA"]),
         ("2013-01-01T05:00|LGA", ["2013-01-01|LGA"]), ("2013-01-02|LGA|2", ["2013-01-02|LGA"]),
     ],
