@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from pkgutil import resolve_name
 
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
-from airflow_partitions.storage.filesystem.paths import is_local, local
+from airflow_partitions.storage.filesystem.paths import local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -69,8 +70,8 @@ def store_of_files(dataset: Dataset) -> Store:
     read_only = dataset.ownership is Ownership.READ_ONLY
     if isinstance(dataset.partition_on, FilePerKey) and isinstance(dataset.layout, FilePerKeyLayout):
         return FileStore(location, dataset.path, dataset.layout, dict(dataset.partition_on.find))
-    if dataset.log is None and is_local(dataset.path) and (read_only or dataset.ownership is Ownership.OWNED):
-        return DirectoryStore(local(dataset.path), columns, read_only=read_only, tables=dataset.tables)
+    if dataset.log is None and isinstance(location, Path) and (read_only or dataset.ownership is Ownership.OWNED):
+        return DirectoryStore(location, columns, read_only=read_only, tables=dataset.tables)
     others = ListedStore(location, dataset.path, columns)
     if dataset.log is None and read_only:
         return others
