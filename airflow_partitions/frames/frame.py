@@ -106,17 +106,17 @@ def frame_of(function: Callable[..., Any], name: str, unknown: Frame | None = No
     return _frame(hint, where)
 
 
-def check_read(frame: Frame, storage: Files, made: Frame | None, where: str) -> None:
+def check_read(frame: Frame, storage: Files, produced: Frame | None, where: str) -> None:
     """Refuse a *frame* that can't be read from *storage*.
 
     The columns of the one are among those of the other, and their formats are the same. Who says nothing takes all.
 
-    :param made: what the function returns that makes the partitions.
+    :param produced: what the function returns that makes the partitions.
     :param where: the function and its parameter, for the message.
     :raises InvalidDefinitionError: naming the columns there are.
     """
     _check_format(frame, storage, where)
-    columns: dict[str, str | None] = dict((made.columns if made is not None else None) or storage.schema or ())
+    columns: dict[str, str | None] = dict((produced.columns if produced is not None else None) or storage.schema or ())
     if not columns:
         return
     if storage.partition is not None and storage.layout.in_frames:
@@ -185,16 +185,16 @@ def _frame(annotation: Any, where: str) -> Frame | None:
     return Frame(kind, columns, form)
 
 
-def _type(column: str, given: Any, where: str) -> str | None:
-    if given is None or given in _TYPES:
-        return None if given is None else _TYPES[given]
-    if not isinstance(given, str):
+def _type(column: str, kind: Any, where: str) -> str | None:
+    if kind is None or kind in _TYPES:
+        return None if kind is None else _TYPES[kind]
+    if not isinstance(kind, str):
         raise InvalidDefinitionError(
-            f"{where}: column {column!r} has type {given!r}; expected a type of Spark as text, such as 'bigint', or one"
-            f" of {', '.join(kind.__name__ for kind in _TYPES)}"
+            f"{where}: column {column!r} has type {kind!r}; expected a type of Spark as text, such as 'bigint', or one"
+            f" of {', '.join(each.__name__ for each in _TYPES)}"
         )
-    check_type(column, given)
-    return given
+    check_type(column, kind)
+    return kind
 
 
 def _check_format(frame: Frame, storage: Files, where: str) -> None:

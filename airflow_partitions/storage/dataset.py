@@ -70,33 +70,34 @@ def _partition_on_from_json(form: Any) -> _Columns | FilePerKey | None:
     return None if form is None else tuple((name, Column(text, kind)) for name, text, kind in form)
 
 
-def _fields(given: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fields | None:
+def _fields(columns: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fields | None:
     """Columns and types; those of a table begin with its name, as its files do: ``core/delay``."""
-    if given is None:
+    if columns is None:
         return None
     fields: list[tuple[str, str]] = []
     expected = "schema={}; expected each column with its type in Spark, such as {{'carrier': 'string', 'n': 'bigint'}}"
-    for name, kind in _items(given, expected):
+    for name, kind in _items(columns, expected):
         fields += [(f"{name}/{n}", k) for n, k in kind.items()] if isinstance(kind, Mapping) else [(name, kind)]
     for name, kind in fields:
         check_type(name, kind)
     return tuple(fields)
 
 
-def _index(given: Mapping[str, Iterable[str]] | Iterable[str]) -> tuple[str, ...]:
+def _index(columns: Mapping[str, Iterable[str]] | Iterable[str]) -> tuple[str, ...]:
     """Columns; those of a table begin with its name."""
-    names = [f"{table}/{name}" for table, own in given.items() for name in own] if isinstance(given, Mapping) else given
+    by_table = columns.items() if isinstance(columns, Mapping) else ()
+    names = [f"{table}/{name}" for table, own in by_table for name in own] if by_table else columns
     if isinstance(names, str):
         raise InvalidDefinitionError(f"index={names!r}; expected a sequence of columns: index=({names!r},)")
     return tuple(dict.fromkeys(names))
 
 
-def _pairs(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
-    return tuple(given.items() if isinstance(given, Mapping) else given or ())
+def _pairs(items: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
+    return tuple(items.items() if isinstance(items, Mapping) else items or ())
 
 
-def _options(given: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
-    pairs = _items(given or (), "options={}; expected each option with its value, such as {{'sep': ';'}}")
+def _options(options: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
+    pairs = _items(options or (), "options={}; expected each option with its value, such as {{'sep': ';'}}")
     if any(name == "versioned" for name, _ in pairs):
         raise InvalidDefinitionError("options={'versioned': …}: partitions have no versions of their own; leave it out")
     if ours := [name for name, _ in pairs if name in _OURS]:

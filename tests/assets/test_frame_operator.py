@@ -87,11 +87,11 @@ def test_f1_a_function_takes_and_gives_frames_of_any_kind(flights: Parquet, stor
         return flights.group_by("origin").aggregate([("delay", "sum")]).rename_columns(["origin", "delay"])
 
     for number, function in enumerate([eager, lazy, pandas, arrow], start=1):
-        run, made = context(number=number), declared(function, storage, flights=flights)
-        assert made.task.execute(run) is None
+        run, delayed = context(number=number), declared(function, storage, flights=flights)
+        assert delayed.task.execute(run) is None
         sums = [{"origin": "EWR", "delay": 25.0, "date": DAY}, {"origin": "JFK", "delay": 75.0, "date": DAY}]
         assert sorted(rows(storage), key=lambda row: row["origin"]) == sums
-        event = run["outlet_events"][made]
+        event = run["outlet_events"][delayed]
         reads = event.extra["reads"]["flights"]
         assert (event.extra["rows"], reads["partitions"], reads["files"]) == (2, 25, 25)
         assert reads["rows"] == (0 if function is lazy else 50)
@@ -120,11 +120,11 @@ def test_f6_only_the_columns_of_the_annotation_are_read(flights: Parquet, storag
         columns.append((flights.columns, lazily.collect_schema().names()))
         return lazily.select(pl.sum("delay")).collect()
 
-    made = declared(delays, storage, flights=flights, lazily=flights)
+    delayed = declared(delays, storage, flights=flights, lazily=flights)
     _spoil_column(flights, "tail")  # whoever reads it fails
     with pytest.raises(OSError, match="can't be read"):
         flights.read(DAY + "T00:00-04:00", as_="arrow")
-    made.task.execute(context())
+    delayed.task.execute(context())
     assert columns == [(["delay", "hour"], ["delay"])]
     assert rows(storage) == [{"delay": 100.0, "date": DAY}]
 
@@ -145,7 +145,7 @@ def test_nothing_is_published_when_something_fails(flights: Parquet, storage: Pa
     def delays(flights: pl.DataFrame, partition: Any) -> Any:
         return results.pop(0)
 
-    made = declared(delays, attrs.evolve(storage, schema={"delay": "double"}), flights=flights)
+    delayed = declared(delays, attrs.evolve(storage, schema={"delay": "double"}), flights=flights)
     good = pl.DataFrame({"delay": [1.0]})
     results: list[Any] = [
         good,
@@ -154,13 +154,13 @@ def test_nothing_is_published_when_something_fails(flights: Parquet, storage: Pa
         good.with_columns(date=pl.lit("2013-11-04")),
         good.select(delay=pl.lit("x")),
     ]
-    made.task.execute(context())
+    delayed.task.execute(context())
     for number, error in enumerate([ResultError, ResultError, ForeignRowsError, SchemaError], start=2):
         with pytest.raises(error):
-            made.task.execute(context(number=number))
+            delayed.task.execute(context(number=number))
         assert rows(storage) == [{"delay": 1.0, "date": DAY}]
     with pytest.raises(MissingInputError, match="input 'flights': 24 of 24 partitions are not stored"):
-        made.task.execute(context("2013-11-05"))
+        delayed.task.execute(context("2013-11-05"))
 
 
 def test_what_another_run_has_published_meanwhile_is_not_replaced(flights: Parquet, storage: Parquet) -> None:
@@ -171,10 +171,10 @@ def test_what_another_run_has_published_meanwhile_is_not_replaced(flights: Parqu
         return flights.select(delay=pl.lit(2.0)).head(1)
 
     others: list[Any] = []
-    made = declared(delays, storage, flights=flights)
-    others.append(made)
+    delayed = declared(delays, storage, flights=flights)
+    others.append(delayed)
     with pytest.raises(ConflictError):
-        made.task.execute(context())
+        delayed.task.execute(context())
     assert rows(storage) == [{"delay": 2.0, "date": DAY}]
 
 
@@ -228,13 +228,13 @@ def test_it_is_tried_here_and_now(partition_trial: Callable[..., Trial], flights
     def delays(flights: pl.DataFrame, partition: Any) -> pl.DataFrame:
         return flights.select(pl.sum("delay"), date=pl.lit(partition.text))
 
-    made = declared(delays, storage, flights=flights)
-    trial = partition_trial(made, DAY)
+    delayed = declared(delays, storage, flights=flights)
+    trial = partition_trial(delayed, DAY)
     assert trial.value["delay"].to_list() == [100.0]
     assert trial.result is not None
     assert trial.result.summary()["reads"]["flights"]["rows"] == 50
     assert not Path(storage.path).exists()
-    trial = partition_trial(made, DAY, inputs={"flights": pl.DataFrame({"delay": [1.5]})})
+    trial = partition_trial(delayed, DAY, inputs={"flights": pl.DataFrame({"delay": [1.5]})})
     assert trial.value["delay"].to_list() == [1.5]
     with pytest.raises(InvalidDefinitionError, match="there is no input fligths; delays has: flights"):
-        partition_trial(made, DAY, inputs={"fligths": pl.DataFrame()})
+        partition_trial(delayed, DAY, inputs={"fligths": pl.DataFrame()})

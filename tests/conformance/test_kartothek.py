@@ -249,8 +249,8 @@ def test_t6_filters_read_only_the_files_of_the_value(spark: SparkSession, root: 
         ((field("b") == 7) & (field("b") == 3), 0),
     ):
         chosen = (field("date") == "2013-01-02") & where
-        found = files.read(chosen, spark=spark)
-        assert found.count() == 2 * count
-        assert len(found.inputFiles()) <= 2 * max(count, 1)
+        rows = files.read(chosen, spark=spark)
+        assert rows.count() == 2 * count
+        assert len(rows.inputFiles()) <= 2 * max(count, 1)
         assert files.read(chosen, "arrow").num_rows == 2 * count
     assert len(files.read((field("date") == "2013-01-02") & (field("b") == 7), spark=spark).inputFiles()) == 2

@@ -90,11 +90,11 @@ FUNCTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", ["polars", "polars.LazyFrame", "pandas", "arrow", "spark"])
 def test_f1_a_function_on_the_driver_takes_and_gives_other_frames(spark: SparkSession, lake: Any, kind: str) -> None:
-    asked = lake.handover(strict=True)
-    flights = attrs.evolve(asked.inputs["flights"], frame=Frame(kind, {"origin": "string", "delay": None}))
-    asked = attrs.evolve(asked, inputs={"flights": flights})
-    asked = Handover.from_text(asked.to_text())  # as it reaches the driver
-    result = make(spark, lake, FUNCTIONS[kind], attrs.evolve(asked, output=lake.delays))
+    handover = lake.handover(strict=True)
+    flights = attrs.evolve(handover.inputs["flights"], frame=Frame(kind, {"origin": "string", "delay": None}))
+    handover = attrs.evolve(handover, inputs={"flights": flights})
+    handover = Handover.from_text(handover.to_text())  # as it reaches the driver
+    result = make(spark, lake, FUNCTIONS[kind], attrs.evolve(handover, output=lake.delays))
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
     reads = result.reads["flights"]
     assert (reads.partitions, reads.files, reads.rows) == (24, 24, 48)

@@ -36,7 +36,7 @@ class Commit:
     .. code-block:: python
 
         with Commit(delays) as commit:
-            for carrier, rows in found.items():
+            for carrier, rows in flights.items():
                 rows.to_parquet(commit.stage(carrier) / "0.parquet")
                 commit.put(carrier, rows=len(rows))
             commit.drop("OLD")

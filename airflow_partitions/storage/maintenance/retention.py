@@ -79,9 +79,9 @@ def compact(
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
-        if found := _groups(partition, dataset.tables, target):
-            into = len(partition.files) - sum(map(len, found)) + len(found)
-            size = sum(partition.files[name] for group in found for name in group)
+        if batches := _groups(partition, dataset.tables, target):
+            into = len(partition.files) - sum(map(len, batches)) + len(batches)
+            size = sum(partition.files[name] for batch in batches for name in batch)
             done = not dry_run and _rewrite(dataset, partition.key, target)
             compacted.append(Compacted(str(partition.key), len(partition.files), into, size, done))
     return compacted

@@ -19,8 +19,8 @@ def bucket_index(files: Iterable[str], by: Sequence[str], count: int) -> Index:
     """
     buckets: dict[str, list[str]] = {}
     for name in sorted(files):
-        if found := _FILE.match(name):
-            buckets.setdefault(str(int(found[1])), []).append(name)
+        if match := _FILE.match(name):
+            buckets.setdefault(str(int(match[1])), []).append(name)
     return {f"bucket({count}, {', '.join(by)})": ColumnIndex("int", buckets)}
 
 

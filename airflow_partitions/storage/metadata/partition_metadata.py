@@ -43,25 +43,25 @@ class PartitionMetadata:
         return {"version": 1, **attrs.asdict(self)}
 
     def joined(
-        self, held: PartitionMetadata | None, kept: Iterable[str], files: Mapping[str, int]
+        self, previous: PartitionMetadata | None, kept: Iterable[str], files: Mapping[str, int]
     ) -> PartitionMetadata:
-        """This metadata of appended files, together with what was *held* before.
+        """This metadata of appended files, together with the *previous* one.
 
         :param kept: the files of the partition that stay.
         :param files: all files, with their sizes.
         """
         stays = set(kept)
         rows = self.rows
-        if held is not None:
-            counted = rows is not None and held.rows is not None and len(stays) == held.files
-            rows = (rows or 0) + (held.rows or 0) if counted else None
+        if previous is not None:
+            counted = rows is not None and previous.rows is not None and len(stays) == previous.files
+            rows = (rows or 0) + (previous.rows or 0) if counted else None
         elif stays:
             rows = None
-        index = joined({} if held is None else held.index, self.index, stays)
+        index = joined({} if previous is None else previous.index, self.index, stays)
         schema = self.schema
         if stays:  # where some files say nothing of their columns, no schema is that of all
-            schema = widest(held.schema, schema) if held is not None and held.schema and schema else {}
-        user = {**(held.user if held is not None else {}), **self.user}
+            schema = widest(previous.schema, schema) if previous is not None and previous.schema and schema else {}
+        user = {**(previous.user if previous is not None else {}), **self.user}
         size = sum(files.values())
         return attrs.evolve(self, rows=rows, files=len(files), bytes=size, schema=schema, index=index, user=user)
 

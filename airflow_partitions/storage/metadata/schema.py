@@ -37,13 +37,13 @@ class SchemaRule:
     declared: Mapping[str, str] | None = None
     evolve: bool = False
 
-    def after(self, known: Mapping[str, str], changes: Sequence[Change]) -> dict[str, str]:
+    def after(self, previous: Mapping[str, str], changes: Sequence[Change]) -> dict[str, str]:
         """The schema of the dataset when *changes* are made.
 
-        :param known: its schema before.
+        :param previous: its schema before.
         :raises SchemaError: if one of them does not fit; the message names the columns.
         """
-        schema = dict(known if self.declared is None else self.declared)
+        schema = dict(previous if self.declared is None else self.declared)
         for change in changes:
             if change.metadata is not None and (columns := change.metadata.schema):
                 if schema:
@@ -51,31 +51,31 @@ class SchemaRule:
                 schema = widest(schema, columns)
         return schema
 
-    def check(self, known: Mapping[str, str], given: Mapping[str, str], name: str) -> None:
-        """Make sure that the columns *given* are the *known* ones.
+    def check(self, schema: Mapping[str, str], columns: Mapping[str, str], name: str) -> None:
+        """Make sure that *columns* are those of *schema*.
 
         :param name: what has them, for the message.
         :raises SchemaError: if they are not; the message names those that differ.
         """
         wrong = [
-            f"{column!r} is {given[column]}, not {kind}"
-            for column, kind in known.items()
-            if column in given and not self._fits(kind, given[column])
+            f"{column!r} is {columns[column]}, not {kind}"
+            for column, kind in schema.items()
+            if column in columns and not self._fits(kind, columns[column])
         ]
-        spelled = {column.lower(): column for column in known}
-        case = {column: spelled.get(column.lower(), column) for column in given if column not in known}
+        spelled = {column.lower(): column for column in schema}
+        case = {column: spelled.get(column.lower(), column) for column in columns if column not in schema}
         wrong += [f"{column!r} is written {other!r}" for column, other in case.items() if column != other]
         if not self.evolve:
-            wrong += [f"{column!r} is missing" for column in known if column not in given]
-            wrong += [f"{column!r} is new" for column in given if column not in known]
+            wrong += [f"{column!r} is missing" for column in schema if column not in columns]
+            wrong += [f"{column!r} is new" for column in columns if column not in schema]
         if wrong:
-            shown = ", ".join(f"{column} {kind}" for column, kind in known.items())
+            shown = ", ".join(f"{column} {kind}" for column, kind in schema.items())
             hint = (
                 "schema= where a type changes" if self.evolve else "evolve=True where columns come, go or become wider"
             )
             raise SchemaError(f"{name}: {'; '.join(wrong)}; expected the columns {shown}, or {hint}")
 
-    def _fits(self, known: str, given: str) -> bool:
-        if known == given or (self.evolve and (wider(known, given) or wider(given, known))):
+    def _fits(self, kind: str, other: str) -> bool:
+        if kind == other or (self.evolve and (wider(kind, other) or wider(other, kind))):
             return True
-        return bool(arrow_type(known) == arrow_type(given))
+        return bool(arrow_type(kind) == arrow_type(other))

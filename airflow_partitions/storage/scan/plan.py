@@ -110,10 +110,10 @@ def _prune(dataset: Dataset, where: Filter) -> Pruning:
 def _accepted(dataset: Dataset, pruning: Pruning, *, at_once: bool = False) -> Iterator[StoredPartition]:
     accepts: Callable[[Mapping[str, str]], bool] = pruning.accepts
 
-    def wanted(name: str, text: str) -> bool:
+    def is_accepted(name: str, text: str) -> bool:
         return accepts({name: text})
 
-    partitions = iter(snapshot(dataset, accept=wanted).values()) if at_once else inventory(dataset, wanted)
+    partitions = iter(snapshot(dataset, accept=is_accepted).values()) if at_once else inventory(dataset, is_accepted)
     return partitions if len(dataset.layout.columns) == 1 else (each for each in partitions if accepts(each.values))
 
 

@@ -53,12 +53,12 @@ def files_in(folder: Path, directory: str, records: PartitionRecords, tables: Se
 
     :raises FileNotFoundError: if there is none.
     """
-    with os.scandir(folder) as found:
-        entries = list(found)
+    with os.scandir(folder) as listing:
+        entries = list(listing)
     files = {} if tables else _files(entries)
     for table in tables:
-        with suppress(FileNotFoundError), os.scandir(folder / table) as found:
-            files |= _files(found, f"{table}/")
+        with suppress(FileNotFoundError), os.scandir(folder / table) as listing:
+            files |= _files(listing, f"{table}/")
     metadata = records.read(directory, (entry.name for entry in entries))
     if metadata is not None and (metadata.files, metadata.bytes) != (len(files), sum(files.values())):
         metadata = attrs.evolve(metadata, index={})  # it knows nothing of what others put there

@@ -168,7 +168,7 @@ class LogStore(Store):
         return entry, removed
 
     def _changed(
-        self, change: Change, number: int, held: PartitionMetadata | None, kept: Mapping[str, int]
+        self, change: Change, number: int, previous: PartitionMetadata | None, kept: Mapping[str, int]
     ) -> dict[str, Any] | None:
         if change.metadata is None:
             return None
@@ -180,7 +180,7 @@ class LogStore(Store):
         files = dict(sorted({**kept, **{names[name]: size for name, size in change.files.items()}}.items()))
         metadata = metadata.renamed(names)
         if change.mode == "append":
-            metadata = metadata.joined(held, list(kept), files)
+            metadata = metadata.joined(previous, list(kept), files)
         return self._record(PartitionFiles(self.root, files, metadata))
 
     def _there(self) -> dict[str, Any]:

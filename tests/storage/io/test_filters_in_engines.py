@@ -247,9 +247,9 @@ def spark_files(
         return files
     kind = Orc if request.param == "orc" else Parquet
     index = list(SCHEMA) if request.param == "indexed" else []
-    made = kind(str(tmp_path_factory.mktemp(request.param)), partition=LETTERS, schema=SCHEMA, index=index)
-    write_many(files.read(spark=spark), made, bucket_by=["id"], buckets=8)
-    return made
+    copied = kind(str(tmp_path_factory.mktemp(request.param)), partition=LETTERS, schema=SCHEMA, index=index)
+    write_many(files.read(spark=spark), copied, bucket_by=["id"], buckets=8)
+    return copied
 
 
 @settings(max_examples=100 * HUNT, derandomize=HUNT == 1, deadline=None)

@@ -48,14 +48,14 @@ def put(
         commit.put_files(key, StagedFiles(sum(table.num_rows for table in tables), {}, {}, index), **more)
 
 
-def rows(files: Parquet, key: str) -> list[dict[str, Any]]:
+def rows_of(files: Parquet, key: str) -> list[dict[str, Any]]:
     partition = files.get(key)
     assert partition is not None
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for path in partition.paths:
         with at(path).open("rb") as data:
-            found += parquet.ParquetFile(data).read().to_pylist()
-    return found
+            rows += parquet.ParquetFile(data).read().to_pylist()
+    return rows
 
 
 def numbered(*numbers: int) -> pa.Table:
@@ -72,9 +72,9 @@ def test_groups_fill_up_to_the_target_in_the_order_of_the_files() -> None:
 def test_small_files_become_one_with_the_same_rows_in_the_same_order(files: Parquet) -> None:
     put(files, "2013-01-01", *(numbered(3 * n, 3 * n + 1, 3 * n + 2) for n in range(5)), user={"note": 1})
     put(files, "2013-01-02", numbered(1))
-    (made,) = compact(files, **AT_ONCE)
-    assert (made.key, made.files, made.into, made.done) == ("2013-01-01", 5, 1, True)
-    assert [row["n"] for row in rows(files, "2013-01-01")] == list(range(15))
+    (compacted,) = compact(files, **AT_ONCE)
+    assert (compacted.key, compacted.files, compacted.into, compacted.done) == ("2013-01-01", 5, 1, True)
+    assert [row["n"] for row in rows_of(files, "2013-01-01")] == list(range(15))
     partition = files.get("2013-01-01")
     assert partition is not None
     assert (len(partition.files), partition.rows, partition.metadata["user"]) == (1, 15, {"note": 1})
@@ -84,10 +84,10 @@ def test_small_files_become_one_with_the_same_rows_in_the_same_order(files: Parq
 def test_a_dry_run_tells_the_same_and_changes_nothing(files: Parquet) -> None:
     put(files, "2013-01-01", numbered(1), numbered(2), numbered(3))
     before = sizes(Path(files.path))
-    told = compact(files, dry_run=True, **AT_ONCE)
+    plan = compact(files, dry_run=True, **AT_ONCE)
     assert sizes(Path(files.path)) == before
-    (made,) = compact(files, **AT_ONCE)
-    assert [(told[0].files, told[0].into, told[0].bytes, told[0].done)] == [(3, 1, made.bytes, False)]
+    (compacted,) = compact(files, **AT_ONCE)
+    assert [(plan[0].files, plan[0].into, plan[0].bytes, plan[0].done)] == [(3, 1, compacted.bytes, False)]
 
 
 def test_large_files_stay_what_they_are(files: Parquet) -> None:
@@ -97,7 +97,7 @@ def test_large_files_stay_what_they_are(files: Parquet) -> None:
     compact(files, target=1_000_000, **AT_ONCE)
     assert {path.name: path.stat().st_ino for path in Path(files.path).glob("date=*/part-1.parquet")} == before
     assert len(sizes(Path(files.path_of(DAYS.parse("2013-01-01"))))) == 3  # with the metadata
-    assert sorted(row["n"] for row in rows(files, "2013-01-01"))[:3] == [-2, -1, 0]
+    assert sorted(row["n"] for row in rows_of(files, "2013-01-01"))[:3] == [-2, -1, 0]
 
 
 def test_what_was_published_just_now_is_left_alone(files: Parquet) -> None:
@@ -119,21 +119,21 @@ def test_the_index_names_the_new_files(files: Parquet) -> None:
 def test_files_of_different_buckets_are_not_merged(files: Parquet) -> None:
     buckets = {"0": ("part-0.parquet", "part-2.parquet"), "1": ("part-1.parquet", "part-3.parquet")}
     put(files, "2013-01-01", *map(numbered, range(4)), index={"bucket(2, n)": ColumnIndex("int", buckets)})
-    (made,) = compact(files, **AT_ONCE)
-    assert (made.files, made.into) == (4, 2)
+    (compacted,) = compact(files, **AT_ONCE)
+    assert (compacted.files, compacted.into) == (4, 2)
     partition = files.get("2013-01-01")
     assert partition is not None
-    found = partition.metadata["index"]["bucket(2, n)"]["files"]
-    rows_of = {
+    names = partition.metadata["index"]["bucket(2, n)"]["files"]
+    numbers = {
         number: parquet.read_table(f"{partition.path}/{name}", partitioning=None)["n"].to_pylist()
-        for number, (name,) in found.items()
+        for number, (name,) in names.items()
     }
-    assert rows_of == {"0": [0, 2], "1": [1, 3]}
+    assert numbers == {"0": [0, 2], "1": [1, 3]}
     with Commit(files) as commit:  # others know nothing of buckets
         parquet.write_table(numbered(4), str(commit.stage("2013-01-01") / "0.parquet"))
         commit.put("2013-01-01", mode="append")
-    (made,) = compact(files, **AT_ONCE)
-    assert (made.files, made.into) == (3, 1)
+    (compacted,) = compact(files, **AT_ONCE)
+    assert (compacted.files, compacted.into) == (3, 1)
 
 
 def test_schemas_are_joined_and_what_fits_nowhere_is_refused(files: Parquet) -> None:
@@ -144,7 +144,7 @@ def test_schemas_are_joined_and_what_fits_nowhere_is_refused(files: Parquet) -> 
         pa.table({"a": pa.array([2**40], pa.int64()), "c": [1.5]}),
     )
     compact(files, **AT_ONCE)
-    assert rows(files, "2013-01-01") == [{"a": 1, "b": "x", "c": None}, {"a": 2**40, "b": None, "c": 1.5}]
+    assert rows_of(files, "2013-01-01") == [{"a": 1, "b": "x", "c": None}, {"a": 2**40, "b": None, "c": 1.5}]
     put(files, "2013-01-02", pa.table({"a": [1]}), pa.table({"a": ["x"]}))
     before = sizes(Path(files.path) / "date=2013-01-02")
     with pytest.raises(SchemaError, match="no schema in common"):
@@ -154,7 +154,7 @@ def test_schemas_are_joined_and_what_fits_nowhere_is_refused(files: Parquet) -> 
 
 def test_types_codec_and_what_all_files_say_are_kept(files: Parquet) -> None:
     def table(day: int, note: str) -> pa.Table:
-        made = pa.table(
+        rows = pa.table(
             {
                 "d": [date(2013, 1, day)],
                 "t": pa.array([datetime(2013, 1, day, tzinfo=UTC)], pa.timestamp("us", "UTC")),
@@ -162,19 +162,19 @@ def test_types_codec_and_what_all_files_say_are_kept(files: Parquet) -> None:
                 "e": pa.array([None], pa.decimal128(10, 2)),
             }
         )
-        return made.replace_schema_metadata({"same": "yes", "other": note})
+        return rows.replace_schema_metadata({"same": "yes", "other": note})
 
     put(files, "2013-01-01", table(1, "a"), table(2, "b"), write={"compression": "zstd"})
-    before = rows(files, "2013-01-01")
+    before = rows_of(files, "2013-01-01")
     compact(files, **AT_ONCE)
-    assert rows(files, "2013-01-01") == before
+    assert rows_of(files, "2013-01-01") == before
     (path,) = Path(files.path).glob("date=*/*.parquet")
     with path.open("rb") as data:
-        found = parquet.ParquetFile(data)
-        assert found.schema_arrow.remove_metadata() == table(1, "").schema.remove_metadata()
-        assert found.schema_arrow.metadata == {b"same": b"yes"}
-        assert found.metadata.row_group(0).column(0).compression == "ZSTD"
-        assert found.num_row_groups == 1
+        file = parquet.ParquetFile(data)
+        assert file.schema_arrow.remove_metadata() == table(1, "").schema.remove_metadata()
+        assert file.schema_arrow.metadata == {b"same": b"yes"}
+        assert file.metadata.row_group(0).column(0).compression == "ZSTD"
+        assert file.num_row_groups == 1
 
 
 def test_timestamps_of_96_bits_stay_so(files: Parquet) -> None:
@@ -185,7 +185,7 @@ def test_timestamps_of_96_bits_stay_so(files: Parquet) -> None:
     (path,) = Path(files.path).glob("date=*/*.parquet")
     with path.open("rb") as data:
         assert parquet.ParquetFile(data).schema.column(0).physical_type == "INT96"
-    assert [row["t"].date() for row in rows(files, "2013-01-01")] == days
+    assert [row["t"].date() for row in rows_of(files, "2013-01-01")] == days
 
 
 def test_empty_files_keep_the_schema(files: Parquet) -> None:
@@ -194,7 +194,7 @@ def test_empty_files_keep_the_schema(files: Parquet) -> None:
     (path,) = Path(files.path).glob("date=*/*.parquet")
     with path.open("rb") as data:
         assert parquet.ParquetFile(data).schema_arrow.names == ["n"]
-    assert rows(files, "2013-01-01") == []
+    assert rows_of(files, "2013-01-01") == []
 
 
 def test_a_writer_that_was_quicker_wins(files: Parquet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,9 +209,9 @@ def test_a_writer_that_was_quicker_wins(files: Parquet, monkeypatch: pytest.Monk
         return names
 
     monkeypatch.setattr(Merge, "write", slow)
-    (made,) = compact(files, **AT_ONCE)
-    assert not made.done
-    assert rows(files, "2013-01-01") == [{"n": 7}]
+    (compacted,) = compact(files, **AT_ONCE)
+    assert not compacted.done
+    assert rows_of(files, "2013-01-01") == [{"n": 7}]
 
 
 def test_readers_never_see_a_mix(files: Parquet) -> None:
