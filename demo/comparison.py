@@ -95,6 +95,9 @@ def _departures(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
     if airport:
         flights, weather = (table[table["origin"] == airport] for table in (flights, weather))
     rows = 3 if row.asset == "hourly_departures" else 1
+    if row.asset == "hourly_departures":
+        yield Count.exact("flights read", row.rows_in.get("flights"), len(flights))
+        yield Count.exact("weather read", row.rows_in.get("weather"), len(weather))
     yield Count.exact("rows out", row.rows_out, rows)
     yield Count.exact("rows published", row.published.get("rows"), rows)
     yield Count.exact("flights published", row.published.get("flights"), len(flights))

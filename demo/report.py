@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
 from math import isnan
@@ -133,10 +134,10 @@ def _day(day: str, hours: list[Row]) -> Row:
         partition=f"{day}, hour by hour",
         state=" and ".join(sorted({row.state for row in hours})),
         seconds=sum(row.seconds for row in hours),
-        rows_in={},
+        rows_in=dict(sum((Counter(row.rows_in) for row in hours), Counter[str]())),
         rows_out=sum(row.rows_out or 0 for row in hours),
-        files_read=0,
-        files_there=0,
+        files_read=sum(row.files_read for row in hours),
+        files_there=max(row.files_there for row in hours),
         published={
             "hours": len(hours),
             **{name: sum(row.published.get(name, 0) for row in hours) for name in VALUES[1:]},

@@ -1,4 +1,4 @@
-"""What a function takes and gives: inputs, kinds of frames, and the counts of what it read and wrote.
+"""Frames that a function takes and gives: inputs, kinds of frames, and the counts of what it read and wrote.
 
 Names are loaded when first used: a Dag file only names them.
 """

@@ -1,4 +1,4 @@
-"""What a function has read and written."""
+"""Counts of what a function has read and written."""
 
 from __future__ import annotations
 

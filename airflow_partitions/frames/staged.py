@@ -18,8 +18,9 @@ def stage(frame: Any, partition: Partition, storage: Files, staging: Staging) ->
 
     :raises ForeignRowsError: if a row belongs to another partition.
     :raises ResultError: if it is no frame.
-    :raises SchemaError: if *storage* has other columns.
+    :raises SchemaError: if *storage* declares other columns, or one can't be read as what is stored of it.
     :raises WriterError: if its format can't hold them.
     """
-    request = WriteRequest(dataset=with_schema(storage), folder=staging.data)
+    # What its author changes is taken where no schema is declared, as of a Spark job.
+    request = WriteRequest(dataset=with_schema(storage), folder=staging.data, evolve=storage.schema is None)
     return write_partition(frame, partition.wrapped, request)

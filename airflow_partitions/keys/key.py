@@ -1,4 +1,4 @@
-"""What a key is."""
+"""The type of keys."""
 
 from __future__ import annotations
 

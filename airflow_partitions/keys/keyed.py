@@ -1,4 +1,4 @@
-"""What stands for a key."""
+"""Things that stand for their keys."""
 
 from __future__ import annotations
 

@@ -163,6 +163,24 @@ def test_nothing_is_published_when_something_fails(flights: Parquet, storage: Pa
         delayed.task.execute(context("2013-11-05"))
 
 
+def test_columns_may_come_and_go_where_no_schema_is_declared(flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame, partition: Any) -> pl.DataFrame:
+        return results.pop(0)
+
+    declaration = declared(delays, storage, flights=flights)
+    results = [
+        pl.DataFrame({"delay": [1], "note": ["a"]}, schema={"delay": pl.Int32, "note": pl.String}),
+        pl.DataFrame({"delay": [None], "tail": ["N1"]}),
+        pl.DataFrame({"delay": ["late"]}),
+    ]
+    for number in (1, 2):
+        declaration.task.execute(context(number=number))
+    assert rows(storage) == [{"delay": None, "note": None, "tail": "N1", "date": DAY}]
+    with pytest.raises(SchemaError, match="'delay' is string, not int"):
+        declaration.task.execute(context(number=3))
+    assert rows(storage) == [{"delay": None, "note": None, "tail": "N1", "date": DAY}]
+
+
 def test_what_another_run_has_published_meanwhile_is_not_replaced(flights: Parquet, storage: Parquet) -> None:
     def delays(flights: pl.DataFrame, partition: Any) -> pl.DataFrame:
         if others:

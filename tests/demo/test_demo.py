@@ -247,7 +247,11 @@ WEATHER = {"wind_speed": [9.5, 3.0], "visib": [0.25, 10.0]}
 ROWS = {
     "hourly_flights": {"partition": "2013-02-08T05:00-05:00", "rows_in": {"flights": 1, "weather": 1}, "rows_out": 1},
     "airport_days": {"partition": "2013-02-08|EWR", "rows_in": {"flights": 2}, "rows_out": 2},
-    "hourly_departures": {"partition": "2013-02-08T06:00-05:00", "rows_out": 3},
+    "hourly_departures": {
+        "partition": "2013-02-08T06:00-05:00",
+        "rows_in": {"flights": 1, "weather": 0},
+        "rows_out": 3,
+    },
     "daily_departures": {"partition": "2013-02-08", "rows_in": {"hourly_departures": 72}, "rows_out": 1},
     "airport_departures": {"partition": "2013-02-08|EWR", "rows_in": {"hourly_departures": 24}, "rows_out": 1},
     "three_day_departures": {"partition": "2013-02-09", "rows_in": {"daily_departures": 3}, "rows_out": 1},
@@ -300,7 +304,7 @@ def test_matching_counts(lake: Path) -> None:
     assert Counter(row.asset for row, _ in counts) == {
         "hourly_flights": 4,
         "airport_days": 4,
-        "hourly_departures": 7,
+        "hourly_departures": 9,
         "daily_departures": 8,
         "airport_departures": 10,
         "three_day_departures": 8,
@@ -318,6 +322,7 @@ def test_matching_counts(lake: Path) -> None:
         ("airport_days", {"rows_in": {"flights": 3}}, "flights read: 3, pandas counts 2"),
         ("airport_days", {"rows_out": 3}, "rows out: 3, pandas counts 2"),
         ("hourly_departures", {"partition": "2013-02-08T05:00-05:00"}, "flights published: none, pandas counts 1"),
+        ("hourly_departures", {"rows_in": {"flights": 2, "weather": 0}}, "flights read: 2, pandas counts 1"),
         ("hourly_departures", {"published": {"delay": 1.5}}, "delay published: 1.5, pandas counts none"),
         ("daily_departures", {"published": {"hours": 25}}, "hours published: 25, pandas counts 24"),
         ("daily_departures", {"files_read": 23}, "files read: 23, pandas counts 24"),
