@@ -63,7 +63,7 @@ class LedgerUpdate:
 
 
 def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
-    """Times of those of *keys* that the ledger has, by the text their events carry.
+    """Times of those of *keys* that the ledger has, by the texts their events carry: a key may have several.
 
     A record of another release is left aside: the scheduler, which asks, must go on.
     """
@@ -71,7 +71,9 @@ def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[st
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
     addresses = Addresses(definition)
-    texts = {addresses.of(key): text for text, key in keys.items()}
+    texts: dict[str, list[str]] = {}
+    for text, key in keys.items():
+        texts.setdefault(addresses.of(key), []).append(text)
     times: dict[str, EventTimes] = {}
     with connection() as at:
         for portion in portions(list(texts)):
@@ -84,9 +86,9 @@ def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[st
                 try:
                     record = _record(row, value, log.warning)
                 except UnknownVersionError as error:
-                    log.warning("The record of partition %s of asset %s is left aside: %s", texts[row], asset, error)
+                    log.warning("The record of partition %s of asset %s is left aside: %s", texts[row][0], asset, error)
                 else:
-                    times |= {} if record is None else {texts[row]: record.times}
+                    times |= {} if record is None else dict.fromkeys(texts[row], record.times)
     return times
 
 

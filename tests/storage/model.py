@@ -18,6 +18,7 @@ from airflow_partitions.keys import Key
 from airflow_partitions.storage import Commit, Files
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+from airflow_partitions.storage.stores.open import open_store
 
 Row = tuple[int, str | None]
 Columns = Mapping[str, str]
@@ -205,5 +206,7 @@ def check_rows(files: Files, holdings: Holdings) -> None:
 
 
 def differ(files: Files, holdings: Holdings) -> bool:
-    """Whether the schema of the first file may not be that of the others."""
-    return files.schema is None and len({part.kind for each in holdings.values() for part in each.parts}) > 1
+    """Whether the recorded schema, or that of the first file, may not be that of all files."""
+    kinds = {part.kind for each in holdings.values() for part in each.parts}
+    too_narrow = open_store(files).recorded_schema().get("n") == "int" and "bigint" in kinds
+    return files.schema is None and (too_narrow or len(kinds) > 1)

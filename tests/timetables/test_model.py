@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import strategies as st
@@ -334,3 +334,28 @@ def test_what_is_made_is_what_brute_force_says(metadata: Metadata, clock: Clock)
     hurried(metadata.engine)
     examples = 40 if metadata.engine.dialect.name == "sqlite" else 8
     run_state_machine_as_test(lambda: Model(metadata, clock), settings=effort(examples, 30))
+
+
+class First:
+    """Draws the first of whatever there is."""
+
+    def draw(self, _: Any) -> int:
+        return 0
+
+
+def test_ek1_what_the_ledger_knows_of_a_key_holds_for_all_its_texts(metadata: Metadata, clock: Clock) -> None:
+    """The hour that comes twice: two keys with one text, one of them with another text too."""
+    hurried(metadata.engine)
+    model, first = Model(metadata, clock), cast("st.DataObject", First())
+    plain, long = Rule(), timedelta(days=1)
+    one = Consumer("one", "a", {"a": plain}, None, "always", long)
+    either = {"c": plain, "a": Rule("look", 1), "b": plain}
+    two = Consumer("two", ("&", "c", ("|", "a", "b")), either, 3, "always", long)
+    model.define(one=one, two=two, assets="abc", skew=timedelta(0))
+    model.upkeep(harmless=0)
+    model.emit(asset="a", at_once=False, day=WATCHED[1], number=0)
+    model.commit(data=first)
+    model.upkeep(harmless=0)
+    model.purge(events=True, runs=False)
+    model.wait(minutes=130)
+    model.agrees()
