@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.storage.filesystem.filesystem import remove
-from airflow_partitions.storage.layout.escape import unescape
+from airflow_partitions.storage.layout.escape import escape, unescape
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.partition_records import PartitionRecords
 
@@ -27,19 +27,25 @@ LOCK = "publish.lock"
 
 def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator[str]:
     """Folders below *folder* that have one level for each of *columns*."""
-    column = columns[0]
+    column, prefix = columns[0], f"{escape(columns[0])}="
     try:
         with os.scandir(folder) as entries:
-            levels = ((e.name, *e.name.partition("=")[::2]) for e in entries if "=" in e.name and e.is_dir())
-            folders = ((name, text) for name, here, text in levels if here == column or unescape(here) == column)
-            names = sorted(name for name, text in folders if accept is None or accept(column, unescape(text)))
+            names = [e.name for e in entries if (e.name.startswith(prefix) or _is_of(column, e.name)) and e.is_dir()]
     except (FileNotFoundError, NotADirectoryError):
         return
-    for name in names:
+    if accept is not None:
+        names = [name for name in names if accept(column, unescape(name.partition("=")[2]))]
+    for name in sorted(names):
         if len(columns) == 1:
             yield name
         else:
             yield from (f"{name}/{below}" for below in walk(f"{folder}/{name}", columns[1:], accept))
+
+
+def _is_of(column: str, name: str) -> bool:
+    """Whether the folder *name* is one of *column*, however its writer has escaped it."""
+    here, equals, _ = name.partition("=")
+    return bool(equals) and unescape(here) == column
 
 
 def accepts(directory: str, accept: Accept) -> bool:
