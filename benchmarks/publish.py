@@ -65,7 +65,7 @@ def ours(frame: DataFrame, storage: Parquet, number: int) -> dict[str, float]:
     began = time.perf_counter()
     staging = open_staging(storage, attempt, storage.layout.directory_of(EWR))
     opened = time.perf_counter()
-    files = writer_for("spark", storage).write(frame, EWR, WriteRequest(files=storage, folder=staging.data))
+    files = writer_for("spark", storage).write(frame, EWR, WriteRequest(dataset=storage, folder=staging.data))
     write_end, bytes_before = time.perf_counter(), bytes_read()
     publish(storage, EWR, attempt, staging, files)
     staging.remove()
