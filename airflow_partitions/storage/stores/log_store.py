@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ class LogStore(Store):
     ownership: Ownership = Ownership.OWNED
     location: Location = attrs.field(kw_only=True)
 
-    @property
+    @cached_property
     def bookkeeping(self) -> Location:
         """Where everything is that is written: the files of partitions, too."""
         return bookkeeping(self.location)
