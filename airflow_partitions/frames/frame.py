@@ -157,10 +157,10 @@ def stored_as(frame: Frame | None, storage: Files, where: str) -> Files:
 
 def _frame(annotation: Any, where: str) -> Frame | None:
     """What *annotation* says, ``None`` if it is no frame."""
-    said: tuple[Any, ...] = ()
+    details: tuple[Any, ...] = ()
     if get_origin(annotation) is Annotated:
         annotation, *rest = get_args(annotation)
-        said = tuple(rest)
+        details = tuple(rest)
     if not isinstance(annotation, type):
         return None
     kind: str | type | None = _KINDS.get((annotation.__module__.partition(".")[0], annotation.__name__))
@@ -170,7 +170,7 @@ def _frame(annotation: Any, where: str) -> Frame | None:
         return None
     columns: Columns = {}
     form = ""
-    for each in said:
+    for each in details:
         if isinstance(each, str):
             form = each
         elif isinstance(each, Mapping):

@@ -161,7 +161,7 @@ def _try_spark(
     spark: SparkSession,
 ) -> Trial:
     from airflow_partitions.spark.driver import run
-    from airflow_partitions.spark.result import JobResult
+    from airflow_partitions.spark.job_result import JobResult
     from airflow_partitions.spark.running_job import job
 
     _check_stand_ins(task.task_id, task.inputs, stand_ins)

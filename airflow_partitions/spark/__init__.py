@@ -11,7 +11,7 @@ from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "Job": "running_job",
-    "JobResult": "result",
+    "JobResult": "job_result",
     "SparkAssetOperator": "operator",
     "explore": "catalog",
     "job": "running_job",
@@ -23,8 +23,8 @@ __all__ = ["Job", "JobResult", "SparkAssetOperator", "explore", "job", "write_ma
 if TYPE_CHECKING:
     from airflow_partitions.spark.catalog import explore
     from airflow_partitions.spark.dynamic_partitions import write_many
+    from airflow_partitions.spark.job_result import JobResult
     from airflow_partitions.spark.operator import SparkAssetOperator
-    from airflow_partitions.spark.result import JobResult
     from airflow_partitions.spark.running_job import Job, job
 
 

@@ -27,7 +27,7 @@ from airflow_partitions.runs.making import attempt_of, finish, partition_in
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
-from airflow_partitions.spark.result import JobResult, load_error
+from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.io import writer_for

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import Handover, receive
+from airflow_partitions.spark.job_result import JobResult, save_error
 from airflow_partitions.spark.proof import ObservedScan, Proof, normalise_path, recording
-from airflow_partitions.spark.result import JobResult, save_error
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.spark_reader import spark_path

@@ -12,7 +12,7 @@ from airflow_partitions.frames.input import Input
 from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import JobResult
+from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish

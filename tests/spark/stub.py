@@ -6,7 +6,7 @@ import sys
 
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.result import JobResult
+from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
 
 

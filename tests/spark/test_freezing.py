@@ -19,7 +19,7 @@ from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import JobResult
+from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.commit import Commit

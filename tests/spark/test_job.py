@@ -23,7 +23,7 @@ from airflow_partitions.frames.frame import Frame
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import JobResult, load_error
+from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Column, Parquet, field
 from airflow_partitions.storage.commit.publish import publish

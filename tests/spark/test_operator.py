@@ -28,7 +28,7 @@ from airflow_partitions.errors import (
 )
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.result import JobResult, save_error
+from airflow_partitions.spark.job_result import JobResult, save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Csv, Files, Parquet, Text
 from airflow_partitions.storage.metadata.staged_files import StagedFiles

@@ -17,7 +17,7 @@ from airflow_partitions import Partition, PartitionBySequence
 from airflow_partitions.errors import ResultError, WriterError
 from airflow_partitions.spark import job, write_many
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.result import JobResult
+from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.storage import (
     Attempt,
     Avro,
