@@ -6,125 +6,25 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
-import pandas as pd
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import (
     ForeignRowsError,
-    InvalidDefinitionError,
     MissingInputError,
     ResultError,
-    SchemaError,
     UnpromisedReadError,
 )
-from airflow_partitions.frames.frame import Frame
 from airflow_partitions.spark import job
-from airflow_partitions.spark.driver import run
-from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult, load_error
-from airflow_partitions.spark.shipping import ship
-from airflow_partitions.storage import Column, Parquet, field
-from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage import Column, Parquet
 from airflow_partitions.storage.metadata.staged_files import readable_files
+from tests.spark.in_process import good, make
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | None = None) -> JobResult:
-    """What Airflow, spark-submit and the driver do, in one process."""
-    request = handover or lake.handover()
-    request = attrs.evolve(request, function=ship(function, inputs=request.inputs))
-    with job(request, spark) as current:
-        run(current)
-    result = JobResult.load(request.staging, request.attempt.name)
-    publish(
-        request.output,
-        request.partition.wrapped,
-        request.attempt,
-        request.staging,
-        result.written,
-    )
-    return result
-
-
-def good(partition: Any, flights: Any) -> Any:
-    return flights.where(flights.origin == partition["airport"]).groupBy("origin").max("delay").toDF("origin", "most")
-
-
-def in_pandas(partition: Any, flights: Any) -> Any:
-    here = flights[flights.origin == partition["airport"]]
-    return here.groupby("origin", as_index=False).agg(most=("delay", "max"))
-
-
-def in_arrow(partition: Any, flights: Any) -> Any:
-    from pyarrow import compute
-
-    here = flights.filter(compute.field("origin") == partition["airport"])
-    return here.group_by("origin").aggregate([("delay", "max")]).rename_columns(["origin", "most"])
-
-
-def lazily(partition: Any, flights: Any) -> Any:
-    import polars as pl
-
-    here = flights.filter(pl.col("origin") == partition["airport"])
-    return here.group_by("origin").agg(most=pl.max("delay"))
-
-
-def in_polars(partition: Any, flights: Any) -> Any:
-    import polars as pl
-
-    assert flights.columns == ["origin", "delay"]
-    here = flights.filter(pl.col("origin") == partition["airport"])
-    return here.group_by("origin").agg(most=pl.max("delay"))
-
-
-FUNCTIONS: dict[str, Any] = {
-    "spark": good, "pandas": in_pandas, "arrow": in_arrow, "polars": in_polars, "polars.LazyFrame": lazily
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ["polars", "polars.LazyFrame", "pandas", "arrow", "spark"])
-def test_f1_a_function_on_the_driver_takes_and_gives_other_frames(spark: SparkSession, lake: Any, kind: str) -> None:
-    handover = lake.handover(strict=True)
-    flights = attrs.evolve(handover.inputs["flights"], frame=Frame(kind, {"origin": "string", "delay": None}))
-    handover = attrs.evolve(handover, inputs={"flights": flights})
-    handover = Handover.from_text(handover.to_text())  # as it reaches the driver
-    result = make(spark, lake, FUNCTIONS[kind], attrs.evolve(handover, output=lake.delays))
-    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
-    reads = result.reads["flights"]
-    assert (reads.partitions, reads.files, reads.rows) == (24, 24, 48)
-    assert not result.others
-
-
-def with_another_column(flights: Any) -> Any:
-    return flights.groupBy("origin").count()
-
-
-def with_another_type(flights: Any) -> Any:
-    return flights.selectExpr("origin", "cast(delay as string) as most")
-
-
-def test_es7_what_a_spark_asset_has_recorded_counts_for_all_writers(spark: SparkSession, lake: Any) -> None:
-    make(spark, lake, good)
-    with pytest.raises(
-        SchemaError, match="'most' is string, not double; expected the columns origin string, most double"
-    ):
-        make(spark, lake, with_another_type, lake.handover(number=2))
-    with pytest.raises(SchemaError, match="'count' is new; expected the columns origin string, most double"):
-        lake.delays.save({"2013-01-02|JFK": pd.DataFrame({"origin": ["JFK"], "most": [1.0], "count": [1]})})
-    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
-    make(spark, lake, with_another_column, lake.handover("2013-01-01|JFK"))
-    table = lake.delays.read(as_="arrow", full_scan=True).select(["origin", "most", "count"])
-    assert sorted(table.to_pylist(), key=lambda row: str(row["count"])) == [
-        {"origin": "EWR", "most": None, "count": 24},
-        {"origin": "JFK", "most": None, "count": 24},
-        {"origin": "EWR", "most": 47.0, "count": None},
-    ]
 
 
 def test_end_to_end(spark: SparkSession, lake: Any) -> None:
@@ -136,48 +36,6 @@ def test_end_to_end(spark: SparkSession, lake: Any) -> None:
     reads = summary["reads"]["flights"]
     assert (reads["selected"], reads["partitions"], reads["files"], reads["rows"]) == (24, 24, 24, 48)
     assert json.dumps(summary)
-
-
-def test_es10_a_job_brings_the_index_of_its_storage(spark: SparkSession, lake: Any) -> None:
-    storage = attrs.evolve(lake.delays, index=["origin", "most"])
-    order = lake.handover(strict=True, output=storage)
-    assert Handover.from_text(order.to_text()).output.index == ("origin", "most")
-    result = make(spark, lake, good, order)
-    (name,) = result.written.files
-    files = {column: index.files for column, index in result.written.index.items()}
-    assert files == {"origin": {"EWR": (name,)}, "most": {"47.0": (name,)}}
-    assert result.others == ()  # what it wrote is no input
-    (stored,) = storage.list()
-    assert stored.content.metadata.index == result.written.index
-    assert (
-        storage.read(field("most") > 46, "arrow").num_rows == storage.read(field("most") > 46, spark=spark).count() == 1
-    )
-    assert (
-        storage.read(field("most") > 47, "arrow").num_rows == storage.read(field("most") > 47, spark=spark).count() == 0
-    )
-    missing = attrs.evolve(lake.delays, index=["ogirin"])
-    order = lake.handover(number=2, output=missing)
-    with pytest.raises(InvalidDefinitionError, match=r"index='ogirin' is no column of it; .* nearest: origin"):
-        make(spark, lake, good, order)
-    assert isinstance(load_error(order.staging), InvalidDefinitionError)
-    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
-
-
-def test_es10_the_task_indexes_what_the_job_has_not(spark: SparkSession, lake: Any) -> None:
-    order = lake.handover()
-    make(spark, lake, good, order)
-    declared = attrs.evolve(lake.delays, index=["most"])
-    again = lake.handover(number=2)
-    with job(again, spark) as current:
-        current.write(
-            current.read("flights").where("origin = 'EWR'").groupBy("origin").max("delay").toDF("origin", "most")
-        )
-    written = JobResult.load(again.staging, again.attempt.name).written
-    assert written.index == {}
-    publish(declared, again.partition.wrapped, again.attempt, again.staging, written)
-    (stored,) = declared.list()
-    ((text, names),) = stored.content.metadata.index["most"].files.items()
-    assert (float(text), names) == (47, tuple(stored.files))
 
 
 def test_a_rerun_replaces_only_its_own(spark: SparkSession, lake: Any) -> None:
