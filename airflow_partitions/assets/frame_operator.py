@@ -14,7 +14,7 @@ from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.partition import Partition
-from airflow_partitions.runs.making import attempt_of, finish, partition_in
+from airflow_partitions.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.staging import Staging
@@ -31,15 +31,14 @@ class FrameOperator(AssetFunctionOperator):
     What it returns goes to a staging place of this run and try, and takes the place of the partition in one step.
     Whatever fails before that leaves the old files alone.
 
-    :param asset: the asset that the function makes.
-    :param storage: of its partitions; ``None`` for a function that writes by itself.
+    :param asset: the asset that the function makes; one without storage writes by itself.
     :param inputs: what the function reads.
     """
 
-    def __init__(self, *, asset: PartitionedAsset, storage: Files | None, inputs: Inputs, **kwargs: Any) -> None:
+    def __init__(self, *, asset: PartitionedAsset, inputs: Inputs, **kwargs: Any) -> None:
         super().__init__(asset_name=asset.name, show_return_value_in_logs=False, **kwargs)
         self.asset = asset
-        self.storage = storage
+        self.storage = asset.storage
         self.inputs = inputs
         self.filled = tuple(inputs.storage)
         self._frames: Mapping[str, Any] = {}
@@ -56,7 +55,6 @@ class FrameOperator(AssetFunctionOperator):
         others = [name for name in upstream_names(function) if name not in inputs.storage]
         return cls(
             asset=asset,
-            storage=asset.storage,
             inputs=inputs,
             task_id=function.__name__,
             inlets=[Asset.ref(name=name) for name in others],

@@ -23,7 +23,7 @@ from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
-from airflow_partitions.runs.making import attempt_of, finish, partition_in
+from airflow_partitions.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed

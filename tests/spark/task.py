@@ -24,7 +24,7 @@ import conftest  # type: ignore[import-not-found]
 from airflow.sdk import Asset
 
 from airflow_partitions import Partition
-from airflow_partitions.runs import making
+from airflow_partitions.runs import publication
 from airflow_partitions.spark.operator import SparkAssetOperator
 from airflow_partitions.storage.filesystem import exchange
 
@@ -55,9 +55,9 @@ def after(point: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def execute(root: str, number: int, job: str) -> None:
     """One try of the task that makes a partition, by ``blocking.py`` on Spark or by ``stub.py``."""
-    making.publish = before("publishing", making.publish)
+    publication.publish = before("publishing", publication.publish)
     exchange.exchange = after("exchanged", exchange.exchange)
-    making.report = before("published", making.report)
+    publication.report = before("published", publication.report)
     lake, asset = conftest.Lake(Path(root)), Asset("delays")
     task = SparkAssetOperator(
         task_id="delays",

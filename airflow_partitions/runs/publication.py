@@ -1,4 +1,4 @@
-"""A task that makes the partition of its run: who writes it, what it is, and the word of it on the event."""
+"""Publication of the partition that a run makes: who writes it, and the word of it on the event."""
 
 from __future__ import annotations
 
