@@ -27,7 +27,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ["avro", "polars", "s3", "spark"]
+EXTRAS = ["avro", "iceberg", "polars", "s3", "spark"]
 UNREACHABLE = ("client error (Connect)", "network was disabled")
 PATIENCE = 600.0  # seconds until Airflow has made both partitions
 DAG_FILE = '''
