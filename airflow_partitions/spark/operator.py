@@ -23,8 +23,8 @@ from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
+from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
-from airflow_partitions.spark.freezing import Freezing
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.job_result import JobResult, load_error
@@ -93,7 +93,7 @@ class SparkAssetOperator(SparkSubmitOperator):
             )
         for written in map(storage.table, storage.tables) if storage.tables else [storage]:
             writer_for("spark", written).check(written)
-        _check_freeze(freeze, inputs or {}, asset_name)
+        check_freeze(freeze, inputs or {}, asset_name)
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
@@ -115,7 +115,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         attempt = attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
         inputs = self.needed_by(partition, context["dag_run"].run_after)
-        freezing = self._freezing(context)
+        freezing = Freezing.asked_for(context, self.freeze)
         if freezing is not None:
             inputs = freezing.freeze(inputs)
         for source in inputs.values():
@@ -154,13 +154,6 @@ class SparkAssetOperator(SparkSubmitOperator):
             name: Input.needed_by(partition, name, storage, self.rules.get(name), now, self.frames.get(name))
             for name, storage in self.inputs.items()
         }
-
-    def _freezing(self, context: Context) -> Freezing | None:
-        if not self.freeze:
-            return None
-        tasks = context["dag"].tasks
-        others = [t.task_id for t in tasks if t.task_id != self.task_id and getattr(t, "freeze", False)]
-        return Freezing.of(context, others, self.freeze if isinstance(self.freeze, str) else None)
 
     def _hand_over(self, handover: Handover, folder: Path) -> None:
         """Give the job its handover: as a Spark property, or by a file in *folder* that the property names."""
@@ -219,14 +212,3 @@ def _check_durable(durable: Any, asset: str) -> None:
             f"spark asset {asset!r}: durable=True would take the outcome of an earlier job for this one's: a cleared"
             " task would succeed without running; expected durable=False, the default here"
         )
-
-
-def _check_freeze(freeze: bool | str, inputs: Mapping[str, Files], asset: str) -> None:
-    """Refuse to keep listings beside the data of others."""
-    if freeze is True:
-        for name, storage in inputs.items():
-            if storage.ownership is Ownership.READ_ONLY and storage.partition is not None:
-                raise InvalidDefinitionError(
-                    f"spark asset {asset!r}: input {name!r} has ownership='read-only', nothing is written there;"
-                    " expected freeze='/lake/listings', a folder of your own that tasks and drivers share"
-                )

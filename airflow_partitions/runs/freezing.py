@@ -1,4 +1,4 @@
-"""Inputs that are the same for all Spark tasks of a Dag run."""
+"""Inputs that are the same for all tasks of a Dag run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.input import Input
+from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.ownership import Ownership
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -35,6 +38,18 @@ class Freezing:
     folder: str | None
     first: bool
     others: Collection[str]
+
+    @classmethod
+    def asked_for(cls, context: Context, freeze: bool | str) -> Freezing | None:
+        """How the task of *context*, which says *freeze*, takes part; ``None`` if it does not.
+
+        :param freeze: as the parameter of a task: the path of a folder keeps the listings there.
+        """
+        if not freeze:
+            return None
+        own = context["ti"].task_id
+        others = [t.task_id for t in context["dag"].tasks if t.task_id != own and getattr(t, "freeze", False)]
+        return cls.of(context, others, freeze if isinstance(freeze, str) else None)
 
     @classmethod
     def of(cls, context: Context, others: Collection[str], folder: str | None) -> Freezing:
@@ -78,3 +93,19 @@ def _states(context: Context, tasks: Collection[str]) -> dict[str, str | None]:
     runs = context["ti"].get_task_states(dag_id=run.dag_id, task_ids=list(tasks), run_ids=[run.run_id])
     states: dict[str, str | None] = runs.get(run.run_id, {})
     return states
+
+
+def check_freeze(freeze: bool | str, inputs: Mapping[str, Files], asset: str) -> None:
+    """Refuse to keep listings beside the data of others.
+
+    :param freeze: as the parameter of the task that makes *asset*.
+    :raises InvalidDefinitionError: naming the input.
+    """
+    if freeze is not True:
+        return
+    for name, storage in inputs.items():
+        if storage.ownership is Ownership.READ_ONLY and storage.partition is not None:
+            raise InvalidDefinitionError(
+                f"asset {asset!r}: input {name!r} has ownership='read-only', nothing is written there;"
+                " expected freeze='/lake/listings', a folder of your own that all tasks, and drivers of Spark, see"
+            )
