@@ -75,6 +75,8 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param storage: of the asset's partitions; without it the function writes by itself.
     :param inputs: name -> storage with its ``partition``, or another asset with storage. Assets with storage in
         *schedule* are inputs too where the function has a parameter of their name that is annotated as a frame.
+    :param freeze: let all tries of the run read the same partitions and files of its inputs, whoever writes meanwhile.
+        The path of a folder keeps the listings of them there, not beside the data.
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
     """
 
@@ -100,6 +102,7 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
             return PartitionedAssets(name=f.__name__, partition=self.partition, function=f, source=self)
 
     storage: Files | None = attrs.field(default=None, validator=attrs.validators.optional(check_storage))
+    freeze: bool | str = False
 
     def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:
         check_function(f)
@@ -113,6 +116,11 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
         if function is None:
             raise InvalidDefinitionError(f"asset {asset.name!r} has no function to call")
         inputs = inputs_of(self, asset, function)
+        if self.freeze and not inputs.storage:
+            raise InvalidDefinitionError(
+                f"asset {asset.name!r} has freeze={self.freeze!r}, and no input to freeze; expected inputs={{…}}, or a"
+                " parameter annotated as a frame for an asset in its schedule"
+            )
         if asset.storage is None and not inputs.storage:
             return create_python_task(function, asset.name, [asset], self.schedule)
         if getattr(function, "_airflow_is_task_decorator", False):
@@ -125,7 +133,7 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 f"asset {asset.name!r}: input {by_spark[0]!r} is a DataFrame of Spark; expected one of pandas, polars"
                 " or Arrow, or @spark_asset"
             )
-        return FrameOperator.over(function, asset, inputs, self.schedule)
+        return FrameOperator.over(function, asset, inputs, self.schedule, self.freeze)
 
 
 def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any], schedule: Any) -> BaseOperator:

@@ -14,6 +14,7 @@ from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.partition import Partition
+from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.stores.open import open_staging
@@ -33,22 +34,31 @@ class FrameOperator(AssetFunctionOperator):
 
     :param asset: the asset that the function makes; one without storage writes by itself.
     :param inputs: what the function reads.
+    :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
+        their inputs, whoever writes meanwhile. The path of a folder keeps the listings there, not beside the data.
     """
 
-    def __init__(self, *, asset: PartitionedAsset, inputs: Inputs, **kwargs: Any) -> None:
+    def __init__(self, *, asset: PartitionedAsset, inputs: Inputs, freeze: bool | str = False, **kwargs: Any) -> None:
         super().__init__(asset_name=asset.name, show_return_value_in_logs=False, **kwargs)
         self.asset = asset
         self.storage = asset.storage
         self.inputs = inputs
+        self.freeze = freeze
         self.filled = tuple(inputs.storage)
         self._frames: Mapping[str, Any] = {}
 
     @classmethod
     def over(
-        cls, function: Callable[..., Any], asset: PartitionedAsset, inputs: Inputs, schedule: Any
+        cls,
+        function: Callable[..., Any],
+        asset: PartitionedAsset,
+        inputs: Inputs,
+        schedule: Any,
+        freeze: bool | str = False,
     ) -> FrameOperator:
         """The task of *function*, which makes *asset* from *inputs*, in a Dag with that *schedule*."""
         check_parameters(function)
+        check_freeze(freeze, inputs.storage, asset.name)
         check_names(function, schedule, inputs.storage)
         from airflow.sdk import Asset
 
@@ -56,6 +66,7 @@ class FrameOperator(AssetFunctionOperator):
         return cls(
             asset=asset,
             inputs=inputs,
+            freeze=freeze,
             task_id=function.__name__,
             inlets=[Asset.ref(name=name) for name in others],
             outlets=[asset],
@@ -69,15 +80,20 @@ class FrameOperator(AssetFunctionOperator):
         staging = None if storage is None else _staging(context, storage, partition)
         started = time.monotonic()
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
-        reading = read_inputs(self.needed_by(partition, context["dag_run"].run_after))
+        inputs = self.needed_by(partition, context["dag_run"].run_after)
+        freezing = Freezing.asked_for(context, self.freeze)
+        if freezing is not None:
+            inputs = freezing.freeze(inputs)
+        reading = read_inputs(inputs)
         self._frames = reading.frames
         value = super().execute(context)
-        if storage is None or staging is None:
-            return value
-        written = stage(value, partition, storage, staging)
-        result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
-        finish(context, self.asset, storage, partition, staging, result)
-        return None
+        if storage is not None and staging is not None:
+            written, value = stage(value, partition, storage, staging), None
+            result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
+            finish(context, self.asset, storage, partition, staging, result)
+        if freezing is not None:
+            freezing.release(context, inputs)
+        return value
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""

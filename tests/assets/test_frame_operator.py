@@ -196,6 +196,39 @@ def test_what_another_run_has_published_meanwhile_is_not_replaced(flights: Parqu
     assert rows(storage) == [{"delay": 2.0, "date": DAY}]
 
 
+def test_k6_all_tries_of_a_run_read_what_the_first_one_read(flights: Parquet, storage: Parquet) -> None:
+    def delays(flights: pl.DataFrame) -> pl.DataFrame:
+        rows = flights.select(pl.sum("delay"))
+        if failures:
+            hour = f"{DAY}T05:00-05:00"
+            flights_storage.save(
+                {hour: pa.table({"origin": ["EWR"], "delay": [0.0], "tail": ["N1"]})}, mode="overwrite"
+            )
+            raise failures.pop()
+        return rows
+
+    def try_again(number: int, started: str) -> Any:
+        run = context(number=number)
+        run["ti"].task_id, run["dag"].tasks = "delays", [delayed.task]
+        run["ti"].xcom_push = lambda key, value: None
+        run["dag_run"].dag_id, run["dag_run"].run_id, run["dag_run"].start_date = "delays", "run", started
+        return delayed.task.execute(run)
+
+    flights_storage, failures = flights, [OSError("worker lost")]
+    delays.__qualname__ = "delays"
+    decorator = asset(schedule="@daily", partition=DAYS, storage=storage, inputs={"flights": flights}, freeze=True)
+    delayed = decorator(delays)
+    with pytest.raises(OSError, match="worker lost"):
+        try_again(1, "start")
+    listings = Path(flights.path).with_name("_flights") / "listings"
+    assert len(list(listings.iterdir())) == 1
+    try_again(2, "start")
+    assert rows(storage) == [{"delay": 100.0, "date": DAY}]
+    assert not list(listings.iterdir())
+    try_again(3, "start of what was cleared")
+    assert rows(storage) == [{"delay": 96.0, "date": DAY}]
+
+
 def test_an_upstream_asset_is_an_input_where_its_parameter_is_a_frame(flights: Parquet, storage: Parquet) -> None:
     def delays(flights: pl.DataFrame) -> Annotated[pl.DataFrame, {"delay": float}]:
         return flights.select("delay")
@@ -215,6 +248,25 @@ def test_an_upstream_asset_is_an_input_where_its_parameter_is_a_frame(flights: P
         consumer(wrong)
     upstream.task.execute(context())
     assert consumer(mean).task.execute(context()) == 2.0
+
+
+@pytest.mark.parametrize("freeze", [True, "/lake/listings"])
+def test_listings_that_can_not_be_made_are_refused_when_the_file_is_parsed(freeze: Any, flights: Parquet) -> None:
+    def nothing() -> None: ...
+
+    def delays(flights: pl.DataFrame) -> None: ...
+
+    for function in (nothing, delays):
+        function.__qualname__ = function.__name__
+    with pytest.raises(InvalidDefinitionError, match=r"freeze=.*, and no input to freeze; expected inputs="):
+        asset(schedule="@daily", partition=DAYS, freeze=freeze)(nothing)
+    foreign = attrs.evolve(flights, ownership="read-only")
+    decorator = asset(schedule="@daily", partition=DAYS, freeze=freeze, inputs={"flights": foreign})
+    if freeze is True:
+        with pytest.raises(InvalidDefinitionError, match="input 'flights' has ownership='read-only'"):
+            decorator(delays)
+    else:
+        assert decorator(delays).task.freeze == freeze  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("what", ["unannotated", "spark", "no partition", "task"])
