@@ -67,6 +67,8 @@ class PartitionMetadata:
 
     def renamed(self, names: Mapping[str, str]) -> PartitionMetadata:
         """This metadata where files have the new ones of *names*."""
+        if not self.index:  # what most partitions have, and a log has many of them
+            return self
         return attrs.evolve(self, index=renamed(self.index, names))
 
     def of_table(self, table: str, names: Mapping[str, str], size: int) -> PartitionMetadata:
@@ -86,9 +88,12 @@ class PartitionMetadata:
 
         :raises ValueError: if it is not one.
         """
-        names = [field.name for field in attrs.fields(cls)]
         try:
-            values = {name: form[name] for name in names if name in form}
-            return cls(**{**values, "attempt": Attempt(**form["attempt"])})
+            values = {name: form[name] for name in _NAMES if name in form}
+            values["attempt"] = Attempt(**form["attempt"])
+            return cls(**values)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(repr(error)) from error
+
+
+_NAMES = tuple(attrs.fields_dict(PartitionMetadata))

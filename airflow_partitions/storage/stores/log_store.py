@@ -64,6 +64,12 @@ class LogStore(Store):
         """Where everything is that is written: the files of partitions, too."""
         return bookkeeping(self.location)
 
+    @cached_property
+    def _places(self) -> tuple[str, str, str]:
+        """The folder that both dataset and bookkeeping lie in, and the names of the bookkeeping and of the dataset."""
+        own = self.bookkeeping
+        return str(own.parent).rstrip("/"), f"{own.name}/", f"{own.name.removeprefix('_')}/"
+
     @property
     def log(self) -> CommitLog:
         """The log of its commits."""
@@ -219,12 +225,11 @@ class LogStore(Store):
         content = self._content(record)
         if content.base != self.root:
             return content
-        own = self.bookkeeping
-        data, root = f"{own.name}/", f"{own.name.removeprefix('_')}/"
+        folder, data, root = self._places
         names = {name: (data if name.startswith(f"{DATA}/") else root) + name for name in content.files}
         files = {names[name]: size for name, size in content.files.items()}
         metadata = content.metadata and content.metadata.renamed(names)
-        return PartitionFiles(str(own.parent).rstrip("/"), files, metadata)
+        return PartitionFiles(folder, files, metadata)
 
     def _content(self, record: Mapping[str, Any]) -> PartitionFiles:
         metadata = record["metadata"]
