@@ -86,9 +86,8 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     },
     "When a partition is made again": {"airflow_partitions:AtLeast": (), "airflow_partitions:Within": ()},
     "Storage": {
-        "airflow_partitions.storage:Files": (
+        "airflow_partitions.storage:Storage": (
             "of",
-            "table",
             "path_of",
             "exists",
             "get",
@@ -102,6 +101,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
             "to_json",
             "from_json",
         ),
+        "airflow_partitions.storage:Files": ("table", "build_index"),
         "airflow_partitions.storage:Parquet": (),
         "airflow_partitions.storage:Csv": (),
         "airflow_partitions.storage:Json": (),
@@ -212,7 +212,7 @@ def documented(thing: Any, name: str) -> Iterator[str]:
         yield f"```python\n{signature(function, name)}\n```\n"
     bases = [base for base in getattr(function, "__mro__", ())[1:] if base.__module__.startswith("airflow_partitions.")]
     parameters = inspect.signature(function).parameters if bases else ()
-    texts = {name: text for base in bases for name, text in named(parsed(base.__doc__)) if name in parameters}
+    texts = {name: text for base in reversed(bases) for name, text in named(parsed(base.__doc__)) if name in parameters}
     yield from described(function, texts)
 
 

@@ -47,6 +47,7 @@ STORAGE_FLOORS = (
     "ownership",
     "column_type",
     "dataset",
+    "file_dataset",
     "metadata",
     "filters",
     "stores",
@@ -55,6 +56,7 @@ STORAGE_FLOORS = (
     "commit",
     "consumers",
     "maintenance",
+    "storage",
     "files",
     "formats",
 )

@@ -13,7 +13,7 @@ from airflow_partitions.assets.dag import PartitionedDag, by_name
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, stored_as
-from airflow_partitions.storage import Files
+from airflow_partitions.storage import Storage
 from airflow_partitions.timetables.asset_extra import write_extra
 from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 
@@ -31,7 +31,7 @@ class PartitionedAsset(Asset):
     """
 
     partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
-    storage: Files | None = attrs.field(default=None, eq=False)
+    storage: Storage | None = attrs.field(default=None, eq=False)
     result: Frame | None = attrs.field(default=None, eq=False)
     _function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
     _source: AssetDeclaration = attrs.field(eq=False, repr=False)
@@ -56,7 +56,7 @@ class AssetDeclaration(PartitionedDag):
     group: str = Asset.asset_type
     extra: dict[str, Any] = attrs.field(factory=dict)
     watchers: list[Any] = attrs.field(factory=list)
-    inputs: Mapping[str, Files | PartitionedAsset] = attrs.field(factory=dict, validator=by_name)
+    inputs: Mapping[str, Storage | PartitionedAsset] = attrs.field(factory=dict, validator=by_name)
 
     @abstractmethod
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
@@ -66,7 +66,7 @@ class AssetDeclaration(PartitionedDag):
         self,
         name: str,
         function: Callable[..., Any] | None,
-        storage: Files | None = None,
+        storage: Storage | None = None,
         result: Frame | None = None,
     ) -> PartitionedAsset:
         """The asset, with its Dag and task.
@@ -118,6 +118,6 @@ def check_function(function: Callable[..., Any]) -> None:
 
 def check_storage(_: Any, __: attrs.Attribute[Any], storage: Any) -> None:
     """Refuse what is no storage."""
-    if not isinstance(storage, Files):
+    if not isinstance(storage, Storage):
         path = storage if isinstance(storage, str) else "/lake/x"
         raise InvalidDefinitionError(f"storage={storage!r} is no storage; expected for example Parquet({path!r})")

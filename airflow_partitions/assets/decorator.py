@@ -17,7 +17,7 @@ from airflow_partitions.assets.python import AssetFunctionOperator
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import frame_of
 from airflow_partitions.runs.partition_argument import NAME, requires_partition
-from airflow_partitions.storage import Files
+from airflow_partitions.storage import Storage
 from airflow_partitions.timetables.asset_extra import write_extra
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 raise InvalidDefinitionError(f"{f.__name__}: outlets is empty; expected the assets it makes")
             return PartitionedAssets(name=f.__name__, partition=self.partition, function=f, source=self)
 
-    storage: Files | None = attrs.field(default=None, validator=attrs.validators.optional(check_storage))
+    storage: Storage | None = attrs.field(default=None, validator=attrs.validators.optional(check_storage))
     freeze: bool | str = False
 
     def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:

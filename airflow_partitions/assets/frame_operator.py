@@ -16,7 +16,7 @@ from airflow_partitions.frames.staged import stage
 from airflow_partitions.partition import Partition
 from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.staging import Staging
 
@@ -108,6 +108,6 @@ class FrameOperator(AssetFunctionOperator):
         return {**super().determine_kwargs(context), **self._frames}
 
 
-def _staging(context: Context, storage: Files, partition: Partition) -> Staging:
+def _staging(context: Context, storage: Storage, partition: Partition) -> Staging:
     directory = storage.layout.directory_of(partition.wrapped)
     return open_staging(storage, attempt_of(context), directory)

@@ -12,7 +12,7 @@ from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedA
 from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, check_read, frame_of
-from airflow_partitions.storage import Files
+from airflow_partitions.storage import Storage
 
 
 @attrs.frozen
@@ -24,7 +24,7 @@ class Inputs:
     :ivar frames: what the function takes them as.
     """
 
-    storage: Mapping[str, Files]
+    storage: Mapping[str, Storage]
     rules: Mapping[str, Rule]
     frames: Mapping[str, Frame]
 
@@ -43,7 +43,7 @@ def inputs_of(
     :raises InvalidDefinitionError: if one is not stored, can't be read as its frame, or none of its partitions can
         belong to one of the asset's.
     """
-    sources: dict[str, Files | PartitionedAsset] = {
+    sources: dict[str, Storage | PartitionedAsset] = {
         upstream.name: upstream
         for upstream in _assets(declaration.schedule)
         if upstream.storage is not None and (function is None or _takes(function, upstream.name, default))
@@ -83,9 +83,9 @@ def _assets(schedule: Any) -> Iterator[PartitionedAsset]:
         yield from _assets(part)
 
 
-def _storage(name: str, source: Files | PartitionedAsset) -> Files:
+def _storage(name: str, source: Storage | PartitionedAsset) -> Storage:
     storage = source.storage if isinstance(source, PartitionedAsset) else source
-    if not isinstance(storage, Files):
+    if not isinstance(storage, Storage):
         raise InvalidDefinitionError(
             f"input {name!r} is {source!r}; expected storage such as Parquet('/lake/x', partition=…), or an asset with"
             " storage="

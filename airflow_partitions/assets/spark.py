@@ -12,7 +12,7 @@ from airflow_partitions.assets.inputs import inputs_of
 from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, frame_of
-from airflow_partitions.storage import Files
+from airflow_partitions.storage import Storage
 from airflow_partitions.timetables.condition import condition_of, leaves
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
     """
 
-    storage: Files = attrs.field(validator=check_storage)
+    storage: Storage = attrs.field(validator=check_storage)
     strict: bool = False
     freeze: bool | str = False
     conn_id: str = "spark_default"

@@ -18,7 +18,7 @@ from airflow_partitions.storage.io.registry import is_read
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from airflow_partitions.storage.files import Files
+    from airflow_partitions.storage.storage import Storage
 
 #: Column to Spark type; ``None`` where any will do.
 Columns = Mapping[str, str | None]
@@ -106,7 +106,7 @@ def frame_of(function: Callable[..., Any], name: str, unknown: Frame | None = No
     return _frame(hint, where)
 
 
-def check_read(frame: Frame, storage: Files, produced: Frame | None, where: str) -> None:
+def check_read(frame: Frame, storage: Storage, produced: Frame | None, where: str) -> None:
     """Refuse a *frame* that can't be read from *storage*.
 
     The columns of the one are among those of the other, and their formats are the same. Who says nothing takes all.
@@ -132,7 +132,7 @@ def check_read(frame: Frame, storage: Files, produced: Frame | None, where: str)
             )
 
 
-def stored_as(frame: Frame | None, storage: Files, where: str) -> Files:
+def stored_as(frame: Frame | None, storage: Storage, where: str) -> Storage:
     """*storage* for what a function returns as *frame*: its columns become the schema, if none is declared.
 
     :raises InvalidDefinitionError: if the two don't agree.
@@ -197,7 +197,7 @@ def _type(column: str, kind: Any, where: str) -> str | None:
     return kind
 
 
-def _check_format(frame: Frame, storage: Files, where: str) -> None:
+def _check_format(frame: Frame, storage: Storage, where: str) -> None:
     if frame.format and frame.format != storage.format:
         raise InvalidDefinitionError(
             f"{where}: its format is {frame.format!r}, and that of {storage.path!r} is {storage.format!r}; expected the"

@@ -14,13 +14,13 @@ from airflow_partitions.errors import MissingInputError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
 from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.journal import inode
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Input:
     """
 
     name: str
-    storage: Files
+    storage: Storage
     selection: Selection | None
     frame: Frame = attrs.field(factory=Frame)
 
@@ -47,7 +47,7 @@ class Input:
         cls,
         partition: Partition,
         name: str,
-        storage: Files,
+        storage: Storage,
         rule: Rule | None = None,
         now: datetime | None = None,
         frame: Frame | None = None,
@@ -129,7 +129,7 @@ class Input:
     @classmethod
     def from_json(cls, name: str, form: Mapping[str, Any]) -> Input:
         """The inverse of :meth:`to_json`."""
-        storage, selection = Files.from_json(form["storage"]), form["selection"]
+        storage, selection = Storage.from_json(form["storage"]), form["selection"]
         if selection is not None and storage.partition is not None:
             selection = {**selection, "definition": storage.partition.to_json()}
         chosen = None if selection is None else Selection.from_json(selection)

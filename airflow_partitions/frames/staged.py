@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.scan.recorded_schema import with_schema
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.staging import Staging
 
 
-def stage(frame: Any, partition: Partition, storage: Files, staging: Staging) -> StagedFiles:
+def stage(frame: Any, partition: Partition, storage: Storage, staging: Staging) -> StagedFiles:
     """Write *frame*, or one for each table of *storage*, as the rows of *partition*, to where it is published from.
 
     :raises ForeignRowsError: if a row belongs to another partition.

@@ -9,8 +9,8 @@ import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.input import Input
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.ownership import Ownership
+from airflow_partitions.storage.storage import Storage
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -95,7 +95,7 @@ def _states(context: Context, tasks: Collection[str]) -> dict[str, str | None]:
     return states
 
 
-def check_freeze(freeze: bool | str, inputs: Mapping[str, Files], asset: str) -> None:
+def check_freeze(freeze: bool | str, inputs: Mapping[str, Storage], asset: str) -> None:
     """Refuse to keep listings beside the data of others.
 
     :param freeze: as the parameter of the task that makes *asset*.

@@ -12,10 +12,10 @@ from airflow_partitions.errors import MissingPartitionError
 from airflow_partitions.frames.result import Result
 from airflow_partitions.partition import Partition
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 from airflow_partitions.storage.stores.staging import Staging
 
@@ -46,7 +46,7 @@ def attempt_of(context: Context) -> Attempt:
 
 
 def finish(
-    context: Context, asset: Asset | str, storage: Files, partition: Partition, staging: Staging, result: Result
+    context: Context, asset: Asset | str, storage: Storage, partition: Partition, staging: Staging, result: Result
 ) -> None:
     """Publish *partition*, say so in the log and on the event of *asset*, and clear away.
 

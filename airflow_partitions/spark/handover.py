@@ -15,9 +15,9 @@ from airflow_partitions.errors import ResultError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.staging import Staging
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Handover:
     attempt: Attempt
     partition: Partition
     inputs: Mapping[str, Input]
-    output: Files
+    output: Storage
     staging: Staging
     function: Shipped | None = None
     strict: bool = False
@@ -98,7 +98,7 @@ class Handover:
             attempt=Attempt(**form["run"]),
             partition=Partition(definition, form["partition"]["key"]),
             inputs={name: Input.from_json(name, source) for name, source in form["inputs"].items()},
-            output=Files.from_json(output["storage"]).of(definition),
+            output=Storage.from_json(output["storage"]).of(definition),
             staging=Staging(at(output["staging"]), output["files"] and at(output["files"])),
             function=None if function is None else Shipped.from_json(function),
             strict=form["strict"],

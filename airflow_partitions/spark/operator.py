@@ -29,9 +29,9 @@ from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         self,
         *,
         asset: Asset | str,
-        storage: Files,
-        inputs: Mapping[str, Files] | None = None,
+        storage: Storage,
+        inputs: Mapping[str, Storage] | None = None,
         frames: Mapping[str, Frame] | None = None,
         rules: Mapping[str, Rule] | None = None,
         function: Shipped | None = None,

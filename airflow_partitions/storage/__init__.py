@@ -29,6 +29,7 @@ _MODULES = {
     "Reader": "io.reader",
     "Ready": "consumers.ready",
     "Shape": "io.shape",
+    "Storage": "storage",
     "StagedFiles": "metadata.staged_files",
     "Text": "formats",
     "WriteRequest": "io.write_request",
@@ -66,6 +67,7 @@ __all__ = [
     "Ready",
     "Shape",
     "StagedFiles",
+    "Storage",
     "Text",
     "WriteRequest",
     "Writer",
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.staged_files import StagedFiles
     from airflow_partitions.storage.ownership import Ownership
+    from airflow_partitions.storage.storage import Storage
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

@@ -1,234 +1,137 @@
-"""Description of a dataset: where it is, what it holds, and how its keys become paths."""
+"""Description of a dataset: what it holds, whatever stores it."""
 
 from __future__ import annotations
 
 import pkgutil
-import re
-import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 
-from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
+from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.definitions.definition import check_definition
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.column_type import check_index, check_type
-from airflow_partitions.storage.filesystem.paths import check_path
-from airflow_partitions.storage.layout.column import Column
-from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
-from airflow_partitions.storage.layout.layout import Layout
+from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.ownership import Ownership, ownership_of
 
-_Columns = tuple[tuple[str, Column], ...]
-_Fields = tuple[tuple[str, str], ...]
-_Pairs = tuple[tuple[str, Any], ...]
+if TYPE_CHECKING:
+    from airflow_partitions.storage.layout.layout import Layout
 
-_TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+Fields = tuple[tuple[str, str], ...]
+Pairs = tuple[tuple[str, Any], ...]
+
 #: Version of the JSON form.
 VERSION = 1
-#: What a dataset says itself, so that an option that says it too is ignored.
-_OURS = ("path", "filepath", "basePath")
 
 
-def _items(value: Any, expected: str, error: type[InvalidDefinitionError] = InvalidDefinitionError) -> _Pairs:
+def items(value: Any, expected: str, error: type[InvalidDefinitionError] = InvalidDefinitionError) -> Pairs:
     """The items of a mapping, or pairs as they are.
 
     :param expected: the argument and what it may be, for the message.
     """
-    items = tuple(value.items() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else [value])
-    if not all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+    pairs = tuple(value.items() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else [value])
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
         raise error(expected.format(repr(value)))
-    return items
+    return pairs
 
 
-def _partition_on(
-    value: Mapping[str, str | Column] | Iterable[tuple[str, str | Column]] | FilePerKey | None,
-) -> _Columns | FilePerKey | None:
-    if value is None or isinstance(value, FilePerKey):
-        return value
-    expected = (
-        "partition_on={}; expected each column with its format, such as {{'date': '%Y-%m-%d', 'airport':"
-        " '{{airport}}'}}, or nothing for a column per dimension, called like it"
-    )
-    pairs = _items(value, expected, LayoutError)
-    return tuple((name, column if isinstance(column, Column) else Column(column)) for name, column in pairs)
-
-
-def _partition_on_to_json(value: _Columns | FilePerKey | None) -> Any:
-    if isinstance(value, FilePerKey):
-        return {"suffix": value.suffix, "find": dict(value.find)}
-    # Lists, because the order of columns matters and JSON objects have none.
-    return None if value is None else [[name, column.format, column.type] for name, column in value]
-
-
-def _partition_on_from_json(form: Any) -> _Columns | FilePerKey | None:
-    if isinstance(form, Mapping):
-        return FilePerKey(form["suffix"], find=form["find"])
-    return None if form is None else tuple((name, Column(text, kind)) for name, text, kind in form)
-
-
-def _fields(columns: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> _Fields | None:
+def _fields(columns: Mapping[str, Any] | Iterable[tuple[str, str]] | None) -> Fields | None:
     """Columns and types; those of a table begin with its name, as its files do: ``core/delay``."""
     if columns is None:
         return None
     fields: list[tuple[str, str]] = []
     expected = "schema={}; expected each column with its type in Spark, such as {{'carrier': 'string', 'n': 'bigint'}}"
-    for name, kind in _items(columns, expected):
+    for name, kind in items(columns, expected):
         fields += [(f"{name}/{n}", k) for n, k in kind.items()] if isinstance(kind, Mapping) else [(name, kind)]
     for name, kind in fields:
         check_type(name, kind)
     return tuple(fields)
 
 
-def _index(columns: Mapping[str, Iterable[str]] | Iterable[str]) -> tuple[str, ...]:
-    """Columns; those of a table begin with its name."""
-    by_table = columns.items() if isinstance(columns, Mapping) else ()
-    names = [f"{table}/{name}" for table, own in by_table for name in own] if by_table else columns
-    if isinstance(names, str):
-        raise InvalidDefinitionError(f"index={names!r}; expected a sequence of columns: index=({names!r},)")
-    return tuple(dict.fromkeys(names))
+def pairs_of(pairs: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> Pairs:
+    """The items of a mapping, pairs as they are, or nothing."""
+    return tuple(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
 
 
-def _pairs(items: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
-    return tuple(items.items() if isinstance(items, Mapping) else items or ())
-
-
-def _options(options: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> _Pairs:
-    pairs = _items(options or (), "options={}; expected each option with its value, such as {{'sep': ';'}}")
-    if any(name == "versioned" for name, _ in pairs):
-        raise InvalidDefinitionError("options={'versioned': …}: partitions have no versions of their own; leave it out")
-    if ours := [name for name, _ in pairs if name in _OURS]:
-        warnings.warn(
-            f"option {ours[0]!r} is ignored: the paths are those of the partitions", UserWarning, stacklevel=4
-        )
-    return tuple(pair for pair in pairs if pair[0] not in _OURS)
-
-
-def _shown(options: _Pairs) -> str:
-    """The *options*, without the secrets that may be among them."""
-    return repr(tuple((name, "…" if name == "credentials" and value else value) for name, value in options))
+def _path(path: str, dataset: Any) -> str:
+    return str(dataset.check_path(path))
 
 
 @attrs.frozen
-class Dataset:
-    """What there is to say about a dataset: nothing of it is looked up. Its parameters are those of :class:`.Files`.
+class Dataset(ABC):
+    """What there is to say about a dataset, whatever stores it: nothing of it is looked up.
 
     :cvar kind: names the class in the JSON form.
     :cvar store: import path of the function that opens the :class:`.Store` of such a dataset.
+    :ivar path: where it is: the folder of files, or the name of a table in its catalog.
     """
 
     kind: ClassVar[str]
-    store: ClassVar[str] = "airflow_partitions.storage.stores.open:store_of_files"
+    store: ClassVar[str]
 
-    path: str = attrs.field(converter=check_path)
-    format: str = attrs.field(default="parquet", kw_only=True)
-    partition_on: _Columns | FilePerKey | None = attrs.field(default=None, converter=_partition_on, kw_only=True)
+    # The types of such converters are not known to mypy.
+    path: str = attrs.field(converter=attrs.Converter(_path, takes_self=True))  # type: ignore[misc]
     partition: PartitionDefinition | None = attrs.field(
-        kw_only=True, validator=attrs.validators.optional(lambda _, __, value: check_definition(value))
+        default=None, kw_only=True, validator=attrs.validators.optional(lambda _, __, value: check_definition(value))
     )
-    schema: _Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
-    index: tuple[str, ...] = attrs.field(default=(), converter=_index, kw_only=True)
+    schema: Fields | None = attrs.field(default=None, converter=_fields, kw_only=True)
     ownership: Ownership = attrs.field(default=Ownership.OWNED, converter=ownership_of, kw_only=True)
-    log: str | None = attrs.field(default=None, converter=attrs.converters.optional(check_path), kw_only=True)
-    options: _Pairs = attrs.field(default=(), converter=_options, kw_only=True, repr=_shown)
-    conn_id: str | None = attrs.field(default=None, kw_only=True)
-    credentials: _Pairs = attrs.field(converter=_pairs, kw_only=True, repr=False, eq=False)
-    tables: tuple[str, ...] = attrs.field(default=(), converter=tuple, kw_only=True)
-    table_name: str | None = attrs.field(default=None, kw_only=True)
+    credentials: Pairs = attrs.field(factory=dict, converter=pairs_of, kw_only=True, repr=False, eq=False)
     pin: str | None = attrs.field(default=None, init=False)
-
-    @partition.default
-    def _named(self) -> PartitionDefinition | None:
-        return PartitionAtRuntime("file") if isinstance(self.partition_on, FilePerKey) else None
-
-    @credentials.default
-    def _connected(self) -> Mapping[str, Any]:
-        return {} if self.conn_id is None else {"conn_id": self.conn_id}
 
     @classmethod
     def __attrs_init_subclass__(cls) -> None:
         if "kind" in vars(cls):
             _KINDS[cls.kind] = cls
 
-    def __attrs_post_init__(self) -> None:
-        if self.conn_id is not None and dict(self.credentials) != {"conn_id": self.conn_id}:
-            raise InvalidDefinitionError(f"storage {self.path!r}: expected credentials= or conn_id=, not both")
-        if self.tables:
-            self._check_tables()
-        if self.partition is not None:
-            self._check_columns()
-        if self.schema is not None:
-            check_index(self.index, dict(self.schema), self.path)
+    @staticmethod
+    @abstractmethod
+    def check_path(path: Any) -> str:
+        """The *path*, if it can be that of such a dataset."""
 
-    def _check_columns(self) -> None:
-        folders = {name.lower() for name in self.layout.columns}
-        if both := folders & {self._column(name).lower() for name in self.index}:
-            raise InvalidDefinitionError(
-                f"storage {self.path!r}: index={min(both)!r} is a partition column, whose values the folders tell;"
-                " expected columns of the files"
-            )
-        both = folders & {self._column(name).lower() for name, _ in self.schema or ()}
-        if both and self.layout.in_frames:
-            raise LayoutError(
-                f"storage {self.path!r}: {sorted(both)} are partition columns and columns of the files; expected one or"
-                " the other: leave them out of schema= or rename them in partition_on="
-            )
+    # What only some datasets have, as those that don't have it say it.
 
-    def _column(self, name: str) -> str:
-        """The column of a field of the schema."""
-        return name.partition("/")[2] if self.tables and self.table_name is None else name
+    @property
+    @abstractmethod
+    def format(self) -> str:
+        """What it is read and written as, such as ``"parquet"``."""
 
-    def _check_tables(self) -> None:
-        if wrong := [name for name in self.tables if not _TABLE.fullmatch(name)]:
-            raise LayoutError(
-                f"storage {self.path!r}: table {wrong[0]!r} can't be a folder; expected letters, digits, _ and -, a"
-                " letter first"
-            )
-        if len(set(self.tables)) < len(self.tables) or isinstance(self.partition_on, FilePerKey):
-            raise LayoutError(f"storage {self.path!r}: expected each table once, and no FilePerKey")
-        if self.table_name is not None:
-            return
-        if wrong := [name for name in self.index if name.partition("/")[0] not in self.tables]:
-            raise InvalidDefinitionError(
-                f"storage {self.path!r}: index={wrong[0]!r} names none of the tables {', '.join(self.tables)}; expected"
-                f" the columns of each: {{{self.tables[0]!r}: (…,)}}"
-            )
-        if self.schema is None:
-            return
-        if {name.partition("/")[0] for name, _ in self.schema} != set(self.tables):
-            raise InvalidDefinitionError(
-                f"storage {self.path!r}: the schema {dict(self.schema)} is not that of tables"
-                f" {', '.join(self.tables)}; expected the columns of each: {{{self.tables[0]!r}: {{…}}, …}}"
-            )
+    @property
+    def index(self) -> tuple[str, ...]:
+        """Columns of which it is remembered which files have which of their values."""
+        return ()
+
+    @property
+    def options(self) -> Pairs:
+        """Options of the format."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables that every partition has."""
+        return ()
+
+    @property
+    def table_name(self) -> str | None:
+        """The table to be read."""
+        return None
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """Names of the partitions.
+
+        :raises InvalidDefinitionError: if it is bound to no definition.
+        """
 
     def table(self, name: str) -> Self:
         """One table of each partition, to be read.
 
         :raises InvalidDefinitionError: if there is no such table.
         """
-        if name not in self.tables or self.table_name is not None:
-            names = "" if self.table_name is not None else ", ".join(self.tables)
-            raise InvalidDefinitionError(
-                f"storage {self.path!r} has no table {name!r}; expected one of: {names or '(it has none)'}"
-            )
-        schema = [(self._column(field), kind) for field, kind in self.schema or () if field.startswith(f"{name}/")]
-        index = [self._column(column) for column in self.index if column.startswith(f"{name}/")]
-        return attrs.evolve(self, table_name=name, schema=schema or None, index=index).pinned(self.pin)
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Folder names of the partitions."""
-        if self.partition is None:
-            raise InvalidDefinitionError(
-                f"storage {self.path!r} has no partitions; expected {type(self).__name__}(…, partition=…), or"
-                " .of(definition)"
-            )
-        if isinstance(self.partition_on, FilePerKey):
-            return FilePerKeyLayout(self.partition, self.partition_on.suffix)
-        return Layout(self.partition, None if self.partition_on is None else dict(self.partition_on))
+        raise InvalidDefinitionError(f"storage {self.path!r} has no table {name!r}; expected one of: (it has none)")
 
     def of(self, definition: PartitionDefinition) -> Self:
         """This storage, bound to the *definition* of what it holds.
@@ -241,10 +144,18 @@ class Dataset:
             )
         return attrs.evolve(self, partition=definition).pinned(self.pin)
 
-    def pinned(self, listing: str | None) -> Self:
-        """This dataset as *listing* says, the path of what :meth:`.Files.freeze` has kept; ``None``: as it is now."""
+    def declaring(self, schema: Mapping[str, str] | Iterable[tuple[str, str]]) -> Self:
+        """This dataset with these columns and types, whatever it declares, and no index of others."""
+        return attrs.evolve(self, schema=schema).pinned(self.pin)
+
+    def whole(self) -> Self:
+        """All of each partition, whatever its columns."""
+        return attrs.evolve(self, schema=None).pinned(self.pin)
+
+    def pinned(self, pin: str | None) -> Self:
+        """This dataset as *pin* says, the path of what :meth:`.Storage.freeze` has kept; ``None``: as it is now."""
         dataset = attrs.evolve(self)
-        object.__setattr__(dataset, "pin", listing)
+        object.__setattr__(dataset, "pin", pin)
         return dataset
 
     def path_of(self, key: Key | Any) -> str:
@@ -260,20 +171,17 @@ class Dataset:
             "version": VERSION,
             "kind": self.kind,
             "path": self.path,
-            "format": self.format if attrs.fields(type(self)).format.init else None,
             "partition": None if self.partition is None else self.partition.to_json(),
-            "partition_on": _partition_on_to_json(self.partition_on),
             "schema": None if self.schema is None else [list(field) for field in self.schema],
-            "index": list(self.index) or None,
             "ownership": self.ownership.value,
-            "log": self.log,
             "pin": self.pin,
-            "tables": list(self.tables) or None,
-            "table_name": self.table_name,
-            "conn_id": self.conn_id,
-            "options": dict(pair for pair in self.options if pair[0] != "credentials") or None,
+            **self._more_to_json(),
         }
         return {name: value for name, value in form.items() if value is not None}
+
+    @abstractmethod
+    def _more_to_json(self) -> Mapping[str, Any]:
+        """What the JSON form of such a dataset has besides."""
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any], credentials: Mapping[str, Any] | None = None) -> Self:
@@ -291,23 +199,21 @@ class Dataset:
         if not issubclass(kind, cls):
             raise InvalidDefinitionError(f"storage of kind {kind.kind!r} is no {cls.__name__}; expected a form of one")
         partition, fields = form.get("partition"), form.get("schema")
-        more: dict[str, Any] = {"format": form["format"]} if attrs.fields(kind).format.init else {}
+        more = kind.arguments_of(form, credentials)
         if partition is not None:
             more["partition"] = from_json(partition)
-        more |= {"credentials": credentials} if credentials else {"conn_id": form.get("conn_id")}
         dataset = kind(
             form["path"],
-            partition_on=_partition_on_from_json(form.get("partition_on")),
             schema=None if fields is None else [(name, type_) for name, type_ in fields],
-            index=form.get("index", ()),
             ownership=form.get("ownership", Ownership.OWNED),
-            log=form.get("log"),
-            tables=form.get("tables", ()),
-            table_name=form.get("table_name"),
-            options=form.get("options", {}),
             **more,
         )
         return dataset.pinned(form.get("pin"))
+
+    @classmethod
+    @abstractmethod
+    def arguments_of(cls, form: Mapping[str, Any], credentials: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The arguments that such a dataset takes besides."""
 
 
 #: The classes of datasets by their kind; those of the package are loaded when a form names them.

@@ -105,7 +105,7 @@ class Batch(Sequence[StoredPartition]):
             self._consumer.renew(self.id)
 
     def load(self, **options: Any) -> Mapping[str, Any]:
-        """Key text to data, all of it loaded; *options* are those of :meth:`.Files.load`."""
+        """Key text to data, all of it loaded; *options* are those of :meth:`.Storage.load`."""
         if not self._partitions:
             return {}
         loads = load(self._consumer.dataset, [partition.key for partition in self._partitions], **options)

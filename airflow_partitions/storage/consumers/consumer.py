@@ -55,7 +55,7 @@ class Consumer:
 
     :param dataset: what is consumed.
     :param name: what it is consumed for.
-    :param where: only these partitions, as for :meth:`.Files.list`: a filter, a selection, or keys.
+    :param where: only these partitions, as for :meth:`.Storage.list`: a filter, a selection, or keys.
     :param state: folder of the checkpoint; by default in the bookkeeping of the dataset.
     :param checkpoint: how to tell what is past the checkpoint: the key to start after as text, or a mapping with
         ``comparison_func`` and ``force_checkpoint`` (see :class:`.PastCheckpoint`). By default every partition is

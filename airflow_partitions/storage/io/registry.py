@@ -91,7 +91,7 @@ def register_reader(reader: Reader, *, override: bool = False) -> None:
 
 
 def register_writer(writer: Writer, *, override: bool = False) -> None:
-    """Make *writer* known, to :meth:`.Files.save`, Spark assets and :func:`.write_many`; see :func:`register_reader`.
+    """Make *writer* known, to :meth:`.Storage.save`, Spark assets and :func:`.write_many`; see :func:`register_reader`.
 
     :param override: take the place of another writer for the same things.
     :raises WriterError: if there is another one, without *override*; nothing was changed.

@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import attrs
-
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.io.read_request import ReadRequest
@@ -38,7 +36,7 @@ def index_of(
         if dataset.format != "csv":  # which is read by the order of columns
             fields = list(types.items())
         if types:
-            view = attrs.evolve(dataset.table(table) if table else dataset, schema=fields, index=())
+            view = (dataset.table(table) if table else dataset).declaring(fields)
             values = _values(view, partition.of(content), types)
             index |= {f"{prefix}{name}": ColumnIndex(kind, values[name]) for name, kind in types.items()}
     return index

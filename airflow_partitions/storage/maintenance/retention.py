@@ -62,7 +62,7 @@ def compact(
     Only files of one bucket are merged. Every partition is published like any other write: readers see the old files or
     the new ones, and a writer that was quicker wins; its partition is left for the next time.
 
-    :param where: which partitions, as for :meth:`.Files.list`.
+    :param where: which partitions, as for :meth:`.Storage.list`.
     :param target: size of a file in bytes; those of more than half of it are left alone.
     :param settled: partitions published less than this ago are left alone: the rows that a run appended can't be told
         from others afterwards, so a later try of that run would append them again.

@@ -7,8 +7,6 @@ import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-import attrs
-
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove
@@ -30,7 +28,7 @@ def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
         place = at(path, credentials)
         file = place / f"{digest[:24]}.json"
         if read(file) is None:
-            whole = attrs.evolve(dataset, table_name=None, schema=None, index=())
+            whole = dataset.whole()
             partitions = {each.directory: form_of(each.content) for each in snapshot(whole).values()}
             form = {"version": 1, "path": dataset.path, "run": run, "partitions": partitions}
             place.mkdir(parents=True, exist_ok=True)

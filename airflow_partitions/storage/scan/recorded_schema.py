@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TypeVar
 
-import attrs
-
 from airflow_partitions.errors import SchemaError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -35,6 +33,5 @@ def with_schema(dataset: _Dataset, partitions: Iterable[StoredPartition] = ()) -
         for kind in schema.values():
             arrow_type(kind)
         if schema:
-            index = [column for column in dataset.index if column in schema]  # another may come with what is written
-            return attrs.evolve(dataset, schema=schema, index=index).pinned(dataset.pin)
+            return dataset.declaring(schema)  # an indexed column may yet come with what is written
     return dataset

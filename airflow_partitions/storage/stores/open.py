@@ -7,6 +7,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.file_dataset import FileDataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import local
@@ -58,7 +59,7 @@ def open_staging(storage: Dataset | str, attempt: Attempt, directory: str = "") 
         return store.staging(attempt, directory)
 
 
-def store_of_files(dataset: Dataset) -> Store:
+def store_of_files(dataset: FileDataset) -> Store:
     """The store of a *dataset* of files.
 
     On a local disk a folder that is there is a partition. Object stores can't move folders, so there a log names
