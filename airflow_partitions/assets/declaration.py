@@ -13,8 +13,9 @@ from airflow_partitions.assets.dag import PartitionedDag, by_name
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, stored_as
+from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage import Storage
-from airflow_partitions.timetables.asset_extra import write_extra
+from airflow_partitions.timetables.asset_extra import AssetFrames, write_extra
 from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class PartitionedAsset(Asset):
     """An asset with the definition and the storage of its partitions, and the task that makes one.
 
     :ivar result: what its function returns, if an annotation says so.
+    :ivar reads: what its function reads, by the name of the parameter.
     """
 
     partition: PartitionDefinition | None = attrs.field(default=None, eq=False)
@@ -35,13 +37,16 @@ class PartitionedAsset(Asset):
     result: Frame | None = attrs.field(default=None, eq=False)
     _function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
     _source: AssetDeclaration = attrs.field(eq=False, repr=False)
+    reads: Mapping[str, FrameType] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     task: BaseOperator | None = attrs.field(default=None, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if (produces := self._source.produces()) is not None:
-            write_extra(self, produces, None if self.storage is None else self.storage.path)
         with self._source.create_dag(default_dag_id=self.name, function=self._function):
             self.task = self._source.create_task(self, self._function)
+        if (produces := self._source.produces()) is not None:
+            columns = None if self.result is None else self.result.columns
+            stored = None if self.storage is None else FrameType.stored(self.storage, columns)
+            write_extra(self, produces, AssetFrames(stored, self.reads))
 
 
 @attrs.define(kw_only=True)

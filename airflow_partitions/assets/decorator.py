@@ -116,6 +116,7 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
         if function is None:
             raise InvalidDefinitionError(f"asset {asset.name!r} has no function to call")
         inputs = inputs_of(self, asset, function)
+        asset.reads = inputs.types
         if self.freeze and not inputs.storage:
             raise InvalidDefinitionError(
                 f"asset {asset.name!r} has freeze={self.freeze!r}, and no input to freeze; expected inputs={{…}}, or a"

@@ -12,6 +12,7 @@ from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedA
 from airflow_partitions.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, check_read, frame_of
+from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage import Storage
 
 
@@ -27,6 +28,15 @@ class Inputs:
     storage: Mapping[str, Storage]
     rules: Mapping[str, Rule]
     frames: Mapping[str, Frame]
+
+    @property
+    def types(self) -> dict[str, FrameType]:
+        """What is read of each: the columns of its annotation, from files as its storage has them."""
+        return {
+            # The columns of a table are not those of the asset that stores it.
+            name: FrameType(files.path, {} if files.table_name else self.frames[name].columns, files.format)
+            for name, files in self.storage.items()
+        }
 
 
 def inputs_of(

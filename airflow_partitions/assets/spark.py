@@ -88,6 +88,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         from airflow_partitions.spark.shipping import ship
 
         inputs = inputs_of(self, asset, function, default=Frame())
+        asset.reads = inputs.types
         for name, frame in inputs.frames.items():
             if isinstance(frame.kind, type):
                 raise InvalidDefinitionError(

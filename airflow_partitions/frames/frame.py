@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.frames.frame_type import Columns, FrameType
 from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.io.registry import is_read
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from airflow_partitions.storage.storage import Storage
-
-#: Column to Spark type; ``None`` where any will do.
-Columns = Mapping[str, str | None]
 
 #: The frames that come with a reader, by package and name of their type.
 _KINDS = {
@@ -107,29 +104,15 @@ def frame_of(function: Callable[..., Any], name: str, unknown: Frame | None = No
 
 
 def check_read(frame: Frame, storage: Storage, produced: Frame | None, where: str) -> None:
-    """Refuse a *frame* that can't be read from *storage*.
-
-    The columns of the one are among those of the other, and their formats are the same. Who says nothing takes all.
+    """Refuse a *frame* that can't be read from *storage*: see :meth:`.FrameType.misfit`.
 
     :param produced: what the function returns that makes the partitions.
     :param where: the function and its parameter, for the message.
     :raises InvalidDefinitionError: naming the columns there are.
     """
-    _check_format(frame, storage, where)
-    columns: dict[str, str | None] = dict((produced.columns if produced is not None else None) or storage.schema or ())
-    if not columns:
-        return
-    if storage.partition is not None and storage.layout.in_frames:
-        columns |= {name: column.type for name, column in storage.layout.columns.items()}
-    for name, kind in frame.columns.items():
-        if name not in columns:
-            nearest = get_close_matches(name, columns, n=1)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else f"expected some of {', '.join(columns)}"
-            raise InvalidDefinitionError(f"{where}: there is no column {name!r} in {storage.path!r}; {hint}")
-        if kind is not None and (there := columns[name]) is not None and kind.lower() != there.lower():
-            raise InvalidDefinitionError(
-                f"{where}: column {name!r} is {there} in {storage.path!r}; expected that, and not {kind}"
-            )
+    stored = FrameType.stored(storage, None if produced is None else produced.columns)
+    if (misfit := stored.misfit(frame.columns, frame.format)) is not None:
+        raise InvalidDefinitionError(f"{where}: {misfit}")
 
 
 def stored_as(frame: Frame | None, storage: Storage, where: str) -> Storage:
@@ -139,7 +122,8 @@ def stored_as(frame: Frame | None, storage: Storage, where: str) -> Storage:
     """
     if frame is None:
         return storage
-    _check_format(frame, storage, where)
+    if (misfit := FrameType.stored(storage).misfit({}, frame.format)) is not None:
+        raise InvalidDefinitionError(f"{where}: {misfit}")
     if not frame.columns or storage.tables:
         return storage
     declared = {name.lower(): kind.lower() for name, kind in storage.schema or ()}
@@ -195,11 +179,3 @@ def _type(column: str, kind: Any, where: str) -> str | None:
         )
     check_type(column, kind)
     return kind
-
-
-def _check_format(frame: Frame, storage: Storage, where: str) -> None:
-    if frame.format and frame.format != storage.format:
-        raise InvalidDefinitionError(
-            f"{where}: its format is {frame.format!r}, and that of {storage.path!r} is {storage.format!r}; expected the"
-            " same, or no format in the annotation"
-        )

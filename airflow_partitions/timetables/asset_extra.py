@@ -1,4 +1,4 @@
-"""The producer's partitions in an asset's ``extra``, for other Dag files, the API and the view.
+"""What a producer says of its asset in the asset's ``extra``, for other Dag files, the API and the view.
 
 It is a hint: Airflow overwrites ``extra`` at every mention of an asset. The truth is the producer's timetable.
 """
@@ -6,12 +6,14 @@ It is a hint: Airflow overwrites ``extra`` at every mention of an asset. The tru
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.errors import InvalidDefinitionError, UnknownVersionError
+from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.versions import check_version
 
 if TYPE_CHECKING:
@@ -47,24 +49,51 @@ class ProducedPartitions:
         return cls(from_json(data["definition"]), data["ticks"])
 
 
-def write_extra(asset: Asset, partitions: ProducedPartitions, path: str | None = None) -> None:
+@attrs.frozen
+class AssetFrames:
+    """The frames that a producer stores, and those that it reads to make them.
+
+    :ivar stored: of its partitions; ``None`` if it says nothing of where they are.
+    :ivar inputs: of its inputs, by name.
+    """
+
+    stored: FrameType | None = None
+    inputs: Mapping[str, FrameType] = attrs.field(factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :meth:`from_json`."""
+        return {
+            "stored": None if self.stored is None else self.stored.to_json(),
+            "inputs": {name: frame.to_json() for name, frame in self.inputs.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> AssetFrames:
+        """The inverse of :meth:`to_json`."""
+        stored = data["stored"]
+        inputs = {name: FrameType.from_json(form) for name, form in data["inputs"].items()}
+        return cls(None if stored is None else FrameType.from_json(stored), inputs)
+
+
+def write_extra(asset: Asset, partitions: ProducedPartitions, frames: AssetFrames | None = None) -> None:
     """Put the *partitions* of its producer into the asset's ``extra``.
 
-    :param path: where they are stored, if the producer says it.
+    :param frames: what the producer stores and reads, if it says it.
     :raises InvalidDefinitionError: if it is no asset.
     """
     if not hasattr(asset, "extra"):
         raise InvalidDefinitionError(f"asset={asset!r} is not an asset; expected Asset('flights')")
-    asset.extra[FIELD] = partitions.to_json() | ({} if path is None else {"path": path})
+    asset.extra[FIELD] = partitions.to_json() | ({} if frames is None else {"frames": frames.to_json()})
 
 
-def path_of(extra: dict[str, Any]) -> str | None:
-    """Where an asset with this *extra* is stored, if its producer says it."""
-    path: str | None = extra.get(FIELD, {}).get("path")
-    return path
+def frames_of(extra: Mapping[str, Any]) -> AssetFrames:
+    """What an asset's producer stores and reads, by the asset's *extra*, as far as it says it."""
+    form = extra.get(FIELD, {})
+    said = form.get("version") == _VERSION and "frames" in form
+    return AssetFrames.from_json(form["frames"]) if said else AssetFrames()
 
 
-def read_extra(extra: dict[str, Any]) -> ProducedPartitions | None:
+def read_extra(extra: Mapping[str, Any]) -> ProducedPartitions | None:
     """The producer's partitions by an asset's *extra*; ``None`` if it has none, or those of another release."""
     if FIELD not in extra:
         return None

@@ -1,4 +1,5 @@
-"""Parse-time checks for Dags that can't work: cycles over assets, consumers without partitions, shared storage.
+"""Parse-time checks for Dags that can't work: cycles over assets, consumers without partitions, shared storage, wrong
+reads.
 
 They see one file; ``airflow asset-partitions doctor`` sees all.
 """
@@ -18,7 +19,8 @@ from airflow.sdk.definitions.asset import AssetNameRef
 from airflow.serialization.definitions.assets import SerializedAsset, SerializedAssetNameRef
 
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.asset_extra import path_of, read_extra
+from airflow_partitions.frames.frame_type import FrameType, Misfit
+from airflow_partitions.timetables.asset_extra import AssetFrames, frames_of, read_extra
 from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import Leaf, condition_of, leaves
 from airflow_partitions.timetables.partitioned import Partitioned
@@ -36,7 +38,7 @@ class DagNode:
 
     :ivar partitioned: whether it makes partitions.
     :ivar keyed: whether its runs have a key each, which Airflow puts on the events of all that they write.
-    :ivar paths: where the assets that it writes are stored, by their names, as far as they say it.
+    :ivar frames: what is stored and read of the assets that it writes, by their names, as far as they say it.
     """
 
     dag_id: str
@@ -44,20 +46,24 @@ class DagNode:
     writes: frozenset[str]
     partitioned: bool = True
     keyed: bool = True
-    paths: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    frames: Mapping[str, AssetFrames] = attrs.field(factory=dict, hash=False)
+
+    @property
+    def stored(self) -> dict[str, FrameType]:
+        """The frames of the assets that it writes, by their names."""
+        return {name: frames.stored for name, frames in self.frames.items() if frames.stored is not None}
 
     @classmethod
     def of(cls, dag: Any) -> DagNode:
         """The node of a *dag* as its file declares it, or as it is serialized."""
         outlets = [outlet for task in dag.tasks for outlet in task.outlets or () if isinstance(outlet, _NAMED)]
-        paths = {outlet.name: path_of(getattr(outlet, "extra", {})) for outlet in outlets}
         return cls(
             dag.dag_id,
             frozenset(leaf.name for leaf in _upstreams(dag.timetable)),
             frozenset(outlet.name for outlet in outlets),
             has_partitions(dag.timetable),
             isinstance(dag.timetable, PartitionTimetable) and dag.timetable.partition is not None,
-            {name: path for name, path in paths.items() if path is not None},
+            {outlet.name: frames_of(getattr(outlet, "extra", {})) for outlet in outlets},
         )
 
 
@@ -94,6 +100,27 @@ class SharedPath:
 
 
 @attrs.frozen
+class WrongRead:
+    """An asset whose function reads what the producer of another one does not store.
+
+    :ivar reader: the asset that is made from it.
+    :ivar input: the parameter of its function.
+    :ivar stored: the asset that is stored there.
+    """
+
+    reader: str
+    input: str
+    stored: str
+    misfit: Misfit
+
+    def __str__(self) -> str:
+        return (
+            f"asset {self.reader!r} can't read its input {self.input!r} from what asset {self.stored!r} stores, so what"
+            f" one of the two functions is annotated as has to change: {self.misfit}"
+        )
+
+
+@attrs.frozen
 class Cycle:
     """Dags that wait for each other, so that none of their partitions is ever made, or all of them without end.
 
@@ -121,7 +148,8 @@ def check_schedule(dag: DAG) -> None:
     """Refuse a Dag whose schedule can't work.
 
     :raises AirflowClusterPolicyViolation: if a Dag without partitions waits for what is written with a key only, which
-        never starts it, if Dags of one file wait for each other, or if two assets of one file share a path.
+        never starts it, if Dags of one file wait for each other, or if two assets of one file share a path or can't
+        read each other.
     """
     upstreams = _upstreams(dag.timetable)
     if not has_partitions(dag.timetable):
@@ -136,9 +164,11 @@ def check_schedule(dag: DAG) -> None:
     file[dag.dag_id] = DagNode.of(dag)
     if cycle := next((cycle for cycle in cycles(file) if dag.dag_id in cycle), None):
         raise AirflowClusterPolicyViolation(str(cycle))
-    names = file[dag.dag_id].paths.keys()
+    names = file[dag.dag_id].frames.keys()
     if shared := next((shared for shared in shared_paths(file) if names & {shared.one, shared.other}), None):
         raise AirflowClusterPolicyViolation(str(shared))
+    if wrong := next((wrong for wrong in wrong_reads(file) if names & {wrong.reader, wrong.stored}), None):
+        raise AirflowClusterPolicyViolation(str(wrong))
     if dead_end := next((end for end in dead_ends(file) if dag.dag_id in (end.producer, end.consumer)), None):
         raise AirflowClusterPolicyViolation(str(dead_end))
 
@@ -159,10 +189,24 @@ def dead_ends(nodes: Mapping[str, DagNode]) -> Iterator[DeadEnd]:
 
 def shared_paths(nodes: Mapping[str, DagNode]) -> Iterator[SharedPath]:
     """Paths that two assets written by the Dags *nodes* share."""
-    stored = sorted({(path, name) for node in nodes.values() for name, path in node.paths.items()})
+    stored = sorted({(frame.path, name) for node in nodes.values() for name, frame in node.stored.items()})
     for (path, one), (other_path, other) in pairwise(stored):
         if path == other_path:
             yield SharedPath(path, one, other)
+
+
+def wrong_reads(nodes: Mapping[str, DagNode]) -> Iterator[WrongRead]:
+    """What assets written by the Dags *nodes* can't read of each other; the first reason for each input."""
+    stored: dict[str, dict[str, FrameType]] = defaultdict(dict)
+    for node in nodes.values():
+        for name, frame in node.stored.items():
+            stored[frame.path][name] = frame
+    readers = {name: frames.inputs for node in nodes.values() for name, frames in node.frames.items()}
+    for reader, inputs in sorted(readers.items()):
+        for name, read in inputs.items():
+            for asset, frame in stored.get(read.path, {}).items():
+                if (misfit := frame.misfit(read.columns, read.format)) is not None:
+                    yield WrongRead(reader, name, asset, misfit)
 
 
 def cycles(nodes: Mapping[str, DagNode]) -> Iterator[Cycle]:

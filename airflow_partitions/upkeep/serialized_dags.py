@@ -18,7 +18,7 @@ from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.history.database import session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
-from airflow_partitions.timetables.cycles import DagNode, cycles, dead_ends, shared_paths
+from airflow_partitions.timetables.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
 from airflow_partitions.timetables.upstreams import remember_producers
 
 
@@ -92,7 +92,7 @@ def read_serialized_dags() -> SerializedDags:
             if isinstance(timetable, PartitionTimetable):
                 definitions.update(dict.fromkeys(nodes[row.dag_id].writes, timetable.produces.definition))
     remember_producers(producers)
-    problems += map(str, (*cycles(nodes), *dead_ends(nodes), *shared_paths(nodes)))
+    problems += map(str, (*cycles(nodes), *dead_ends(nodes), *shared_paths(nodes), *wrong_reads(nodes)))
     for dag_id in sorted(consumers, key=lambda dag_id: paused[dag_id]):
         if (upstreams := consumers[dag_id].upstreams) is None:
             continue
@@ -105,7 +105,7 @@ def read_serialized_dags() -> SerializedDags:
                 definitions.setdefault(name, member.key_format or member.definition)
     active = {dag_id: consumer for dag_id, consumer in consumers.items() if not paused[dag_id]}
     makes = {dag_id: node.writes for dag_id, node in nodes.items()}
-    paths = {name: path for node in nodes.values() for name, path in node.paths.items()}
+    paths = {name: frame.path for node in nodes.values() for name, frame in node.stored.items()}
     return SerializedDags(active, definitions, makes, paths, tuple(problems))
 
 

@@ -141,6 +141,26 @@ def test_eu6_two_dags_may_make_one_asset(dag_bag: DagBags) -> None:
     assert dag_bag(TWO_ON_ONE_PATH.format(", name='one', dag_id='second'")).import_errors == {}
 
 
+def test_f5_what_is_read_of_another_asset_of_the_file_by_its_path_is_compared(dag_bag: DagBags) -> None:
+    source = """
+        from typing import Annotated
+        import pandas as pd
+
+        @spark_asset(schedule=None, partition=DAYS, storage=Parquet("/lake/fares", schema={"fare": "double"}))
+        def fares(spark):
+            return spark.range(1)
+
+        @spark_asset(schedule=None, partition=DAYS, storage=Parquet("/lake/report"),
+                     inputs={"paid": Parquet("/lake/fares", partition=DAYS)})
+        def report(spark, paid: Annotated[pd.DataFrame, {COLUMNS}]):
+            return paid
+        """
+    assert dag_bag(source.replace("COLUMNS", "'fare': float, 'time': str")).import_errors == {}
+    (error,) = dag_bag(source.replace("COLUMNS", "'fares': None")).import_errors.values()
+    assert "asset 'report' can't read its input 'paid' from what asset 'fares' stores" in error
+    assert "there is no column 'fares' in '/lake/fares'; did you mean 'fare'?" in error
+
+
 def test_eu1_any_task_may_complete_the_asset(dag_bag: DagBags) -> None:
     bag = dag_bag(
         PLAIN.format("", ", outlets=[Asset('flights')]").replace("DAYS)", "DAYS, asset=Asset('flights'))")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from airflow_partitions import KeyFormat, PartitionByInterval
+from airflow_partitions.cli.doctor import examine
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.upkeep import one_round
 from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
@@ -47,6 +50,53 @@ def test_er5_a_dag_that_waits_for_an_event_without_a_key_in_vain_is_told(metadat
     (problem,) = read_serialized_dags().problems
     assert problem.startswith("waits has no partitions, but waits for asset 'beside', which writes writes")
     assert one_round().problems == (problem,)
+
+
+MADE = """
+from typing import Annotated
+import polars as pl
+from airflow_partitions.storage import Csv, Parquet
+
+@asset(schedule="@daily", partition=PartitionByInterval("@daily", name="day"), storage={storage}("{lake}/fares"))
+def fares() -> {frame}: ...
+"""
+READ = """
+from typing import Annotated
+import polars as pl
+from airflow_partitions.storage import Parquet
+
+NAMED = PartitionByInterval("@daily", name="day")
+
+@asset(schedule="@daily", partition=NAMED, inputs={{"trips": Parquet("{lake}/fares", partition=NAMED)}})
+def report(trips: {frame}): ...
+"""
+
+
+def test_f5_what_a_reader_in_another_file_does_not_find_is_told(
+    metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def problems(made: str, read: str, storage: str = "Parquet") -> tuple[str, ...]:
+        made_file = MADE.format(frame=made, storage=storage, lake=tmp_path)
+        metadata.parse(tmp_path, made=made_file, read=READ.format(frame=read, lake=tmp_path))
+        return read_serialized_dags().problems
+
+    both = 'Annotated[pl.DataFrame, {"zone": str, "fare": float}]'
+    assert problems(both, 'Annotated[pl.DataFrame, ["fare", "day"]]') == ()
+    assert problems(both, "pl.DataFrame") == ()
+    assert problems("pl.DataFrame", 'Annotated[pl.DataFrame, ["fair"]]') == ()
+    (problem,) = problems(both, 'Annotated[pl.DataFrame, ["fair"]]')
+    assert problem == (
+        "asset 'report' can't read its input 'trips' from what asset 'fares' stores, so what one of the two functions"
+        f" is annotated as has to change: there is no column 'fair' in '{tmp_path}/fares'; did you mean 'fare'?"
+    )
+    assert one_round().problems == (problem,)
+    with pytest.raises(SystemExit, match="1"):
+        examine(Namespace(output="json"))
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["problems"] == [problem]
+    (problem,) = problems(both, 'Annotated[pl.DataFrame, {"fare": int}]')
+    assert f"column 'fare' is double in '{tmp_path}/fares'; expected that, and not bigint" in problem
+    (problem,) = problems(both, "pl.DataFrame", storage="Csv")
+    assert f"its format is 'parquet', and that of '{tmp_path}/fares' is 'csv'; expected the same" in problem
 
 
 def test_an_upstream_that_nobody_makes_is_told(metadata: Metadata, tmp_path: Path) -> None:
