@@ -39,6 +39,7 @@ _MODULES = {
     "SegmentMap": "dependencies",
     "Selection": "dependencies",
     "Sides": "dependencies",
+    "StoredFrame": "frames.stored_frame",
     "Window": "dependencies",
     "Within": "timetables.run_policy",
     "asset": "assets",
@@ -75,6 +76,7 @@ __all__ = [
     "SegmentMap",
     "Selection",
     "Sides",
+    "StoredFrame",
     "Window",
     "Within",
     "__version__",
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
         Sides,
         Window,
     )
+    from airflow_partitions.frames.stored_frame import StoredFrame
     from airflow_partitions.keys import Interval, PartitionKey, ProductKey, Segment
     from airflow_partitions.partition import Partition
     from airflow_partitions.runs.materialised import materialised

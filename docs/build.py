@@ -38,6 +38,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions:asset.multi": (),
         "airflow_partitions:spark_asset": (),
         "airflow_partitions:spark_asset.script": (),
+        "airflow_partitions:StoredFrame": (),
         "airflow_partitions:Partitioned": ("due",),
         "airflow_partitions:INFER": (),
     },

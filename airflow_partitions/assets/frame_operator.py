@@ -13,7 +13,9 @@ from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.staged import stage
+from airflow_partitions.frames.stored_frame import StoredFrame
 from airflow_partitions.partition import Partition
+from airflow_partitions.runs.elsewhere import published_elsewhere
 from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.storage.storage import Storage
@@ -87,10 +89,14 @@ class FrameOperator(AssetFunctionOperator):
         reading = read_inputs(inputs)
         self._frames = reading.frames
         value = super().execute(context)
-        if storage is not None and staging is not None:
-            written, value = stage(value, partition, storage, staging), None
-            result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
-            finish(context, self.asset, storage, partition, staging, result)
+        frame = StoredFrame.of(value).collected()
+        if frame.storage or storage is not None:
+            value = None
+        with published_elsewhere(context, self.asset, storage, partition, frame):
+            if storage is not None and staging is not None:
+                written = stage(frame.frame, partition, storage, staging)
+                result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
+                finish(context, self.asset, storage, partition, staging, result)
         if freezing is not None:
             freezing.release(context, inputs)
         return value

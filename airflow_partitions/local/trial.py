@@ -106,6 +106,7 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
     from airflow_partitions.frames.reading import read_inputs
     from airflow_partitions.frames.result import Result
     from airflow_partitions.frames.staged import stage
+    from airflow_partitions.frames.stored_frame import StoredFrame
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.stores.open import open_staging
@@ -122,7 +123,7 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
         }
         reading = read_inputs(inputs)
         frames |= reading.frames
-        value = _call(task, partition, frames)
+        value = StoredFrame.of(_call(task, partition, frames)).frame
         if task.storage is None:
             return Trial(partition, value)
         staging = open_staging(folder, Attempt(task.dag_id, "local", 1))
