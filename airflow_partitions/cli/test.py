@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from airflow_partitions.errors import InvalidDefinitionError, PartitionError
+from airflow_partitions.storage.metadata.counts import count
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
@@ -118,7 +119,8 @@ def _show(trial: Trial, rows: int) -> None:
     console.print(table)
     for name, reads in trial.result.reads.items():
         console.print(
-            f"{name}: {reads.rows} rows from {reads.files} files of {reads.partitions} of {reads.selected} partitions"
+            f"{name}: {count(reads.rows, 'row')} from {reads.files} files of {reads.partitions} of {reads.selected}"
+            " partitions"
         )
     if trial.plan:
         console.print(trial.plan, markup=False, highlight=False)

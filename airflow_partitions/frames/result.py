@@ -19,7 +19,7 @@ class Reads:
     :ivar partitions: different partitions that were read.
     :ivar files: files opened; a file read by two actions counts twice.
     :ivar bytes: their size.
-    :ivar rows: rows that left the scans, after filters pushed into them.
+    :ivar rows: rows that left the scans, after filters pushed into them; ``None`` if nobody counted.
     :ivar scans: how many scans there were.
     """
 
@@ -27,7 +27,7 @@ class Reads:
     partitions: int = 0
     files: int = 0
     bytes: int = 0
-    rows: int = 0
+    rows: int | None = 0
     scans: int = 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ from airflow_partitions.errors import (
     ResultError,
     SchemaError,
 )
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Parquet, Reader, ReadRequest, register_reader
 
 if TYPE_CHECKING:
     from airflow_partitions.local import Trial
@@ -94,7 +95,55 @@ def test_f1_a_function_takes_and_gives_frames_of_any_kind(flights: Parquet, stor
         event = run["outlet_events"][delayed]
         reads = event.extra["reads"]["flights"]
         assert (event.extra["rows"], reads["partitions"], reads["files"]) == (2, 25, 25)
-        assert reads["rows"] == (0 if function is lazy else 50)
+        assert reads["rows"] == 50
+
+
+def test_rows_of_a_lazy_frame_are_those_that_its_queries_take_from_the_files(
+    flights: Parquet, storage: Parquet
+) -> None:
+    def delays(flights: pl.LazyFrame) -> pl.LazyFrame:
+        return queries.pop(0)(flights)
+
+    queries: list[Callable[[pl.LazyFrame], pl.LazyFrame]] = [
+        lambda flights: flights.filter(pl.col("origin") == "EWR").select(pl.sum("delay")),
+        lambda flights: flights.select(pl.len()),
+        lambda flights: flights.filter(pl.col("hour") == f"{DAY}T05:00-0500").select("delay"),
+        lambda flights: flights.join(flights.filter(delay=1.0).unique("origin"), on="origin").select(pl.len()),
+        lambda flights: flights.head(3).collect().lazy(),
+        lambda flights: pl.LazyFrame({"delay": [1.0]}),
+    ]
+    delayed = declared(delays, storage, flights=flights)
+    counts = []
+    for number in range(1, len(queries) + 1):
+        run = context(number=number)
+        delayed.task.execute(run)
+        counts.append(run["outlet_events"][delayed].extra["reads"]["flights"]["rows"])
+    assert counts == [25, 50, 2, 75, 3, 0]
+
+
+def test_rows_of_a_frame_without_a_length_are_not_counted(
+    flights: Parquet, storage: Parquet, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Batches:
+        """A frame that is read as it is gone through."""
+
+    class BatchesReader(Reader):
+        frame = Batches
+
+        def read(self, scan: ReadRequest) -> Batches:
+            return Batches()
+
+    def delays(flights: Any) -> pl.DataFrame:
+        assert isinstance(flights, Batches)
+        return pl.DataFrame({"delay": [1.0]})
+
+    delays.__annotations__["flights"] = Batches
+    register_reader(BatchesReader())
+    delayed, run = declared(delays, storage, flights=flights), context()
+    caplog.set_level(logging.INFO)
+    delayed.task.execute(run)
+    assert run["outlet_events"][delayed].extra["reads"]["flights"]["rows"] is None
+    assert "read flights 25 of 25 partitions, uncounted rows" in caplog.text
 
 
 def test_es10_the_index_of_the_storage_is_kept(flights: Parquet, storage: Parquet) -> None:
