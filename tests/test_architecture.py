@@ -49,6 +49,7 @@ STORAGE_FLOORS = (
     "dataset",
     "file_dataset",
     "metadata",
+    "tables",
     "filters",
     "stores",
     "scan",
@@ -62,7 +63,7 @@ STORAGE_FLOORS = (
 )
 #: The part that knows of no library but attrs.
 CORE = FLOORS[: FLOORS.index("storage")]
-HEAVY = ("airflow", "pyspark", "pandas", "numpy", "pyarrow", "sqlalchemy", "pendulum", "fsspec")
+HEAVY = ("airflow", "pyspark", "pandas", "numpy", "pyarrow", "pyiceberg", "sqlalchemy", "pendulum", "fsspec")
 #: Modules that only types tie together: a product of definitions has a time, whose type is one of the definitions.
 CIRCLES_OF_TYPES = {frozenset({"definitions.definition", "definitions.interval"})}
 

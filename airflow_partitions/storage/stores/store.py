@@ -17,6 +17,7 @@ from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.metadata.staged_files import readable_files
 from airflow_partitions.storage.stores.staging import Staging
 
 if TYPE_CHECKING:
@@ -108,6 +109,14 @@ class Store(ABC):
         :raises StorageError: if it can't be made or written.
         :raises ConflictError: if the attempt has one already.
         """
+
+    def staged(self, folder: Location, tables: Sequence[str] = ("",)) -> Mapping[str, int]:
+        """Name and size of the files that a job has left in *folder* to be published.
+
+        :param tables: the tables that it has written, if the dataset has such.
+        :raises ResultError: if there is no *folder*.
+        """
+        return readable_files(folder, tables)
 
     def commit(
         self,

@@ -1,0 +1,190 @@
+"""Partitions of a table of Iceberg: its snapshots say which files are theirs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError, ResultError
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
+from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.layout.layout import Layout
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.change import Change
+from airflow_partitions.storage.metadata.partition_files import PartitionFiles
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.stores.folders import accepts, locked
+from airflow_partitions.storage.stores.leftovers import leftovers
+from airflow_partitions.storage.stores.staging import STAGING, Staging, claim
+from airflow_partitions.storage.stores.store import Limits, Store
+from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
+from airflow_partitions.storage.tables.columns import arrow_schema, spark_columns
+from airflow_partitions.storage.tables.contents import Contents
+from airflow_partitions.storage.tables.key_filter import KeyFilter
+from airflow_partitions.storage.tables.new_table import FORMAT, make_table
+from airflow_partitions.storage.tables.paths import plain
+from airflow_partitions.storage.tables.pin import pinned
+from airflow_partitions.storage.tables.publish import Publisher, WrittenFiles
+from airflow_partitions.storage.tables.shadow import Shadow
+from airflow_partitions.storage.tables.snapshots import last_number
+from airflow_partitions.storage.tables.spec_fit import misfit
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Table
+
+    from airflow_partitions.storage.filesystem.filesystem import Location
+    from airflow_partitions.storage.stores.store import Accept
+
+_log = logging.getLogger(__name__)
+
+
+@attrs.frozen
+class IcebergStore(Store):
+    """The partitions of a table of Iceberg.
+
+    Each commit is one snapshot on the main branch. Its summary says what each partition says about itself.
+
+    :ivar table: the table.
+    :ivar layout: its directories name the partitions; there are no such folders.
+    :ivar columns: dimension to the column of the table that holds it.
+    :ivar schema: column to Spark type, as declared.
+    :ivar create: whether the table is made on first use.
+    :ivar pin: folder of what the table held at one moment, which is read then.
+    """
+
+    table: TableReference
+    layout: Layout
+    columns: Mapping[str, str]
+    schema: Mapping[str, str] | None = None
+    create: bool = False
+    pin: str | None = None
+
+    @cached_property
+    def root(self) -> str:  # type: ignore[override]
+        """Location of the table; its name, as long as there is none."""
+        table = self._find()
+        return self.table.name if table is None else plain(table.location()).rstrip("/")
+
+    @property
+    def bookkeeping(self) -> Location:
+        """Folder of all that is not data."""
+        return bookkeeping(at(self.root, self.table.credentials))
+
+    def version(self) -> int:
+        table = self._find()
+        return 0 if table is None else last_number(table.metadata)
+
+    def snapshot(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles]:
+        table = self._find()
+        if table is None:
+            return {}
+        keys = KeyFilter.of(self.layout, self.columns, table.schema())
+        with translated_errors(f"table {self.table.name!r}", "read"):
+            return Contents(table, keys).read(directories, accept and partial(accepts, accept=accept))
+
+    def recorded_schema(self) -> Mapping[str, str]:
+        table = self._find()
+        return {} if table is None else spark_columns(table.schema())
+
+    def check_writable(self) -> None:
+        if self.pin is not None:
+            raise InvalidDefinitionError(
+                f"table {self.table.name!r} is read as {self.pin!r} has kept it, so it is not written; expected it as"
+                " it is now"
+            )
+
+    def staging(self, attempt: Attempt, directory: str = "") -> Staging:
+        self.check_writable()
+        table = self._made()
+        if table.format_version != FORMAT:
+            raise InvalidDefinitionError(
+                f"table {self.table.name!r} has format version {table.format_version}; expected {FORMAT} to be"
+                f" written: ALTER TABLE {self.table.name} SET TBLPROPERTIES ('format-version' = '{FORMAT}') makes it"
+                " so, if it is less"
+            )
+        keys = KeyFilter.of(self.layout, self.columns, table.schema())
+        if (reason := misfit(table.spec(), keys)) is not None:
+            _log.warning("table %s: %s", self.table.name, reason)
+        with translated_errors(f"table {self.table.name!r}", "written"):
+            folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
+            staging = Staging(folder, base=last_number(table.metadata))
+            Shadow.make(
+                table,
+                staging.data,
+                attempt.name,
+                key_columns=self.columns.values(),
+                schema=None if self.schema is None else arrow_schema(self.schema),
+            )
+        return staging
+
+    def staged(self, folder: Location, tables: Sequence[str] = ("",)) -> Mapping[str, int]:
+        with translated_errors(f"table {self.table.name!r}", "read"):
+            return Shadow.open(folder, self.table.properties).names
+
+    def expired(self, limits: Limits) -> list[Location]:
+        return leftovers(self.bookkeeping, self.bookkeeping / "log", limits.staged)
+
+    def _committed(
+        self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
+    ) -> list[PartitionMetadata | None]:
+        self.check_writable()
+        written = {change.directory: self._written(change) for change in changes if change.files}
+        publisher = Publisher(self.table, self.layout, self.columns, attempt, base, rule)
+        with self._one_at_a_time():
+            return publisher.publish(changes, written)
+
+    def _written(self, change: Change) -> WrittenFiles:
+        """What *change* has written.
+
+        :raises ResultError: if it is not what its writer said.
+        """
+        assert change.folder is not None  # noqa: S101 - it has files
+        shadow = Shadow.open(change.folder, self.table.properties)
+        if (names := shadow.names) != dict(change.files):
+            missing, extra = sorted(change.files.keys() - names.keys()), sorted(names.keys() - change.files.keys())
+            raise ResultError(
+                f"the files in {change.folder} are not those the job wrote: missing {missing[:3]}, unexpected"
+                f" {extra[:3]}"
+            )
+        return WrittenFiles(shadow.files(), shadow.table.schema())
+
+    def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
+        return False
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        """Let those who publish from this machine wait for each other, rather than do it again: it is quicker."""
+        place = self.bookkeeping
+        if isinstance(place, Path):
+            place.mkdir(parents=True, exist_ok=True)
+            with locked(place):
+                yield
+        else:
+            yield
+
+    def _find(self) -> Table | None:
+        """The table as it is read, ``None`` if there is none, and it is made when it is written."""
+        if self.pin is not None:
+            return pinned(at(self.pin, self.table.credentials), self.table.properties)
+        return self.table.find() if self.create else self.table.load()
+
+    def _made(self) -> Table:
+        """The table, which is made if there is none."""
+        table = self._find()
+        if table is not None:
+            return table
+        if self.schema is None:
+            raise InvalidDefinitionError(
+                f"table {self.table.name!r} can't be made: nobody said which columns it has; expected schema={{…}},"
+                " each column with its type in Spark"
+            )
+        return make_table(self.table, self.schema, self.layout, self.columns)

@@ -1,0 +1,11 @@
+"""Tables of Iceberg, read and written by pyiceberg: neither Spark nor a JVM is needed."""
+
+from airflow_partitions.errors import StorageError
+
+try:
+    import pyiceberg  # noqa: F401
+except ImportError as error:
+    raise StorageError(
+        f"tables of Iceberg are reached by pyiceberg, which is not installed ({error}); expected it: pip install"
+        " 'airflow-partitions[iceberg]'"
+    ) from error

@@ -1,0 +1,52 @@
+"""Tables in no catalog: a folder with metadata of its own, which Spark and pyiceberg read by its path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyiceberg.table import StaticTable
+from pyiceberg.table.metadata import TableMetadata
+
+from airflow_partitions.storage.filesystem.filesystem import read, write
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
+
+_FOLDER, _HINT = "metadata", "version-hint.text"
+#: Properties that tables in a folder may not have, or that would send their writes to a branch.
+_NOT_HERE = ("write.metadata.path", "write.wap.enabled")
+
+
+def form_of(metadata: TableMetadata) -> dict[str, Any]:
+    """JSON form of *metadata*, for a table in a folder."""
+    form: dict[str, Any] = json.loads(metadata.model_dump_json())
+    form["properties"] = {name: value for name, value in form["properties"].items() if name not in _NOT_HERE}
+    return form
+
+
+def version_of(folder: Location) -> int | None:
+    """Number of the newest metadata of the table in *folder*, ``None`` if there is no table."""
+    data = read(folder / _FOLDER / _HINT)
+    return None if data is None else int(data)
+
+
+def write_static(folder: Location, form: Mapping[str, Any], version: int = 1) -> None:
+    """Make *form* the metadata of the table in *folder*."""
+    with translate_errors(f"table {str(folder)!r}", "written"):
+        (folder / _FOLDER).mkdir(parents=True, exist_ok=True)
+        write(folder / _FOLDER / f"v{version}.metadata.json", json.dumps(form, separators=(",", ":")).encode())
+        write(folder / _FOLDER / _HINT, str(version).encode())
+
+
+def read_static(folder: Location, properties: Mapping[str, str], version: int | None = None) -> StaticTable:
+    """The table in *folder*.
+
+    :param properties: what its files are reached with.
+    :param version: number of the metadata to read, else the newest.
+    """
+    with translate_errors(f"table {str(folder)!r}", "read"):
+        number = version_of(folder) if version is None else version
+        return StaticTable.from_metadata(f"{folder}/{_FOLDER}/v{number}.metadata.json", dict(properties))

@@ -1,0 +1,576 @@
+"""Partitions of a table of Iceberg, in a SQL catalog, without Spark."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import attrs
+import pyarrow as pa
+import pytest
+import requests
+from pyiceberg.expressions import EqualTo
+from pyiceberg.table import Table
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import StringType
+
+from airflow_partitions import PartitionAtRuntime, PartitionByInterval
+from airflow_partitions.errors import (
+    ConflictError,
+    ForeignRowsError,
+    InvalidDefinitionError,
+    LayoutError,
+    MissingInputError,
+    NotStoredError,
+    ResultError,
+    SchemaError,
+    StorageError,
+    StoredError,
+    UnknownOutcomeError,
+)
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.stores.iceberg_store import IcebergStore
+from airflow_partitions.storage.stores.store import Limits
+from airflow_partitions.storage.tables.catalog import TableReference
+from airflow_partitions.storage.tables.new_snapshot import NewSnapshot
+from airflow_partitions.storage.tables.pin import pin
+from airflow_partitions.storage.tables.snapshots import Snapshots
+from tests.storage.tables.tables import (
+    DAYS,
+    FLIGHTS,
+    HOURS,
+    MONTHS,
+    NEW_YORK,
+    SCHEMA,
+    Try,
+    history,
+    numbers,
+    reference,
+    rows_of,
+    save,
+    store_of,
+)
+
+DAY, NEXT = "2013-01-01", "2013-01-02"
+
+
+def table_of(store: IcebergStore) -> Table:
+    return store.table.load()
+
+
+def directory(store: IcebergStore, key: str) -> str:
+    return store.layout.directory_of(store.layout.definition.parse(key))
+
+
+def foreign(store: IcebergStore, rows: pa.Table) -> None:
+    """Somebody else appends *rows*."""
+    table_of(store).append(rows)
+
+
+def test_a_partition_is_published_in_one_snapshot_that_says_whose_it_is(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    (metadata,) = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1, 2, 3])).publish()
+    assert metadata is not None
+    assert (metadata.rows, metadata.commit, store.version()) == (3, 1, 1)
+    (snapshot,) = table_of(store).snapshots()
+    assert snapshot.summary is not None
+    said = snapshot.summary.additional_properties
+    assert (said["airflow.dag-id"], said["airflow.run-id"], said["airflow.try-number"]) == ("dag", "run", "1")
+    assert json.loads(said["airflow.partition-keys"]) == [DAY]
+    content = store.content(f"date={DAY}")
+    assert content is not None
+    assert content.metadata == metadata
+    assert content.base == store.root == str(tmp_path / "warehouse/db/delays")
+    assert all((Path(content.base) / name).stat().st_size == size for name, size in content.files.items())
+    assert list(store.listed()) == [f"date={DAY}"]
+
+
+def test_a_partition_replaces_its_own_rows_and_no_others(tmp_path: Path) -> None:
+    store = store_of(tmp_path, FLIGHTS)
+    save(store, {"2013-01-01|EWR": [1, 2], "2013-01-01|JFK": [3], "2013-01-02|EWR": [4]})
+    save(store, {"2013-01-01|EWR": [5]}, "again")
+    assert numbers(store) == [3, 4, 5]
+    assert numbers(store, "2013-01-01|EWR") == [5]
+    assert history(table_of(store)) == ["append", "overwrite"]
+    rows = {name: content.metadata and content.metadata.rows for name, content in store.snapshot().items()}
+    assert rows == {
+        "date=2013-01-01/airport=EWR": 1,
+        "date=2013-01-01/airport=JFK": 1,
+        "date=2013-01-02/airport=EWR": 1,
+    }
+    selected = store.snapshot(accept=lambda name, text: name == "date" or text == "JFK")
+    assert list(selected) == ["date=2013-01-01/airport=JFK"]
+    assert list(store.snapshot(["date=2013-01-02/airport=EWR", "date=2013-01-03/airport=EWR"])) == [
+        "date=2013-01-02/airport=EWR"
+    ]
+
+
+def test_fresh_tables_are_partitioned_so_that_keys_never_share_a_file(tmp_path: Path) -> None:
+    for number, (definition, expected) in enumerate(
+        [
+            (DAYS, ["day"]),
+            (MONTHS, ["month"]),
+            (NEW_YORK, ["hour"]),
+            (FLIGHTS, ["hour", "identity"]),
+            (PartitionByInterval("@daily", timezone="Asia/Kolkata", start=DAY, name="date"), []),
+        ]
+    ):
+        store = store_of(tmp_path, definition, table=reference(tmp_path, f"db.t{number}"))
+        store.staging(Attempt("dag", "run", 1))
+        assert [str(field.transform) for field in table_of(store).spec().fields] == expected
+
+
+def test_a_spec_in_which_compaction_merges_keys_is_told_with_the_nearest_that_fits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(store_of(tmp_path, DAYS), {DAY: [1]})
+    with caplog.at_level(logging.WARNING):
+        store_of(tmp_path, NEW_YORK).staging(Attempt("dag", "late", 1))
+    assert "partitioned by days(ts)" in caplog.text
+    assert "nearest spec that fits: hours(ts)" in caplog.text
+
+
+def test_keys_of_another_zone_than_the_spec_are_replaced_alone(tmp_path: Path) -> None:
+    utc = store_of(tmp_path, DAYS)
+    utc.staging(Attempt("dag", "makes the table", 1))
+    store = store_of(tmp_path, NEW_YORK)
+    save(store, {DAY: [1, 2, 3], NEXT: [4, 5, 6]})
+    save(store, {DAY: [7]}, "again")
+    assert (numbers(store, DAY), numbers(store, NEXT)) == ([7], [4, 5, 6])
+
+
+def test_hours_that_the_clock_shows_twice_are_two_partitions(tmp_path: Path) -> None:
+    store = store_of(tmp_path, HOURS)
+    early, late = "2013-11-03T01:00-04:00", "2013-11-03T01:00-05:00"
+    save(store, {early: [1, 2], late: [3]})
+    save(store, {late: []}, "again")
+    assert (numbers(store, early), numbers(store, late)) == ([1, 2], [])
+
+
+def test_an_empty_partition_stays_known_until_it_is_filled_or_dropped(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    save(store, {DAY: [], NEXT: []}, "empties")
+    assert len(table_of(store).snapshots()) == 2
+    assert {
+        name: (content.files, content.metadata and content.metadata.rows) for name, content in store.snapshot().items()
+    } == {
+        f"date={DAY}": ({}, 0),
+        f"date={NEXT}": ({}, 0),
+    }
+    with pytest.raises(StoredError):
+        Try.begin(store, "creates").write(DAY, rows_of(NEW_YORK, DAY, [1]), "create").publish()
+    save(store, {DAY: [2]}, "fills")
+    Try.begin(store, "drops").write(NEXT, None).publish()
+    assert list(store.snapshot()) == [f"date={DAY}"]
+    assert not [name for name in table_of(store).properties if name.startswith("airflow.empty.")]
+    with pytest.raises(NotStoredError):
+        Try.begin(store, "drops again").write(NEXT, None).publish()
+    assert numbers(store) == [2]
+
+
+def test_a_table_that_is_not_there_holds_nothing_until_it_is_written(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    assert (dict(store.snapshot()), dict(store.recorded_schema()), store.version()) == ({}, {}, 0)
+    save(store, {DAY: []})
+    assert list(store.snapshot()) == [f"date={DAY}"]
+    assert store.recorded_schema() == SCHEMA
+
+
+def test_stray_rows_are_refused_from_statistics_alone(tmp_path: Path) -> None:
+    store = store_of(tmp_path, FLIGHTS)
+    save(store, {"2013-01-01|EWR": [1]})
+    day_after = rows_of(FLIGHTS, "2013-01-02|EWR", [2])
+    elsewhere = rows_of(FLIGHTS, "2013-01-01|JFK", [2])
+    nowhere = rows_of(FLIGHTS, "2013-01-01|EWR", [2], airport=pa.array([None], pa.string()))
+    for number, (strays, message) in enumerate(
+        [
+            (day_after, r"ts 2013-01-02 05:00:00\+00:00"),
+            (elsewhere, "airport JFK"),
+            (nowhere, "nulls in airport"),
+        ]
+    ):
+        work = Try.begin(store, f"run {number}").write("2013-01-01|EWR", strays)
+        with pytest.raises(ForeignRowsError, match=message):
+            work.publish()
+    assert numbers(store) == [1]
+
+
+def test_long_segments_are_told_apart_although_statistics_are_cut(tmp_path: Path) -> None:
+    carriers = PartitionAtRuntime("airport")
+    store = store_of(tmp_path, carriers, create=False)
+    catalog = store.table.open()
+    catalog.create_namespace("db")
+    catalog.create_table(
+        "db.delays", pa.schema([("ts", pa.timestamp("us", tz="UTC")), ("airport", pa.string()), ("v", pa.int64())])
+    )
+    names = [f"a name of an airport that is long, number {number}" for number in range(3)]
+    for number, name in enumerate(names):
+        rows = pa.table({"airport": [name], "v": [number]})
+        Try.begin(store, name).write(name, rows).publish()
+    save_again = pa.table({"airport": [names[1]], "v": [9]})
+    Try.begin(store, "again").write(names[1], save_again).publish()
+    assert numbers(store) == [0, 2, 9]
+    assert len(store.snapshot()) == 3
+
+
+def test_an_older_try_does_not_replace_what_a_newer_one_published(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    older = Try.begin(store, "run", 1).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    newer = Try.begin(store, "run", 2).write(DAY, rows_of(NEW_YORK, DAY, []))
+    newer.publish()
+    with pytest.raises(ConflictError, match="the older try 1"):
+        older.publish()
+    assert numbers(store, DAY) == []
+    save(store, {DAY: [3]}, "run", 3)
+    assert numbers(store, DAY) == [3]
+
+
+def test_of_two_runs_that_write_a_key_the_first_one_wins(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    one = Try.begin(store, "one").write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    two = Try.begin(store, "two").write(DAY, rows_of(NEW_YORK, DAY, [2]))
+    other = Try.begin(store, "other").write(NEXT, rows_of(NEW_YORK, NEXT, [3]))
+    two.publish()
+    other.publish()
+    with pytest.raises(ConflictError, match="was published by try 1 of run 'two'"):
+        one.publish()
+    assert numbers(store) == [2, 3]
+
+
+def test_a_try_that_was_killed_after_its_commit_finds_it(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    first = store.commit(work.changes, work.attempt, work.staging.base)
+    assert store.commit(work.changes, work.attempt, work.staging.base) == first
+    assert len(table_of(store).snapshots()) == 1
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_an_answer_that_is_lost_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool) -> None:
+    store = store_of(tmp_path)
+    work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    commit, calls = NewSnapshot.commit, []
+
+    def lossy(self: NewSnapshot) -> None:
+        calls.append(self)
+        if len(calls) > 1 or made:
+            commit(self)
+        if len(calls) == 1:
+            raise requests.ConnectionError("the line is dead")
+
+    monkeypatch.setattr(NewSnapshot, "commit", lossy)
+    work.publish()
+    assert (len(calls), numbers(store)) == (1 if made else 2, [1])
+    assert len(table_of(store).snapshots()) == 1
+
+
+def test_an_outcome_that_nobody_knows_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_of(tmp_path)
+    work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+
+    def lost(self: NewSnapshot) -> None:
+        monkeypatch.setattr(TableReference, "find", unreachable)
+        raise requests.ConnectionError("the line is dead")
+
+    def unreachable(self: TableReference) -> None:
+        raise StorageError("the line is dead")
+
+    monkeypatch.setattr(NewSnapshot, "commit", lost)
+    with pytest.raises(UnknownOutcomeError, match="the line is dead"):
+        work.publish()
+
+
+def test_a_commit_that_is_outrun_looks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_of(tmp_path)
+    work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    commit, calls = NewSnapshot.commit, []
+
+    def outrun(self: NewSnapshot) -> None:
+        calls.append(self)
+        if len(calls) == 1:  # another key is published by someone who does not wait
+            foreign(store, rows_of(NEW_YORK, NEXT, [2]))
+        if len(calls) == 2:  # a branch moves on, which no requirement speaks of
+            table = table_of(store)
+            head = table.current_snapshot()
+            assert head is not None
+            table.manage_snapshots().create_branch(head.snapshot_id, "aside").commit()
+            table_of(store).append(rows_of(NEW_YORK, NEXT, [3]), branch="aside")
+        commit(self)
+
+    monkeypatch.setattr(NewSnapshot, "commit", outrun)
+    work.publish()
+    assert (len(calls), numbers(store)) == (3, [1, 2])
+    manifests = {path.name for path in (tmp_path / "warehouse/db/delays/metadata").glob("*-m*.avro")}
+    metadata = table_of(store)
+    named = {
+        Path(manifest.manifest_path).name
+        for snapshot in metadata.snapshots()
+        for manifest in snapshot.manifests(metadata.io)
+    }
+    assert manifests == named  # what was written for nothing is gone
+
+
+def test_rows_of_others_are_conflicts_unless_they_are_elsewhere_or_only_compacted(tmp_path: Path) -> None:
+    store = store_of(tmp_path, DAYS)
+    save(store, {DAY: [1], NEXT: [2]})
+    work = Try.begin(store, "late").write(DAY, rows_of(DAYS, DAY, [3]))
+    foreign(store, rows_of(DAYS, NEXT, [4]))
+    work.publish()
+    assert numbers(store) == [2, 3, 4]
+    work = Try.begin(store, "later").write(DAY, rows_of(DAYS, DAY, [5]))
+    foreign(store, rows_of(DAYS, DAY, [6]))
+    with pytest.raises(ConflictError, match="was changed by others in snapshot"):
+        work.publish()
+    work = Try.begin(store, "latest").write(DAY, rows_of(DAYS, DAY, [7]))
+    table_of(store).delete(EqualTo("v", 6))
+    with pytest.raises(ConflictError, match="was changed by others in snapshot"):
+        work.publish()
+    assert numbers(store) == [2, 3, 4]
+
+
+def test_rows_that_others_added_make_a_partition_that_says_nothing_about_itself(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    foreign(store, rows_of(NEW_YORK, DAY, [2]))
+    foreign(store, rows_of(NEW_YORK, NEXT, [3]))
+    assert {name: (len(each.files), each.metadata) for name, each in store.snapshot().items()} == {
+        f"date={DAY}": (2, None),
+        f"date={NEXT}": (1, None),
+    }
+    save(store, {DAY: [4]}, "again")
+    assert numbers(store) == [3, 4]
+
+
+def test_files_across_the_edge_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    store = store_of(tmp_path, MONTHS)
+    save(store, {"2013-01-01": [1, 2, 3]})
+    days = store_of(tmp_path, DAYS)
+    work = Try.begin(days).write(DAY, rows_of(DAYS, DAY, [4]))
+    expected = (
+        r"DELETE FROM db.delays WHERE ts >= TIMESTAMP '2013-01-01 00:00:00\+00:00' AND ts < TIMESTAMP"
+        r" '2013-01-02 00:00:00\+00:00'"
+    )
+    with pytest.raises(LayoutError, match=expected):
+        work.publish()
+    assert numbers(store) == [1, 2, 3]
+    assert len(days.snapshot()) == 21  # whose rows may be in it
+    work = Try.begin(days, "appends").write(DAY, rows_of(DAYS, DAY, [5]), "append")
+    work.publish()
+    assert numbers(store) == [1, 2, 3, 5]
+
+
+def test_a_definition_of_other_keys_over_the_same_table_is_someone_else(tmp_path: Path) -> None:
+    utc, local = store_of(tmp_path, DAYS), store_of(tmp_path, NEW_YORK)
+    save(utc, {DAY: [1]})
+    work = Try.begin(local).write("2013-01-01", rows_of(NEW_YORK, "2013-01-01", [2]))
+    save(utc, {NEXT: [3]}, "meanwhile")  # its first hours are those of New York's first of January
+    with pytest.raises(ConflictError, match="by others"):
+        work.publish()
+    assert all(content.metadata is None for content in local.snapshot().values())
+
+
+def test_it_appends_and_a_later_try_appends_anew(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    Try.begin(store, "one").write(DAY, rows_of(NEW_YORK, DAY, [1]), "append").publish()
+    Try.begin(store, "two").write(DAY, rows_of(NEW_YORK, DAY, [2, 3]), "append").publish()
+    (metadata,) = Try.begin(store, "two", 2).write(DAY, rows_of(NEW_YORK, DAY, [4]), "append").publish()
+    assert metadata is not None
+    assert (numbers(store), metadata.rows, metadata.files) == ([1, 4], 2, 2)
+    content = store.content(f"date={DAY}")
+    assert content is not None
+    assert content.metadata == metadata
+    with pytest.raises(ConflictError, match="the older try 1"):
+        Try.begin(store, "two").write(DAY, rows_of(NEW_YORK, DAY, [5]), "append").publish()
+
+
+def test_all_changes_are_made_or_none(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    work = Try.begin(store, "creates").write(NEXT, rows_of(NEW_YORK, NEXT, [2]), "create")
+    work.write(DAY, rows_of(NEW_YORK, DAY, [3]), "create")
+    with pytest.raises(StoredError, match="is stored already"):
+        work.publish()
+    assert numbers(store) == [1]
+    work = Try.begin(store, "several").write(NEXT, rows_of(NEW_YORK, NEXT, [4]), "create").write(DAY, None)
+    assert [metadata and metadata.rows for metadata in work.publish()] == [1, None]
+    assert list(store.snapshot()) == [f"date={NEXT}"]
+
+
+def test_many_keys_are_published_in_one_snapshot(tmp_path: Path) -> None:
+    store = store_of(tmp_path, DAYS)
+    keys = [str(key) for key in DAYS.keys("2013-01-01", "2013-02-10")]
+    save(store, {key: [number] for number, key in enumerate(keys)})
+    save(store, {key: [number + 100] for number, key in enumerate(keys[1:])}, "again")
+    assert len(table_of(store).snapshots()) == 2
+    assert numbers(store) == [0, *range(100, 139)]
+    assert len(store.snapshot(directories := [directory(store, key) for key in keys])) == len(directories) == 40
+
+
+def test_files_of_an_older_partition_spec_are_found_by_range(tmp_path: Path) -> None:
+    store = store_of(tmp_path, DAYS)
+    save(store, {DAY: [1], NEXT: [2]})
+    work = Try.begin(store, "slow").write(DAY, rows_of(DAYS, DAY, [3, 4]))
+    with table_of(store).update_spec() as update:
+        update.remove_field("ts_day")
+        update.add_field("airport", IdentityTransform())
+    work.publish()
+    assert (numbers(store, DAY), numbers(store, NEXT)) == ([3, 4], [2])
+    save(store, {DAY: [5]}, "new spec")
+    assert (numbers(store, DAY), numbers(store, NEXT)) == ([5], [2])
+    assert len({task.file.spec_id for task in table_of(store).scan().plan_files()}) == 2
+
+
+def test_columns_come_in_the_same_commit_as_their_rows(tmp_path: Path) -> None:
+    store = store_of(tmp_path, create=True)
+    save(store, {DAY: [1]})
+    wide = {**SCHEMA, "note": "string"}
+    rows = rows_of(NEW_YORK, NEXT, [2], note=pa.array(["new"]))
+    work = Try.begin(store, "wide").write(NEXT, rows, schema=wide, evolve=True)
+    with pytest.raises(SchemaError, match="'note' is new"):
+        work.publish(SchemaRule())
+    assert "note" not in store.recorded_schema()
+    work = Try.begin(store, "wide", 2).write(NEXT, rows, schema=wide, evolve=True)
+    work.publish(SchemaRule(evolve=True))
+    assert store.recorded_schema() == wide
+    assert table_of(store).scan().to_arrow().sort_by("v")["note"].to_pylist() == [None, "new"]
+    assert len(table_of(store).snapshots()) == 2
+
+
+def test_declared_columns_may_be_written_before_the_table_has_them(tmp_path: Path) -> None:
+    save(store_of(tmp_path), {DAY: [1]})
+    wide = {**SCHEMA, "note": "string"}
+    store = store_of(tmp_path, schema=wide)
+    rows = rows_of(NEW_YORK, NEXT, [2], note=pa.array(["new"]))
+    Try.begin(store, "wide").write(NEXT, rows, schema=wide).publish(SchemaRule(wide, evolve=True))
+    assert store.recorded_schema() == wide
+
+
+def test_columns_that_took_the_place_of_others_meanwhile_are_conflicts(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    rows = rows_of(NEW_YORK, DAY, [2], note=pa.array(["new"]))
+    work = Try.begin(store, "wide").write(DAY, rows, schema={**SCHEMA, "note": "string"}, evolve=True)
+    with table_of(store).update_schema() as update:
+        update.add_column("remark", StringType())
+    with pytest.raises(ConflictError, match=r"columns of table 'db\.delays' have changed"):
+        work.publish(SchemaRule(evolve=True))
+    late = Try.begin(store, "late").write(DAY, rows_of(NEW_YORK, DAY, [3]))
+    with table_of(store).update_schema() as update:
+        update.add_column("another", StringType())
+    late.publish()
+    assert numbers(store) == [3]
+
+
+def test_snapshots_that_expired_meanwhile_are_a_conflict(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    work = Try.begin(store, "slow").write(DAY, rows_of(NEW_YORK, DAY, [2]))
+    for number in range(3):
+        save(store, {NEXT: [number]}, f"run {number}")
+    table_of(store).maintenance.expire_snapshots().older_than(datetime.now(UTC) + timedelta(hours=1)).commit()
+    with pytest.raises(ConflictError, match="have expired"):
+        work.publish()
+    assert store.snapshot()[f"date={DAY}"].metadata is None
+    save(store, {DAY: [3]}, "again")
+    assert numbers(store, DAY) == [3]
+
+
+def test_manifests_that_name_no_file_any_more_are_left_out(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    for number in range(6):
+        save(store, {DAY: [number]}, f"run {number}")
+    table = table_of(store)
+    head = table.current_snapshot()
+    assert head is not None
+    assert len(head.manifests(table.io)) == 2  # what is there, and what was replaced last
+    assert head.summary is not None
+    assert head.summary["total-records"] == "1"
+
+
+def test_files_that_are_not_what_the_job_said_are_refused(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    work.changes[0] = attrs.evolve(work.changes[0], files={"data/other.parquet": 3})
+    with pytest.raises(ResultError, match="are not those the job wrote"):
+        work.publish()
+
+
+def test_what_a_table_held_is_kept_for_reading(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1, 2]})
+    pin(table_of(store), tmp_path / "pin")
+    save(store, {DAY: [3], NEXT: [4]}, "later")
+    pinned = attrs.evolve(store, pin=str(tmp_path / "pin"))
+    assert {name: content.metadata and content.metadata.rows for name, content in pinned.snapshot().items()} == {
+        f"date={DAY}": 2
+    }
+    assert pinned.version() == 1
+    with pytest.raises(InvalidDefinitionError, match="expected it as it is now"):
+        pinned.staging(Attempt("dag", "run", 1))
+    with pytest.raises(StorageError, match="was released"):
+        attrs.evolve(store, pin=str(tmp_path / "gone")).snapshot()
+
+
+def test_left_over_tries_expire(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
+    now = datetime.now(UTC)
+    assert store.expired(Limits(now - timedelta(days=1), now - timedelta(days=1))) == []
+    expired = store.expired(Limits(now + timedelta(days=1), now + timedelta(days=1)))
+    assert [path.parent.name for path in expired] == ["staging"]
+
+
+def test_tables_that_are_not_there_and_catalogs_that_make_no_sense_are_told(tmp_path: Path) -> None:
+    store = store_of(tmp_path, create=False)
+    save(store_of(tmp_path, table=reference(tmp_path, "db.delayed")), {DAY: [1]})
+    with pytest.raises(MissingInputError, match=r"no table 'db\.delays' in catalog 'lake'; nearest: 'db\.delayed'"):
+        store.snapshot()
+    with pytest.raises(InvalidDefinitionError, match="has no namespace"):
+        TableReference("delays", "lake")
+    with pytest.raises(InvalidDefinitionError, match="of type 'hadoop', which can't be used without a JVM"):
+        TableReference("db.t", "lake", {"type": "hadoop", "warehouse": "/lake"}).load()
+    with pytest.raises(InvalidDefinitionError, match="URI missing"):
+        TableReference("db.t", "lake", {"type": "sql"}).load()
+    with pytest.raises(StorageError, match="unable to open database file"):
+        TableReference("db.t", "lake", {"type": "sql", "uri": f"sqlite:///{tmp_path}/no/catalog.db"}).load()
+    with pytest.raises(StorageError, match="check the network"):
+        TableReference("db.t", "lake", {"type": "rest", "uri": "http://127.0.0.1:9"}).load()
+    assert "secret" not in repr(TableReference("db.t", "lake", {"uri": "sqlite://", "token": "secret"}))
+
+
+def test_formats_that_can_not_be_written_are_told(tmp_path: Path) -> None:
+    store = store_of(tmp_path, create=False)
+    catalog = store.table.open()
+    catalog.create_namespace("db")
+    schema = pa.schema([("ts", pa.timestamp("us", tz="UTC")), ("airport", pa.string()), ("v", pa.int64())])
+    catalog.create_table("db.delays", schema, properties={"format-version": "1"})
+    with pytest.raises(InvalidDefinitionError, match="has format version 1; expected 2"):
+        store.staging(Attempt("dag", "run", 1))
+    with pytest.raises(InvalidDefinitionError, match="nobody said which columns"):
+        store_of(tmp_path, schema=None, table=reference(tmp_path, "db.new")).staging(Attempt("dag", "run", 1))
+
+
+def test_a_try_has_one_place_to_write(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    attempt = Attempt("dag", "run", 1)
+    store.staging(attempt)
+    with pytest.raises(ConflictError, match="is in use"):
+        store.staging(attempt)
+
+
+def test_snapshots_are_walked_along_the_main_branch(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    save(store, {DAY: [2]}, "two")
+    table = table_of(store)
+    first = table.snapshots()[0]
+    table.manage_snapshots().rollback_to_snapshot(first.snapshot_id).commit()
+    save(store, {NEXT: [3]}, "three")
+    snapshots = Snapshots(table_of(store).metadata)
+    assert [snapshot.sequence_number for snapshot in snapshots] == [3, 1]
+    assert [snapshot.sequence_number for snapshot in snapshots.since(1) or []] == [3]
+    assert numbers(store) == [1, 3]
