@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airflow_partitions.calendars.duration import duration
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.timetables.run_policy import AtLeast, RunPolicy, UpstreamStatus, Within, duration
+from airflow_partitions.timetables.run_policy import AtLeast, RunPolicy, UpstreamStatus, Within
 
 NOW = datetime(2013, 3, 12, 12, tzinfo=UTC)
 END = datetime(2013, 3, 11, tzinfo=UTC)
