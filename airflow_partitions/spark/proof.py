@@ -96,10 +96,18 @@ class Proof:
         self.drain()
         return (*sorted(self._rdds), *self._jobs.reading())
 
-    def look_at(self, execution: Any) -> None:
-        """Count what an *execution* did."""
+    def look_at(self, execution: Any, *, ended: bool = True) -> None:
+        """Count what an *execution* did.
+
+        :param ended: whether it ended well. What has failed and has no plan was not understood, and never ran.
+        """
         try:
-            self._walk(execution.executedPlan(), set())
+            plan = execution.executedPlan()
+        except Exception as error:  # noqa: BLE001 - of Spark
+            self._failure = error if ended else self._failure
+            return
+        try:
+            self._walk(plan, set())
         except BaseException as error:  # noqa: BLE001 - the JVM would only log it, and a count would be missing
             self._failure = error
 
@@ -160,7 +168,7 @@ class _Listener:
     def onFailure(self, name: str, execution: Any, error: Any) -> None:  # noqa: N802
         """A query failed; what it read before that counts."""
         for proof in tuple(self.proofs):
-            proof.look_at(execution)
+            proof.look_at(execution, ended=False)
 
     class Java:
         """Tells py4j what this is."""

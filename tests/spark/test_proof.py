@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from airflow_partitions.errors import ResultError
 from airflow_partitions.spark.proof import ObservedScan, normalise_path, recording
@@ -101,6 +102,13 @@ def test_what_a_new_plan_left_out(spark: SparkSession, flights: DataFrame) -> No
 def test_reused_exchange(spark: SparkSession, flights: DataFrame) -> None:
     total = flights.groupBy("origin").sum("delay")
     assert counts(spark, total.union(total).collect) == [DAY]
+
+
+def test_a_query_that_spark_does_not_understand_has_read_nothing(spark: SparkSession, flights: DataFrame) -> None:
+    with recording(spark) as proof:
+        with pytest.raises(AnalysisException, match="delya"):
+            flights.select("delya")
+        assert proof.scans() == []
 
 
 def test_failed_queries_count(spark: SparkSession, flights: DataFrame) -> None:
