@@ -97,6 +97,17 @@ class ResultError(PartitionError, RuntimeError):
     """A job left no result, or one that does not fit what it was asked for."""
 
 
+class CheckError(PartitionError, ValueError):
+    """What was written of a partition fails a check; nothing was published.
+
+    :ivar results: those of all checks of the partition.
+    """
+
+    def __init__(self, message: str, *, results: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.results = results
+
+
 class MissingSparkError(PartitionError, RuntimeError):
     """A job was to run by the Spark of this environment, which has none."""
 

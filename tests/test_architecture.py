@@ -27,6 +27,7 @@ FLOORS = (
     "partition",
     "storage",
     "frames",
+    "checks",
     "history",
     "timetables",
     "runs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -54,6 +54,7 @@ class AssetDeclaration(PartitionedDag):
     """Arguments of decorators that make one asset. They mean what they mean for an asset of Airflow.
 
     :ivar inputs: what its function reads, by the name of its parameter.
+    :ivar checks: what its partitions are checked for before they are published.
     """
 
     name: str | None = None
@@ -62,6 +63,7 @@ class AssetDeclaration(PartitionedDag):
     extra: dict[str, Any] = attrs.field(factory=dict)
     watchers: list[Any] = attrs.field(factory=list)
     inputs: Mapping[str, Storage | PartitionedAsset] = attrs.field(factory=dict, validator=by_name)
+    checks: Sequence[Any] = ()
 
     @abstractmethod
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:

@@ -14,6 +14,8 @@ from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedA
 from airflow_partitions.assets.frame_operator import FrameOperator
 from airflow_partitions.assets.inputs import inputs_of
 from airflow_partitions.assets.python import AssetFunctionOperator
+from airflow_partitions.checks.declared import declared
+from airflow_partitions.checks.function import by_spark
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import frame_of
 from airflow_partitions.runs.partition_argument import NAME, requires_partition
@@ -75,6 +77,8 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param storage: of the asset's partitions; without it the function writes by itself.
     :param inputs: name -> storage with its ``partition``, or another asset with storage. Assets with storage in
         *schedule* are inputs too where the function has a parameter of their name that is annotated as a frame.
+    :param checks: what each partition is checked for before it is published: those of ``airflow_partitions.checks``,
+        functions over the rows, schemas of pandera.
     :param freeze: let all tries of the run read the same partitions and files of its inputs, whoever writes meanwhile.
         The path of a folder keeps the listings of them there, not beside the data.
     :raises InvalidDefinitionError: for combinations that can't work; the message names the fix.
@@ -122,6 +126,12 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 f"asset {asset.name!r} has freeze={self.freeze!r}, and no input to freeze; expected inputs={{…}}, or a"
                 " parameter annotated as a frame for an asset in its schedule"
             )
+        checks = declared(self.checks, asset.name, asset.storage, inputs.storage)
+        if shipped := [check.name for check in checks if by_spark(check)]:
+            raise InvalidDefinitionError(
+                f"asset {asset.name!r}: check {shipped[0]!r} takes a DataFrame of Spark; expected one of pandas, polars"
+                " or Arrow, or @spark_asset"
+            )
         if asset.storage is None and not inputs.storage:
             return create_python_task(function, asset.name, [asset], self.schedule)
         if getattr(function, "_airflow_is_task_decorator", False):
@@ -129,12 +139,12 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 f"asset {asset.name!r} has storage or inputs, and a function decorated by @task; expected a plain"
                 " function, since frames don't leave the process"
             )
-        if by_spark := [name for name, frame in inputs.frames.items() if frame.kind == "spark"]:
+        if names := [name for name, frame in inputs.frames.items() if frame.kind == "spark"]:
             raise InvalidDefinitionError(
-                f"asset {asset.name!r}: input {by_spark[0]!r} is a DataFrame of Spark; expected one of pandas, polars"
+                f"asset {asset.name!r}: input {names[0]!r} is a DataFrame of Spark; expected one of pandas, polars"
                 " or Arrow, or @spark_asset"
             )
-        return FrameOperator.over(function, asset, inputs, self.schedule, self.freeze)
+        return FrameOperator.over(function, asset, inputs, self.schedule, checks, self.freeze)
 
 
 def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any], schedule: Any) -> BaseOperator:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.assets.inputs import Inputs
 from airflow_partitions.assets.python import AssetFunctionOperator, check_names, check_parameters, upstream_names
+from airflow_partitions.checks.audit import audit
+from airflow_partitions.checks.check import Check
+from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
@@ -36,15 +39,25 @@ class FrameOperator(AssetFunctionOperator):
 
     :param asset: the asset that the function makes; one without storage writes by itself.
     :param inputs: what the function reads.
+    :param checks: what its partition is checked for before it is published.
     :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
         their inputs, whoever writes meanwhile. The path of a folder keeps the listings there, not beside the data.
     """
 
-    def __init__(self, *, asset: PartitionedAsset, inputs: Inputs, freeze: bool | str = False, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *,
+        asset: PartitionedAsset,
+        inputs: Inputs,
+        checks: Sequence[Check] = (),
+        freeze: bool | str = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(asset_name=asset.name, show_return_value_in_logs=False, **kwargs)
         self.asset = asset
         self.storage = asset.storage
         self.inputs = inputs
+        self.checks = checks
         self.freeze = freeze
         self.filled = tuple(inputs.storage)
         self._frames: Mapping[str, Any] = {}
@@ -56,6 +69,7 @@ class FrameOperator(AssetFunctionOperator):
         asset: PartitionedAsset,
         inputs: Inputs,
         schedule: Any,
+        checks: Sequence[Check] = (),
         freeze: bool | str = False,
     ) -> FrameOperator:
         """The task of *function*, which makes *asset* from *inputs*, in a Dag with that *schedule*."""
@@ -68,6 +82,7 @@ class FrameOperator(AssetFunctionOperator):
         return cls(
             asset=asset,
             inputs=inputs,
+            checks=checks,
             freeze=freeze,
             task_id=function.__name__,
             inlets=[Asset.ref(name=name) for name in others],
@@ -96,7 +111,9 @@ class FrameOperator(AssetFunctionOperator):
             if storage is not None and staging is not None:
                 written = stage(frame.frame, partition, storage, staging)
                 result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
-                finish(context, self.asset, storage, partition, staging, result)
+                staged = StagedPartition(partition, storage, written, staging.data, inputs)
+                results = audit(self.checks, staged, self.asset.name, kept=str(staging.data))
+                finish(context, self.asset, storage, partition, staging, result, results)
         if freezing is not None:
             freezing.release(context, inputs)
         return value

@@ -42,6 +42,9 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param storage: of the asset's partitions.
     :param inputs: name -> storage with its ``partition``, or another spark asset. Spark assets in *schedule* that the
         function names as parameters are inputs by themselves.
+    :param checks: what each partition is checked for before it is published: those of ``airflow_partitions.checks``,
+        functions over the rows, schemas of pandera. A function over a DataFrame of Spark, or without an annotation, is
+        shipped and called by the job.
     :param strict: fail the run, and publish nothing, if the job read anything but its inputs.
     :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
         their inputs, whoever writes meanwhile; see :class:`.SparkAssetOperator`.
@@ -106,6 +109,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             frames=inputs.frames,
             rules=inputs.rules,
             function=shipped,
+            checks=self.checks,
             application=self._application or "",
             strict=self.strict,
             freeze=self.freeze,

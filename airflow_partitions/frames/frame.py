@@ -16,6 +16,7 @@ from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.io.registry import is_read
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from airflow_partitions.storage.storage import Storage
@@ -58,9 +59,10 @@ class Frame:
 
     def of_spark(self, frame: DataFrame) -> Any:
         """The rows of a DataFrame of Spark as such a frame."""
-        if self.kind == "spark":
-            return frame
-        table = frame.toArrow()
+        return frame if self.kind == "spark" else self.of_arrow(frame.toArrow())
+
+    def of_arrow(self, table: pa.Table) -> Any:
+        """The rows of a table of Arrow as such a frame, of pandas, polars or Arrow."""
         if self.kind == "arrow":
             return table
         if self.kind == "pandas":

@@ -14,6 +14,7 @@ import attrs
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.frames.result import Result
+from airflow_partitions.frames.rows import first_rows
 from airflow_partitions.local.session import local_session
 from airflow_partitions.local.submission import submit_locally
 from airflow_partitions.partition import Partition
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from airflow_partitions.assets.declaration import PartitionedAsset
     from airflow_partitions.assets.frame_operator import FrameOperator
     from airflow_partitions.assets.python import AssetFunctionOperator
+    from airflow_partitions.checks.result import CheckResult
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.operator import SparkAssetOperator
 
@@ -38,23 +40,18 @@ class Trial:
     :ivar value: returned by a Python function; of a Spark function the DataFrame of the rows it would publish.
     :ivar plan: Spark's formatted plan of that DataFrame, if asked for.
     :ivar result: counts of what was read and written, as they would go on the asset event.
+    :ivar checks: results of its checks: all passed, or are of ``severity="warn"``.
     """
 
     partition: Partition
     value: Any
     plan: str | None = None
     result: Result | None = None
+    checks: tuple[CheckResult, ...] = ()
 
     def rows(self, limit: int) -> list[dict[str, Any]]:
         """The first *limit* rows of a frame, each as column to value; none if the value is no frame."""
-        value = self.value
-        if hasattr(value, "sparkSession"):
-            return [row.asDict(recursive=True) for row in value.limit(limit).collect()]
-        if hasattr(value, "to_pylist"):
-            return list(value.slice(0, limit).to_pylist())
-        if hasattr(value, "to_dicts") or hasattr(value, "collect"):
-            return list((value.collect() if hasattr(value, "collect") else value).head(limit).to_dicts())
-        return list(value.head(limit).to_dict("records")) if hasattr(value, "iloc") else []
+        return first_rows(self.value, limit)
 
 
 def try_partition(
@@ -76,6 +73,7 @@ def try_partition(
     :raises InvalidKeyError: if the asset has no such partition.
     :raises InvalidDefinitionError: if it is no partitioned asset, or has no such input.
     :raises MissingInputError: if a partition of an input is not stored, and nothing is given instead.
+    :raises CheckError: if what is made fails a check.
     """
     from airflow_partitions.assets.frame_operator import FrameOperator
     from airflow_partitions.assets.python import AssetFunctionOperator
@@ -103,6 +101,8 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
     """Call a function over frames; what it returns is written, so that it is checked, and not published."""
     import time
 
+    from airflow_partitions.checks.audit import audit
+    from airflow_partitions.checks.staged_partition import StagedPartition
     from airflow_partitions.frames.reading import read_inputs
     from airflow_partitions.frames.result import Result
     from airflow_partitions.frames.staged import stage
@@ -129,7 +129,8 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
         staging = open_staging(folder, Attempt(task.dag_id, "local", 1))
         written = stage(value, partition, task.storage, staging)
         result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
-        return Trial(partition, value, result=result)
+        staged = StagedPartition(partition, task.storage, written, staging.data, frames | inputs)
+        return Trial(partition, value, result=result, checks=audit(task.checks, staged, task.asset.name))
 
 
 def _check_stand_ins(task: str, inputs: Mapping[str, Any], stand_ins: Mapping[str, Any]) -> None:
@@ -161,6 +162,8 @@ def _try_spark(
     explain: bool,
     spark: SparkSession,
 ) -> Trial:
+    from airflow_partitions.checks.audit import audit
+    from airflow_partitions.checks.staged_partition import StagedPartition
     from airflow_partitions.spark.driver import run
     from airflow_partitions.spark.job_result import JobResult
     from airflow_partitions.spark.running_job import job
@@ -181,7 +184,10 @@ def _try_spark(
         rows = spark.read.parquet(str(handover.staging.data))
         # Collected now: the scratch place is gone when the caller looks.
         value = spark.createDataFrame(rows.collect(), rows.schema)
-        return Trial(partition, value, plan, JobResult.load(handover.staging, handover.attempt.name))
+        result = JobResult.load(handover.staging, handover.attempt.name)
+        staged = StagedPartition(partition, task.storage, result.written, handover.staging.data, handover.inputs)
+        checks = audit(task.checks, staged, task.asset_name, earlier=result.checks)
+        return Trial(partition, value, plan, result, checks)
 
 
 def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:
@@ -205,6 +211,7 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
         output=task.storage,
         staging=open_staging(str(scratch), attempt),
         function=task.function,
+        checks=task.shipped_checks,
         strict=task.strict,
     )
 

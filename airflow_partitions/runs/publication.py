@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
+from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.errors import MissingPartitionError
 from airflow_partitions.frames.result import Result
 from airflow_partitions.partition import Partition
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 log = logging.getLogger(__name__)
+
+#: XCom of a task: the checks that its partition fails and was published all the same, for the note of the run.
+FAILED_CHECKS = "airflow_partitions_failed_checks"
 
 
 def partition_in(context: Mapping[str, Any], task: str) -> Partition:
@@ -46,22 +50,34 @@ def attempt_of(context: Context) -> Attempt:
 
 
 def finish(
-    context: Context, asset: Asset | str, storage: Storage, partition: Partition, staging: Staging, result: Result
+    context: Context,
+    asset: Asset | str,
+    storage: Storage,
+    partition: Partition,
+    staging: Staging,
+    result: Result,
+    checks: Sequence[CheckResult] = (),
 ) -> None:
     """Publish *partition*, say so in the log and on the event of *asset*, and clear away.
 
+    :param checks: results of its checks; of those that failed the note of the run speaks too.
     :raises ResultError: if the staged files are not those of *result*.
     :raises ConflictError: if a newer try of the same run has published, or another run since this try began.
     """
     metadata = publish(storage, partition.wrapped, attempt_of(context), staging, result.written)
     log.info("Published %s: %s", partition.text, result.describe())
-    report(context, asset, result)
+    if failed := [check.describe() for check in checks if not check.passed]:
+        for line in failed:
+            log.warning("Published %s, which fails a check: %s", partition.text, line)
+        context["ti"].xcom_push(FAILED_CHECKS, "; ".join(check.name for check in checks if not check.passed))
+    report(context, asset, result, checks)
     staging.remove()
     if is_local(storage.path) or metadata.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
         clean(storage)
 
 
-def report(context: Context, asset: Asset | str, result: Result) -> None:
-    """Put the counts on the event of *asset*."""
+def report(context: Context, asset: Asset | str, result: Result, checks: Sequence[CheckResult] = ()) -> None:
+    """Put the counts and the results of *checks* on the event of *asset*."""
     event = context["outlet_events"][asset if isinstance(asset, Asset) else Asset.ref(name=asset)]
-    event.extra = {**(event.extra or {}), **result.summary()}
+    results: dict[str, Any] = {"checks": [check.summary() for check in checks]} if checks else {}
+    event.extra = {**(event.extra or {}), **result.summary(), **results}

@@ -1,4 +1,4 @@
-"""The note of a run: its partition in words, and why it did nothing.
+"""The note of a run: its partition in words, why it did nothing, and what its partition fails.
 
 Airflow calls these listeners in the transaction that changes the run's state, in the scheduler and in the API server.
 """
@@ -12,6 +12,7 @@ from sqlalchemy.orm import object_session
 
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.partition import Partition
+from airflow_partitions.runs.publication import FAILED_CHECKS
 from airflow_partitions.runs.skip import SKIP_REASON
 from airflow_partitions.timetables.base import PartitionTimetable
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
 
 _SKIPPED = "\nSkipped: "
+_FAILED = "\nPublished in spite of failed checks: "
 _LONGEST = 1000  # what Airflow's column takes
 
 
@@ -27,17 +29,24 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
     """Say which partition it is about, unless a person has left a note."""
     if (partition := _partition_of(dag_run)) is not None:
         note, own = dag_run.note, words(partition)
-        if not note or note.startswith(own + _SKIPPED):  # the second is a run that was cleared, and works now
+        # A run that was cleared works now.
+        if not note or note.startswith((own + _SKIPPED, own + _FAILED)):
             _write(dag_run, own)
 
 
 @hookimpl
 def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
-    """Add the reason why its tasks did nothing, if they were skipped because the partition was made already."""
-    if dag_run.run_type == "scheduled" and (partition := _partition_of(dag_run)) is not None:
-        reason, note = _skip_reason(dag_run), dag_run.note or words(partition)
-        if reason is not None and _SKIPPED not in note:
-            _write(dag_run, f"{note}{_SKIPPED}{reason}")
+    """Add the reason why its tasks did nothing, if they were skipped because the partition was made already, and the
+    checks that it failed and was published all the same."""
+    if (partition := _partition_of(dag_run)) is None:
+        return
+    note = own = dag_run.note or words(partition)
+    for key, value in _pushed(dag_run):
+        heading = _SKIPPED if key == SKIP_REASON else _FAILED
+        if heading not in note:
+            note += f"{heading}{value}"
+    if note != own:
+        _write(dag_run, note)
 
 
 def words(partition: Partition) -> str:
@@ -65,15 +74,16 @@ def _partition_of(dag_run: DagRun) -> Partition | None:
         return None
 
 
-def _skip_reason(dag_run: DagRun) -> str | None:
+def _pushed(dag_run: DagRun) -> list[tuple[str, str]]:
+    """What its tasks have to say: key and text of their XComs."""
     from airflow.models.xcom import XComModel
 
     session = object_session(dag_run)
     if session is None:
-        return None
-    query = XComModel.get_many(run_id=dag_run.run_id, key=SKIP_REASON, dag_ids=dag_run.dag_id, limit=1)
-    row = session.scalars(query).first()
-    return None if row is None else str(XComModel.deserialize_value(row))
+        return []
+    query = XComModel.get_many(run_id=dag_run.run_id, dag_ids=dag_run.dag_id)
+    rows: Any = session.scalars(query.where(XComModel.key.in_([SKIP_REASON, FAILED_CHECKS])))
+    return [(row.key, str(XComModel.deserialize_value(row))) for row in rows]
 
 
 def _write(dag_run: DagRun, text: str) -> None:

@@ -14,6 +14,7 @@ from airflow_partitions.definitions import from_json
 from airflow_partitions.errors import ResultError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
+from airflow_partitions.spark.shipped_check import ShippedCheck
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -41,6 +42,7 @@ class Handover:
     :ivar output: the asset's storage.
     :ivar staging: where to write.
     :ivar function: what to run; ``None`` for a program of the author.
+    :ivar checks: of what it writes, those that the job makes.
     :ivar strict: whether reading anything else fails the job.
     """
 
@@ -51,6 +53,7 @@ class Handover:
     output: Storage
     staging: Staging
     function: Shipped | None = None
+    checks: tuple[ShippedCheck, ...] = ()
     strict: bool = False
 
     def to_text(self) -> str:
@@ -71,6 +74,7 @@ class Handover:
                 "result": str(self.staging.result),
             },
             "function": None if self.function is None else self.function.to_json(),
+            "checks": [check.to_json() for check in self.checks],
             "strict": self.strict,
         }
         return json.dumps(form, separators=(",", ":")).replace("$", "\\u0024")
@@ -101,6 +105,7 @@ class Handover:
             output=Storage.from_json(output["storage"]).of(definition),
             staging=Staging(at(output["staging"]), output["files"] and at(output["files"])),
             function=None if function is None else Shipped.from_json(function),
+            checks=tuple(ShippedCheck.from_json(check) for check in form["checks"]),
             strict=form["strict"],
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from airflow_partitions import errors
+from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.errors import PartitionError, ResultError
 from airflow_partitions.frames.result import Reads, Result
 from airflow_partitions.storage.filesystem.filesystem import write
@@ -26,6 +27,7 @@ class JobResult(Result):
 
     :ivar attempt: name of the try that made it.
     :ivar others: other places that were read.
+    :ivar checks: results of the checks that it made.
     :ivar unseen: what was read and not counted, in words.
     :ivar application: Spark's id of the application.
     :ivar seconds: from the start of the session to the end of the write.
@@ -35,10 +37,12 @@ class JobResult(Result):
     others: tuple[str, ...]
     application: str
     unseen: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
 
     def save(self, staging: Staging) -> None:
         """Write the result file, in one step."""
         form = {"version": VERSION, **attrs.asdict(self, recurse=False), "written": self.written.to_json()}
+        form["checks"] = [attrs.asdict(check) for check in self.checks]
         form["reads"] = {name: attrs.asdict(reads) for name, reads in self.reads.items()}
         write(staging.result, json.dumps(form, separators=(",", ":")).encode())
 
@@ -58,6 +62,7 @@ class JobResult(Result):
                     "written": StagedFiles(**form["written"]),
                     "others": tuple(form["others"]),
                     "unseen": tuple(form["unseen"]),
+                    "checks": tuple(CheckResult(**check) for check in form["checks"]),
                 },
                 reads=reads,
             )

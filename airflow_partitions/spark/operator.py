@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from datetime import datetime
 from importlib.util import find_spec
@@ -18,6 +18,10 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Asset, BaseHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
+from airflow_partitions.checks.audit import audit
+from airflow_partitions.checks.declared import declared
+from airflow_partitions.checks.function import by_spark
+from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.frames.frame import Frame
@@ -28,6 +32,8 @@ from airflow_partitions.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.job_result import JobResult, load_error
+from airflow_partitions.spark.modules import modules_of
+from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
@@ -57,6 +63,7 @@ class SparkAssetOperator(SparkSubmitOperator):
     :param rules: what replaces overlap for an input, by name.
     :param function: the shipped function to run; or else
     :param application: path of a program that uses :func:`airflow_partitions.spark.job`.
+    :param checks: what the partition is checked for before it is published, as ``checks=`` of :class:`.spark_asset`.
     :param strict: fail the job if it reads anything but its inputs.
     :param freeze: let all tasks of the Dag run that say so read the same partitions and files of their inputs, whoever
         writes meanwhile. The path of a folder keeps the listings there, not beside the data.
@@ -74,6 +81,7 @@ class SparkAssetOperator(SparkSubmitOperator):
         frames: Mapping[str, Frame] | None = None,
         rules: Mapping[str, Rule] | None = None,
         function: Shipped | None = None,
+        checks: Iterable[Any] = (),
         application: str = "",
         strict: bool = False,
         freeze: bool | str = False,
@@ -94,6 +102,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         for written in map(storage.table, storage.tables) if storage.tables else [storage]:
             writer_for("spark", written).check(written)
         check_freeze(freeze, inputs or {}, asset_name)
+        made = declared(checks, asset_name, storage, inputs or {}, Frame())
+        modules = modules_of(kwargs.get("py_files"))
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
@@ -105,6 +115,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         self.frames = dict(frames or {})
         self.rules = dict(rules or {})
         self.function = function
+        self.checks = tuple(check for check in made if not by_spark(check))
+        self.shipped_checks = tuple(ship_check(check, modules) for check in made if by_spark(check))
         self.strict = strict
         self.freeze = freeze
 
@@ -130,6 +142,7 @@ class SparkAssetOperator(SparkSubmitOperator):
             output=self.storage,
             staging=staging,
             function=self.function,
+            checks=self.shipped_checks,
             strict=self.strict,
         )
         # A file to send along is beside the rest where that is a local folder: it is of use to whoever looks there.
@@ -144,7 +157,9 @@ class SparkAssetOperator(SparkSubmitOperator):
                     raise
                 raise reason from failure
         result = JobResult.load(staging, attempt.name)
-        finish(context, self.asset, self.storage, partition, staging, result)
+        staged = StagedPartition(partition, self.storage, result.written, staging.data, inputs)
+        checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
+        finish(context, self.asset, self.storage, partition, staging, result, checks)
         if freezing is not None:
             freezing.release(context, inputs)
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.checks.result import CheckResult
+from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import Handover, receive
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from airflow_partitions.frames.input import Input
     from airflow_partitions.partition import Partition
+    from airflow_partitions.spark.shipped_check import ShippedCheck
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
@@ -117,6 +120,7 @@ class Job:
         if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
         places = {name: _places(source, self._stored[name]) for name, source in self.handover.inputs.items()}
+        checks = [self._checked(check, self._staged) for check in self.handover.checks]
         reads, others = attribute([scan for scan in proof.scans() if not self._is_own(scan)], places)
         unseen = proof.unseen()
         if self.handover.strict and others:
@@ -136,10 +140,15 @@ class Job:
             others=others,
             unseen=unseen,
             application=self.spark.sparkContext.applicationId,
+            checks=tuple(checks),
             seconds=time.monotonic() - self._started,
         )
         result.save(self.handover.staging)
         return result
+
+    def _checked(self, check: ShippedCheck, written: StagedFiles) -> CheckResult:
+        order = self.handover
+        return check.result(StagedPartition(order.partition, order.output, written, order.staging.data), self.spark)
 
 
 @contextmanager

@@ -58,7 +58,13 @@ class Shipped:
         return cls(form["name"], form["source"], tuple(form["parameters"]))
 
 
-def ship(function: Callable[..., Any], *, inputs: Collection[str] = (), modules: Collection[str] = ()) -> Shipped:
+def ship(
+    function: Callable[..., Any],
+    *,
+    inputs: Collection[str] = (),
+    modules: Collection[str] = (),
+    returns: str = "a DataFrame with the rows of the partition",
+) -> Shipped:
     """Make *function* ready for shipping.
 
     Only its body travels. It may use its parameters, its own variables, builtins, what it imports itself, and the
@@ -67,12 +73,13 @@ def ship(function: Callable[..., Any], *, inputs: Collection[str] = (), modules:
     :param function: a plain function at the top level of its file.
     :param inputs: names of the inputs, allowed as parameters beside ``spark`` and ``partition``.
     :param modules: top-level modules shipped with the job (``py_files=``).
+    :param returns: what it is to return, for messages.
     :raises ShippingError: if it can't be shipped; the message names the variable and the way out.
     """
     plain = _check_kind(function)
     where = f"function {plain.__name__!r}"
     node = _definition(plain, where)
-    _check_return(node, where)
+    _check_return(node, where, returns)
     parameters = _check_parameters(plain, where, inputs)
     cleaned = _Cleaner(node).cleaned
     lines = [_FUTURE] if plain.__code__.co_flags & __future__.annotations.compiler_flag else []
@@ -114,7 +121,7 @@ def _definition(function: FunctionType, where: str) -> ast.FunctionDef:
     return node
 
 
-def _check_return(node: ast.FunctionDef, where: str) -> None:
+def _check_return(node: ast.FunctionDef, where: str, returns: str) -> None:
     """Refuse a function that never returns a value nor ends by an error."""
     left: list[ast.AST] = list(node.body)
     while left:
@@ -123,7 +130,7 @@ def _check_return(node: ast.FunctionDef, where: str) -> None:
             return
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             left += ast.iter_child_nodes(part)
-    raise ShippingError(f"{where} returns nothing; expected a DataFrame with the rows of the partition: return …")
+    raise ShippingError(f"{where} returns nothing; expected {returns}: return …")
 
 
 def _check_parameters(function: FunctionType, where: str, inputs: Collection[str]) -> tuple[str, ...]:

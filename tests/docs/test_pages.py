@@ -22,7 +22,7 @@ from airflow_partitions import PartitionByInterval, PartitionKey
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, tables
 
 #: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
-PUBLIC = {f"airflow_partitions{name}" for name in ("", ".arrival", ".spark", ".storage", ".testing")}
+PUBLIC = {f"airflow_partitions{name}" for name in ("", ".arrival", ".checks", ".spark", ".storage", ".testing")}
 REFERENCED = {f"airflow_partitions.{name}" for name in ("definitions", "errors", "frames", "local")}
 CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
 

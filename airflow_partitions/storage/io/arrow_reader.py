@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    import pyarrow.dataset as ds
 
 FORMATS = ("parquet", "orc", "csv", "json", "text", "avro")
+
+
+def source_of(scan: ReadRequest) -> ds.Dataset:
+    """The rows of *scan*, not read yet where Arrow can read them in parts."""
+    return read_records(scan) if scan.dataset.format in ("text", "json", "avro") else dataset(scan)
 
 
 def read_table(scan: ReadRequest) -> pa.Table:
     """The rows of *scan* as a table of Arrow."""
     import pyarrow as pa
 
-    source = read_records(scan) if scan.dataset.format in ("text", "json", "avro") else dataset(scan)
+    source = source_of(scan)
     columns, rows = scan.chosen(source.schema.names), None
     if scan.pruning is not None and scan.pruning.residual is not None:
         rows = scan.pruning.to_arrow(scan.pruning.residual, _types(source.schema, scan.pruning.residual, scan))

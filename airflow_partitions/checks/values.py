@@ -1,0 +1,178 @@
+"""Checks of the single values of columns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from functools import reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_partitions.checks.check import Check, check_columns, column_names
+from airflow_partitions.checks.result import SHOWN, Observation
+from airflow_partitions.checks.staged_partition import StagedPartition
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage.io.statistics import PartitionStatistics
+from airflow_partitions.storage.metadata.counts import count
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+
+@attrs.frozen
+class _Values(Check):
+    """A check that every row passes or fails by itself."""
+
+    @abstractmethod
+    def fails(self) -> pc.Expression:
+        """Where a row fails."""
+
+    def by_rows(self, staged: StagedPartition, rows: pa.Table) -> Observation:
+        condition = self.fails()
+        failing = rows.select(list(self.columns or ())).filter(condition).num_rows
+        if not failing:
+            return Observation(True, f"all of {count(rows.num_rows, 'row')}")
+        observed = f"{count(failing, 'failing row')} of {rows.num_rows:,}"
+        return Observation(False, observed, staged.sample(condition, SHOWN))
+
+
+@attrs.frozen
+class NotNull(_Values):
+    """No value is null.
+
+    :param columns: one column, or several: each of them. NaN is not null: see :class:`ValueRange`.
+    """
+
+    _columns: tuple[str, ...] = attrs.field(converter=column_names, validator=check_columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._columns
+
+    @property
+    def name(self) -> str:
+        return f"no nulls in {', '.join(self._columns)}"
+
+    @property
+    def expected(self) -> str:
+        return "no nulls"
+
+    def by_statistics(self, staged: StagedPartition, statistics: PartitionStatistics) -> Observation | None:
+        nulls = [statistics.columns[name].nulls for name in self._columns if name in statistics.columns]
+        if len(nulls) < len(self._columns) or any(nulls):
+            return None
+        return Observation(True, f"none in {count(staged.rows, 'row')}")
+
+    def fails(self) -> pc.Expression:
+        import pyarrow.compute as pc
+
+        return reduce(or_, (pc.field(name).is_null() for name in self._columns))
+
+
+@attrs.frozen
+class ValueRange(_Values):
+    """Every value is within bounds. Nulls are left out; NaN is in no range.
+
+    :param column: of numbers, text, dates or times.
+    :param at_least: the smallest value allowed.
+    :param at_most: the greatest value allowed.
+    """
+
+    column: str
+    at_least: Any = attrs.field(default=None, kw_only=True)
+    at_most: Any = attrs.field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        check_range(self.at_least, self.at_most, f"ValueRange({self.column!r})")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def name(self) -> str:
+        return f"range of {self.column}"
+
+    @property
+    def expected(self) -> str:
+        return range_in_words(self.at_least, self.at_most)
+
+    def by_statistics(self, staged: StagedPartition, statistics: PartitionStatistics) -> Observation | None:
+        told = statistics.columns.get(self.column)
+        if told is None:
+            return None
+        if told.nulls == statistics.rows:
+            return Observation(True, "no values")
+        if told.minimum is None:
+            return None
+        try:
+            within = (self.at_least is None or self.at_least <= told.minimum) and (
+                self.at_most is None or told.maximum <= self.at_most
+            )
+        except TypeError:  # Arrow knows more of what can be compared
+            return None
+        return Observation(True, f"{told.minimum} to {told.maximum}") if within else None
+
+    def fails(self) -> pc.Expression:
+        import pyarrow.compute as pc
+
+        value = pc.field(self.column)
+        bounds = [value >= self.at_least] if self.at_least is not None else []
+        bounds += [value <= self.at_most] if self.at_most is not None else []
+        return value.is_valid() & ~reduce(and_, bounds)
+
+
+def _values(values: Iterable[Any]) -> tuple[Any, ...]:
+    if isinstance(values, str) or not (accepted := tuple(values)):
+        raise InvalidDefinitionError(f"values={values!r}; expected the values allowed, such as ['EWR', 'JFK']")
+    return accepted
+
+
+@attrs.frozen
+class AcceptedValues(_Values):
+    """Every value is one of some. Nulls are left out: see :class:`NotNull`.
+
+    :param column: the column.
+    :param values: the values allowed.
+    """
+
+    column: str
+    values: tuple[Any, ...] = attrs.field(converter=_values)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def name(self) -> str:
+        return f"values of {self.column}"
+
+    @property
+    def expected(self) -> str:
+        more = f", … ({len(self.values):,})" if len(self.values) > SHOWN else ""
+        return f"one of {', '.join(map(repr, self.values[:SHOWN]))}{more}"
+
+    def fails(self) -> pc.Expression:
+        import pyarrow.compute as pc
+
+        value = pc.field(self.column)
+        return value.is_valid() & ~value.isin(list(self.values))
+
+
+def check_range(at_least: Any, at_most: Any, who: str) -> None:
+    """Refuse a range without bounds, or with none between them."""
+    if at_least is None and at_most is None:
+        raise InvalidDefinitionError(f"{who}: expected at_least=, at_most= or both")
+    if at_least is not None and at_most is not None and not at_least <= at_most:
+        raise InvalidDefinitionError(f"{who}: at_least={at_least!r} is greater than at_most={at_most!r}; expected less")
+
+
+def range_in_words(at_least: Any, at_most: Any) -> str:
+    """A range, such as ``1 to 5`` or ``at least 1``."""
+    low, high = (f"{each:,}" if isinstance(each, int | float) else str(each) for each in (at_least, at_most))
+    if at_most is None:
+        return f"at least {low}"
+    return f"at most {high}" if at_least is None else f"{low} to {high}"

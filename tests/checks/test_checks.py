@@ -1,0 +1,94 @@
+"""Checks of a plain asset: what fails one is not published."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from airflow.sdk.execution_time.context import OutletEventAccessors
+
+from airflow_partitions import Partition, PartitionByInterval, asset
+from airflow_partitions.checks import (
+    NotNull,
+    RowCount,
+)
+from airflow_partitions.errors import CheckError
+from airflow_partitions.storage import Parquet
+
+DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
+DAY = "2013-02-08"
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Parquet:
+    return Parquet(str(tmp_path / "delays"), partition_on={"date": "%Y-%m-%d"})
+
+
+class Run:
+    """The context of a run, and the XComs that it pushes."""
+
+    def __init__(self, key: str = DAY, number: int = 1) -> None:
+        self.pushed: dict[str, Any] = {}
+        instance = SimpleNamespace(dag_id="delays", run_id="run", try_number=number, xcom_push=self.pushed.__setitem__)
+        self.context: Any = {
+            "partition": Partition(DAYS, key),
+            "ti": instance,
+            "outlet_events": OutletEventAccessors(),
+            "dag_run": SimpleNamespace(run_after=datetime(2013, 11, 5, tzinfo=UTC)),
+            "dag": SimpleNamespace(tasks=[]),
+        }
+
+
+def declared(storage: Any, checks: Any, frames: list[Any]) -> Any:
+    def delays(partition: Any) -> pa.Table:
+        return frames.pop(0)
+
+    delays.__qualname__ = delays.__name__
+    return asset(schedule="@daily", partition=DAYS, storage=storage, checks=checks)(delays)
+
+
+def rows(storage: Parquet) -> list[dict[str, Any]]:
+    table: pa.Table = storage.of(DAYS).read(DAY, as_="arrow")
+    return table.drop(["date"]).to_pylist()
+
+
+def test_what_fails_a_check_is_not_published_and_stays_for_a_look(storage: Parquet) -> None:
+    frames = [
+        pl.DataFrame({"origin": ["EWR"], "delay": [1.0]}),
+        pl.DataFrame({"origin": ["JFK", None], "delay": [1.0, 2.0]}),
+        pl.DataFrame({"origin": ["LGA"], "delay": [3.0]}),
+    ]
+    delays = declared(storage, [RowCount(at_least=1), NotNull("origin")], frames)
+    run = Run()
+    delays.task.execute(run.context)
+    assert run.context["outlet_events"][delays].extra["checks"] == [
+        {"name": "row count", "passed": True, "severity": "error", "expected": "at least 1", "observed": "1 row"},
+        {
+            "name": "no nulls in origin",
+            "passed": True,
+            "severity": "error",
+            "expected": "no nulls",
+            "observed": "none in 1 row",
+        },
+    ]
+    with pytest.raises(CheckError) as failure:
+        delays.task.execute(Run(number=2).context)
+    message = str(failure.value)
+    assert message.startswith(
+        "asset 'delays', partition '2013-02-08': 1 of 2 checks failed, so nothing was published; what was written stays"
+        f" in {Path(storage.path).parent}/_delays/staging/"
+    )
+    assert message.endswith(
+        " until clean-up:\n  no nulls in origin: 1 failing row of 2; expected no nulls; such as"
+        " {'origin': None, 'delay': 2.0, 'date': '2013-02-08'}"
+    )
+    assert rows(storage) == [{"origin": "EWR", "delay": 1.0}]
+    folder = Path(message.partition("stays in ")[2].partition(" until")[0])
+    assert sum(pl.read_parquet(file, hive_partitioning=False).height for file in folder.iterdir()) == 2
+    delays.task.execute(Run(number=3).context)
+    assert rows(storage) == [{"origin": "LGA", "delay": 3.0}]
