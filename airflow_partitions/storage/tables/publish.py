@@ -50,6 +50,8 @@ from airflow_partitions.storage.tables.snapshots import (
 #: How often a commit is tried while others are making theirs.
 _TRIES = 100
 _SHORTEST, _LONGEST = 0.02, 1.0
+#: Whether what deletes rows rewrites files, or says in others which rows are gone.
+_DELETE_MODE = "write.delete.mode"
 
 
 @attrs.frozen
@@ -341,11 +343,14 @@ class _Step:
         return Published(sql, metadata)
 
     def _straddle(self, change: Change, entries: Sequence[ManifestEntry]) -> LayoutError:
-        remedy = f"DELETE FROM {self.name} WHERE {self.sql[change.directory]}"  # noqa: S608 - to be read
+        remedy = f"`DELETE FROM {self.name} WHERE {self.sql[change.directory]}`"  # noqa: S608 - to be read
+        if self.metadata.properties.get(_DELETE_MODE) == "merge-on-read":
+            rewrites = f"ALTER TABLE {self.name} SET TBLPROPERTIES ('{_DELETE_MODE}' = 'copy-on-write')"
+            remedy = f"`{rewrites}` and {remedy}"
         return LayoutError(
             f"{len(entries)} files of table {self.name!r} hold rows of {change.key!r} and of other partitions, such as"
             f" {self._name(entries[0])!r} ({self._shown(entries[0].data_file)}): others wrote or compacted them."
-            f" Nothing was changed; expected each file to be of one partition: run `{remedy}` in Spark, which rewrites"
+            f" Nothing was changed; expected each file to be of one partition: run {remedy} in Spark, which rewrites"
             " them, and then this again"
         )
 
