@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
@@ -44,8 +43,6 @@ class ArrowWriter(Writer):
             cast = table.select(list(schema)).cast(_arrow_schema(schema))
         except ValueError as error:  # a value that its type can't hold
             raise SchemaError(f"{name}: {error}; expected values that fit {schema}") from error
-        if isinstance(request.folder, Path):
-            request.folder.mkdir(parents=True, exist_ok=True)
         write_file(cast, request)
         return StagedFiles(cast.num_rows, readable_files(request.folder), schema)
 

@@ -26,7 +26,7 @@ def write_partition(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
     """
     dataset = request.dataset
     if not dataset.tables:
-        return _writer(frame, key, dataset).write(frame, key, request)
+        return _write(frame, key, request)
     if not isinstance(frame, Mapping) or set(frame) != set(dataset.tables):
         received = f"frames for {list(frame)}" if isinstance(frame, Mapping) else type(frame).__name__
         raise ResultError(
@@ -36,10 +36,15 @@ def write_partition(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
     staged = {}
     for table in dataset.tables:
         own = attrs.evolve(request, dataset=dataset.table(table), folder=request.folder / table)
-        if isinstance(own.folder, Path):
-            own.folder.mkdir(parents=True, exist_ok=True)
-        staged[table] = _writer(frame[table], key, own.dataset).write(frame[table], key, own)
+        staged[table] = _write(frame[table], key, own)
     return StagedFiles.of_tables(staged)
+
+
+def _write(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
+    writer = _writer(frame, key, request.dataset)
+    if isinstance(request.folder, Path):
+        request.folder.mkdir(parents=True, exist_ok=True)
+    return writer.write(frame, key, request)
 
 
 def _writer(frame: Any, key: Key, dataset: Dataset) -> Writer:
