@@ -49,6 +49,7 @@ STORAGE_FLOORS = (
     "column_type",
     "dataset",
     "file_dataset",
+    "table_dataset",
     "metadata",
     "tables",
     "filters",
@@ -61,6 +62,7 @@ STORAGE_FLOORS = (
     "storage",
     "files",
     "formats",
+    "iceberg",
 )
 #: The part that knows of no library but attrs.
 CORE = FLOORS[: FLOORS.index("storage")]

@@ -101,6 +101,8 @@ class FrameOperator(AssetFunctionOperator):
         freezing = Freezing.asked_for(context, self.freeze)
         if freezing is not None:
             inputs = freezing.freeze(inputs)
+        if staging is not None:
+            inputs = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
         reading = read_inputs(inputs)
         self._frames = reading.frames
         value = super().execute(context)

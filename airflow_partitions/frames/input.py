@@ -14,9 +14,9 @@ from airflow_partitions.errors import MissingInputError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.keys import Key
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
+from airflow_partitions.storage.scan.handing_over import check_there, handed_over
 from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -25,6 +25,8 @@ from airflow_partitions.storage.stores.journal import inode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 
 @attrs.frozen
@@ -74,17 +76,23 @@ class Input:
 
         :raises MissingInputError: if one is not there.
         """
-        if self.selection is None:
-            if at(self.storage.path, dict(self.storage.credentials)).exists():
-                return {}
-            raise MissingInputError(
-                f"input {self.name!r}: there is no {self.storage.path!r}; expected it to be made first"
-            )
         try:
+            if self.selection is None:
+                check_there(self.storage)
+                return {}
             partitions = stored_or_fail(self.storage, list(self.selection))
         except MissingInputError as error:
             raise MissingInputError(f"input {self.name!r}: {error}") from None
         return {partition.path: partition for partition in partitions.values()}
+
+    def handed_over(self, folder: Location) -> Input:
+        """This input as it is read by a process without a catalog, and from one moment on the same: a table is kept as
+        it is now.
+
+        :param folder: where inputs may keep something, each in a folder of its own.
+        :raises MissingInputError: if there is no such table.
+        """
+        return attrs.evolve(self, storage=handed_over(self.storage, folder / self.name))
 
     def read(self, spark: SparkSession | None = None, stored: Mapping[str, StoredPartition] | None = None) -> Any:
         """The promised partitions as one frame: their folders are named, nothing else is listed.
@@ -139,5 +147,5 @@ class Input:
 def _identity(partition: StoredPartition) -> Any:
     content = partition.content
     metadata = None if content.metadata is None else attrs.evolve(content.metadata, index={})  # it may be built later
-    folder = inode(local(content.base)) if is_local(content.base) else None
+    folder = inode(local(content.base)) if content.in_folder and is_local(content.base) else None
     return content.base, folder, dict(content.files), metadata

@@ -134,6 +134,7 @@ class SparkAssetOperator(SparkSubmitOperator):
             source.identities()
         key = partition.wrapped
         staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
+        inputs = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
         handover = Handover(
             asset=self.asset_name,
             attempt=attempt,

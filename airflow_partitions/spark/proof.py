@@ -125,6 +125,8 @@ class Proof:
             seen.add(number)
         if kind == "FileSourceScanExec":
             self._add_file_scan(plan)
+        elif kind == "BatchScanExec" and _is_of_table(plan):
+            self._scans[plan.metrics().apply("numOutputRows").id()] = _table_scan(plan)
         elif kind == "BatchScanExec" or kind in _OTHER_SCANS:
             self._add_other_scan(plan)
         elif kind in _RDD_SCANS:
@@ -224,6 +226,24 @@ def _scan(plan: Any) -> ObservedScan:
     locations = roots if partitions == len(roots) and partitioned else _folders(listing)
     rows = _value(plan.metrics(), "numOutputRows")
     return ObservedScan(locations, len(locations), listing.totalNumberOfFiles(), listing.totalFileSize(), rows, roots)
+
+
+def _is_of_table(plan: Any) -> bool:
+    """Whether the *plan* of a scan is that of a table of Iceberg."""
+    return str(plan.scan().getClass().getName()).startswith("org.apache.iceberg.spark.")
+
+
+def _table_scan(plan: Any) -> ObservedScan:
+    """What the *plan* of a scan of a table reads: whole files, of which rows may be left out later."""
+    groups = (partition.taskGroup() for partition in _each(plan.inputPartitions()))
+    files = {
+        normalise_path(task.file().location()): int(task.file().fileSizeInBytes())
+        for group in groups
+        for task in group.tasks().toArray()  # Java's collection of them is no list
+    }
+    rows = _value(plan.metrics(), "numOutputRows")
+    locations = frozenset(files)
+    return ObservedScan(locations, len(files), len(files), sum(files.values()), rows, locations)
 
 
 def _folders(listing: Any) -> frozenset[str]:

@@ -183,7 +183,7 @@ def _places(source: Input, stored: Mapping[str, StoredPartition]) -> dict[str, s
         return {source.storage.path: source.storage.path}
     folders: dict[str, str] = {}
     for path, partition in stored.items():
-        folders |= dict.fromkeys((path, partition.content.base), path)
+        folders |= dict.fromkeys((path, partition.content.base) if partition.content.in_folder else (path,), path)
         for file in map(spark_path, partition.paths):
             folders |= dict.fromkeys((file, file.rpartition("/")[0]), path)
     return folders

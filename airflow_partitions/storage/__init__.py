@@ -20,6 +20,7 @@ _MODULES = {
     "FilePerKey": "layout.file_per_key",
     "Files": "files",
     "Filter": "filters.filter",
+    "Iceberg": "iceberg",
     "Json": "formats",
     "Layout": "layout.layout",
     "Orc": "formats",
@@ -57,6 +58,7 @@ __all__ = [
     "FilePerKey",
     "Files",
     "Filter",
+    "Iceberg",
     "Json",
     "Layout",
     "Orc",
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filters.filter import Filter, field
     from airflow_partitions.storage.filters.pruning import prune
     from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
+    from airflow_partitions.storage.iceberg import Iceberg
     from airflow_partitions.storage.io.read_request import ReadRequest
     from airflow_partitions.storage.io.reader import Reader
     from airflow_partitions.storage.io.registry import register_reader, register_writer

@@ -27,7 +27,7 @@ from airflow_partitions.errors import (
     ResultError,
     SchemaError,
 )
-from airflow_partitions.storage import Parquet, Reader, ReadRequest, register_reader
+from airflow_partitions.storage import Iceberg, Parquet, Reader, ReadRequest, register_reader
 
 if TYPE_CHECKING:
     from airflow_partitions.local import Trial
@@ -357,3 +357,26 @@ def test_it_is_tried_here_and_now(partition_trial: Callable[..., Trial], flights
     assert trial.value["delay"].to_list() == [1.5]
     with pytest.raises(InvalidDefinitionError, match="there is no input fligths; delays has: flights"):
         partition_trial(delayed, DAY, inputs={"fligths": pl.DataFrame()})
+
+
+def test_a_table_is_read_and_made_as_folders_are(tmp_path: Path) -> None:
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path / "warehouse")}
+    schema = {"departed_at": "timestamp", "origin": "string", "delay": "double"}
+    where: dict[str, Any] = {"credentials": properties, "partition_on": {"hour": "departed_at"}, "create": True}
+    flights = Iceberg("flights.flights", partition=HOURS, schema=schema, **where)
+    flights.save(dict.fromkeys(HOURS.keys(DAY, "2013-11-04"), pa.table({"origin": ["EWR"], "delay": [1.0]})))
+    of_day = {"date": "date", "origin": "string", "delay": "double"}
+    delays = Iceberg("flights.delays", credentials=properties, schema=of_day, create=True)
+
+    def mean(flights: Annotated[pl.DataFrame, ["origin", "delay"]]) -> pl.DataFrame:
+        assert flights.columns == ["origin", "delay"]
+        return flights.group_by("origin").agg(pl.sum("delay"))
+
+    run, delayed = context(), declared(mean, delays, flights=flights)  # type: ignore[arg-type]
+    delayed.task.execute(run)
+    assert delays.of(DAYS).read(DAY, as_="arrow", columns=["origin", "delay"]).to_pylist() == [
+        {"origin": "EWR", "delay": 25.0}
+    ]
+    counts = run["outlet_events"][delayed].extra
+    assert (counts["rows"], counts["reads"]["flights"]["files"], counts["reads"]["flights"]["rows"]) == (1, 25, 25)
+    assert not list((tmp_path / "warehouse" / "flights" / "_delays" / "staging").iterdir())

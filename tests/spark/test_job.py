@@ -273,7 +273,7 @@ def test_an_own_program(spark: SparkSession, lake: Any) -> None:
         j.write(j.read("flights").select("delay"))
     result = JobResult.load(handover.staging, handover.attempt.name)
     assert result.written.rows == 48
-    result.written.check(handover.staging.data)
+    result.written.check(readable_files(handover.staging.data), handover.staging.data)
     assert readable_files(handover.staging.data)
 
 

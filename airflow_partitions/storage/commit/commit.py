@@ -22,7 +22,7 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.open import open_staging, open_writable
 
@@ -138,9 +138,7 @@ class Commit:
         """As :meth:`put`, with what their writer says about the *staged* files."""
         wrapped = self.dataset.layout.key(key)
         folder = self.stage(wrapped)
-        written = attrs.evolve(staged, files=readable_files(folder, self.dataset.tables or ("",)))
-        if not written.files:
-            raise ResultError(f"partition {str(wrapped)!r}: there is no file in {folder}; expected some, or truncate()")
+        written = attrs.evolve(staged, files=self.store.staged(folder, self.dataset.tables or ("",)))
         self._check_tables(wrapped, written.files)
         self._write(wrapped, mode, folder, written, user or {})
 

@@ -30,8 +30,8 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
     :raises ConflictError: if a newer try of the same run has published, or another run since this try began; nothing
         was changed.
     """
-    written.check(staging.data)
     store, directory = open_writable(storage), storage.layout.directory_of(key)
+    written.check(store.staged(staging.data, storage.tables or ("",)), staging.data)
     written = indexed(storage, store, directory, staging.data, written)
     metadata = metadata_of(str(key), attempt, written)
     change = Change(str(key), directory, "overwrite", metadata, staging.data, written.files)

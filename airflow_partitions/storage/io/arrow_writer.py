@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError
 from airflow_partitions.keys import Key
@@ -27,7 +28,7 @@ class ArrowWriter(Writer):
     """Writes tables and batches of Arrow, each partition as one file."""
 
     frame = "arrow"
-    formats = FORMATS
+    formats: ClassVar[tuple[str, ...]] = FORMATS
 
     def write(self, frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
         name = request.name_of(key)
@@ -36,20 +37,31 @@ class ArrowWriter(Writer):
         except (ValueError, TypeError, NotImplementedError) as error:  # a name twice, several types in a column
             raise ResultError(f"{name}: {error}; expected columns of different names, each of one type") from error
         check_names(table.column_names, name)
-        table = _own(table, request.dataset, key)
+        table = self._own(table, key, request)
         schema = _schema(table, request.dataset, key)
         request.check(schema, name)
         try:
             cast = table.select(list(schema)).cast(_arrow_schema(schema))
         except ValueError as error:  # a value that its type can't hold
             raise SchemaError(f"{name}: {error}; expected values that fit {schema}") from error
-        write_file(cast, request)
-        return StagedFiles(cast.num_rows, readable_files(request.folder), schema)
+        return StagedFiles(cast.num_rows, self._save(cast, request), schema)
 
     def _table(self, frame: Any, dataset: Dataset) -> pa.Table:
         import pyarrow as pa
 
         return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+
+    def _own(self, table: pa.Table, key: Key, request: WriteRequest) -> pa.Table:
+        """*table* with the columns that are written."""
+        return _own(table, request.dataset, key)
+
+    def _save(self, table: pa.Table, request: WriteRequest) -> Mapping[str, int]:
+        """Write *table*.
+
+        :return: the files, with their sizes.
+        """
+        write_file(table, request)
+        return readable_files(request.folder)
 
 
 class PandasWriter(ArrowWriter):

@@ -12,6 +12,19 @@ from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import SparkReader
 from airflow_partitions.storage.io.spark_writer import SparkWriter
+from airflow_partitions.storage.io.table_readers import (
+    ArrowTableReader,
+    LazyPolarsTableReader,
+    PandasTableReader,
+    PolarsTableReader,
+    SparkTableReader,
+)
+from airflow_partitions.storage.io.table_writers import (
+    ArrowTableWriter,
+    PandasTableWriter,
+    PolarsTableWriter,
+    SparkTableWriter,
+)
 from airflow_partitions.storage.io.writer import Writer
 
 _ANY = ""
@@ -125,7 +138,29 @@ def is_written(frame: type) -> bool:
     return _writers.has(frame)
 
 
-for _reader in (SparkReader(), ArrowReader(), PandasReader(), PolarsReader(), LazyPolarsReader()):
+_READERS: tuple[Reader, ...] = (
+    SparkReader(),
+    ArrowReader(),
+    PandasReader(),
+    PolarsReader(),
+    LazyPolarsReader(),
+    SparkTableReader(),
+    ArrowTableReader(),
+    PandasTableReader(),
+    PolarsTableReader(),
+    LazyPolarsTableReader(),
+)
+_WRITERS: tuple[Writer, ...] = (
+    SparkWriter(),
+    ArrowWriter(),
+    PandasWriter(),
+    PolarsWriter(),
+    SparkTableWriter(),
+    ArrowTableWriter(),
+    PandasTableWriter(),
+    PolarsTableWriter(),
+)
+for _reader in _READERS:
     register_reader(_reader)
-for _writer in (SparkWriter(), ArrowWriter(), PandasWriter(), PolarsWriter()):
+for _writer in _WRITERS:
     register_writer(_writer)

@@ -29,8 +29,11 @@ _EXACTLY = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
 _PATTERN = re.compile(r"[*?\[{\\]")
 #: What Spark says of a format that it does not know.
 _UNKNOWN = re.compile(r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source")
-#: The package by which it knows Avro; its version is that of Spark.
-_AVRO = "org.apache.spark:spark-avro_2.13"
+#: The packages by which it knows other formats; ``{}`` is its version, as far as it is part of the name.
+_PACKAGES = {
+    "avro": "org.apache.spark:spark-avro_2.13:{0}",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-{1}_2.13:1.12.0",
+}
 #: Spark's names for file systems, and what it calls their credentials.
 _PROTOCOLS = {"s3": "s3a"}
 
@@ -41,7 +44,7 @@ class SparkReader(Reader):
     frame = "spark"
 
     def read(self, scan: ReadRequest) -> DataFrame:
-        spark = _session(scan)
+        spark = session_of(scan)
         schema = _schema(scan, spark)
         frame = _frame(scan, spark, schema)
         if scan.pruning is not None and scan.pruning.residual is not None:
@@ -52,7 +55,11 @@ class SparkReader(Reader):
         return frame.select(*map(quoted, scan.chosen(frame.columns)))
 
 
-def _session(scan: ReadRequest) -> SparkSession:
+def session_of(scan: ReadRequest) -> SparkSession:
+    """The session to read by.
+
+    :raises ReaderError: if there is none.
+    """
     from pyspark.sql import SparkSession
 
     session = scan.spark or SparkSession.getActiveSession()
@@ -160,8 +167,8 @@ def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
         yield
     except AnalysisException as error:
         if _UNKNOWN.search(str(error)):
-            package = f"{_AVRO}:{spark.version}"
-            needed = f"its package: spark.jars.packages={package}" if kind == "avro" else "the package of the format"
+            package = _PACKAGES.get(kind, "").format(spark.version, spark.version.rpartition(".")[0])
+            needed = f"its package: spark.jars.packages={package}" if package else "the package of the format"
             raise ReaderError(
                 f"this Spark session knows no format {kind!r}; expected {needed}, or as_='pandas', 'polars' or 'arrow'"
             ) from error

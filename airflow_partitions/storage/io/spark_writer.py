@@ -40,7 +40,7 @@ class SparkWriter(Writer):
 
     def write(self, frame: DataFrame, key: Key, request: WriteRequest) -> StagedFiles:
         name = request.name_of(key)
-        with own_rows(_check_frame(frame, name), request.dataset, key) as own:
+        with own_rows(check_frame(frame, name), request.dataset, key) as own:
             request.check(types_of(own), name)
             fit = fitted(own, request.dataset)
             rows = _save(fit, request, request.folder, mode="overwrite")
@@ -50,7 +50,7 @@ class SparkWriter(Writer):
     def write_many(self, frame: DataFrame, request: WriteRequest, shape: Shape) -> Mapping[Key, StagedFiles]:
         dataset = request.dataset
         columns = list(dataset.layout.columns)
-        keyed = with_directory_columns(_check_frame(frame, repr(dataset.path)), dataset)
+        keyed = with_directory_columns(check_frame(frame, repr(dataset.path)), dataset)
         if len(keyed.columns) == len(columns):
             raise ResultError(f"the DataFrame has only partition columns {columns}; expected others too")
         request.check(types_of(keyed.drop(*columns)), repr(dataset.path))
@@ -74,7 +74,12 @@ class SparkWriter(Writer):
         return {keys[directory]: files for directory, files in staged.items()}
 
 
-def _check_frame(frame: Any, name: str) -> DataFrame:
+def check_frame(frame: Any, name: str) -> DataFrame:
+    """The *frame*, if it can be written.
+
+    :raises ResultError: if it is no DataFrame, or never ends.
+    :raises SchemaError: if two of its columns are one to Spark.
+    """
     from pyspark.sql import DataFrame
 
     if not isinstance(frame, DataFrame):

@@ -39,12 +39,11 @@ def clean(
     """
     now = now or datetime.now(UTC)
     limits = Limits(replaced=now - keep_replaced, staged=now - keep_staged)
-    path = storage if isinstance(storage, str) else storage.path
-    with translate_errors(repr(path), "cleaned up"):
+    with translate_errors(repr(storage if isinstance(storage, str) else storage.path), "cleaned up"):
         store = DirectoryStore(local(storage), ()) if isinstance(storage, str) else open_writable(storage)
         if not dry_run:
             store.recover()
-        expired = [location for location in store.expired(limits) if not _is_behind_a_link(location, path)]
+        expired = [location for location in store.expired(limits) if not _is_behind_a_link(location, str(store.root))]
         for location in expired if not dry_run else []:
             remove(location)
     return expired

@@ -13,6 +13,7 @@ from airflow_partitions.storage.filesystem.filesystem import at, create, read, r
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.stores.leftovers import old_files
+from airflow_partitions.storage.stores.open import open_store
 from airflow_partitions.storage.stores.pinned_store import PINS, form_of
 
 #: Nobody releases the listing of a run that never comes to its end.
@@ -21,12 +22,16 @@ _KEPT = timedelta(days=7)
 
 def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
     """Path of the listing of *dataset* for *run*: that of the first one who asks."""
+    digest = hashlib.sha256(f"{dataset.path}\0{run}".encode()).hexdigest()[:24]
     credentials = dict(dataset.credentials)
+    with translate_errors(f"the listing of {dataset.path!r}", "kept"):
+        own = open_store(dataset.whole()).freeze(digest, None if folder is None else at(folder, credentials))
+        if own is not None:
+            return own
     path = folder or str(bookkeeping(at(dataset.path, credentials)) / PINS)
-    digest = hashlib.sha256(f"{dataset.path}\0{run}".encode()).hexdigest()
     with translate_errors(f"the listing of {dataset.path!r}", f"kept in {path!r}"):
         place = at(path, credentials)
-        file = place / f"{digest[:24]}.json"
+        file = place / f"{digest}.json"
         if read(file) is None:
             whole = dataset.whole()
             partitions = {each.directory: form_of(each.content) for each in snapshot(whole).values()}
@@ -43,4 +48,4 @@ def release(dataset: Dataset) -> None:
     """Remove the listing of the pinned *dataset*."""
     if dataset.pin is not None:
         with translate_errors(f"the listing of {dataset.path!r}", "released"):
-            remove(at(dataset.pin, dict(dataset.credentials)))
+            open_store(dataset.pinned(None)).release(at(dataset.pin, dict(dataset.credentials)))

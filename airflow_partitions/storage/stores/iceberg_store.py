@@ -22,6 +22,7 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.folders import accepts, locked
 from airflow_partitions.storage.stores.leftovers import leftovers
+from airflow_partitions.storage.stores.pinned_store import PINS
 from airflow_partitions.storage.stores.staging import STAGING, Staging, claim
 from airflow_partitions.storage.stores.store import Limits, Store
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
@@ -30,7 +31,7 @@ from airflow_partitions.storage.tables.contents import Contents
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.new_table import FORMAT, make_table
 from airflow_partitions.storage.tables.paths import plain
-from airflow_partitions.storage.tables.pin import pinned
+from airflow_partitions.storage.tables.pin import pin, pinned
 from airflow_partitions.storage.tables.publish import Publisher, WrittenFiles
 from airflow_partitions.storage.tables.shadow import Shadow
 from airflow_partitions.storage.tables.snapshots import last_number
@@ -129,6 +130,12 @@ class IcebergStore(Store):
     def staged(self, folder: Location, tables: Sequence[str] = ("",)) -> Mapping[str, int]:
         with translated_errors(f"table {self.table.name!r}", "read"):
             return Shadow.open(folder, self.table.properties).names
+
+    def freeze(self, name: str, folder: Location | None) -> str:
+        kept = (self.bookkeeping / PINS if folder is None else folder) / name
+        with translated_errors(f"table {self.table.name!r}", "kept"):
+            pin(self.table.load(), kept)
+        return str(kept)
 
     def expired(self, limits: Limits) -> list[Location]:
         return leftovers(self.bookkeeping, self.bookkeeping / "log", limits.staged)

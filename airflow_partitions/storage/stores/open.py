@@ -30,7 +30,7 @@ _opener = cache(resolve_name)
 def open_store(dataset: Dataset) -> Store:
     """The store that knows the partitions of *dataset*: the one that its class names, unless a listing pins them."""
     store: Store = _opener(dataset.store)(dataset)
-    if dataset.pin is not None:
+    if dataset.pin is not None and store.pin is None:
         store = PinnedStore(dataset.pin, dataset.layout, store, dict(dataset.credentials))
     return store if dataset.table_name is None else TableStore(store, dataset.table_name)
 

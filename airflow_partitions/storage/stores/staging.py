@@ -44,6 +44,11 @@ class Staging:
         return self.folder / "data" if self.files is None else self.files
 
     @property
+    def inputs(self) -> Location:
+        """Folder of what is kept of the inputs, for a job that reaches no catalog."""
+        return self.folder / "inputs"
+
+    @property
     def result(self) -> Location:
         """The result file: written last, in one step."""
         return self.folder / "result.json"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import attrs
 
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError
+from airflow_partitions.errors import ConflictError, InvalidDefinitionError, ResultError
+from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
@@ -45,12 +46,14 @@ class Store(ABC):
     A new kind of store is a subclass; the ``store`` of its kind of :class:`.Dataset` names the function that opens it.
 
     :ivar root: where the dataset is.
+    :ivar pin: what it is pinned to, if it sees to that by itself: see :meth:`freeze`.
     """
 
     #: Whether a partition is a folder that moves as a whole, so that it holds files of its own only.
     in_folders: ClassVar[bool] = False
 
     root: str | Path
+    pin: str | None = None
 
     @abstractmethod
     def snapshot(
@@ -114,9 +117,25 @@ class Store(ABC):
         """Name and size of the files that a job has left in *folder* to be published.
 
         :param tables: the tables that it has written, if the dataset has such.
-        :raises ResultError: if there is no *folder*.
+        :raises ResultError: if there is no *folder*, or nothing tells that there is a partition without rows.
         """
-        return readable_files(folder, tables)
+        files = readable_files(folder, tables)
+        if not files:
+            raise ResultError(f"there is no file in {folder}; expected at least one, be it without rows")
+        return files
+
+    def freeze(self, name: str, folder: Location | None) -> str | None:
+        """Keep what is stored now, for who pins it, unless that was done before.
+
+        :param name: tells it from others that are kept.
+        :param folder: where to keep it; ``None`` for beside the data.
+        :return: what a dataset is pinned to; ``None`` if a listing of the files does it.
+        """
+        return None
+
+    def release(self, kept: Location) -> None:
+        """Remove what was *kept*."""
+        remove(kept)
 
     def commit(
         self,

@@ -99,6 +99,10 @@ class KeyColumn(ABC):
     def sql(self, part: Interval | Segment) -> str:
         """The same condition in Spark's SQL."""
 
+    @abstractmethod
+    def value(self, part: Interval | Segment) -> Any:
+        """The value of rows of *part* that say none: the start of an interval, the value of a segment."""
+
 
 @attrs.frozen
 class _Times(KeyColumn):
@@ -124,6 +128,9 @@ class _Times(KeyColumn):
             GreaterThanOrEqual(term=Reference(self.name), value=literal(start)),
             LessThan(term=Reference(self.name), value=literal(end)),
         )
+
+    def value(self, part: Interval | Segment) -> Any:
+        return self._literal(_interval(part).time_range[0])
 
     def sql(self, part: Interval | Segment) -> str:
         start, end = (self._literal(at) for at in _interval(part).time_range)
@@ -226,6 +233,9 @@ class ValueColumn(KeyColumn):
 
     def filter(self, part: Interval | Segment) -> BooleanExpression:
         return EqualTo(term=Reference(self.name), value=literal(self._plain(part)))
+
+    def value(self, part: Interval | Segment) -> Any:
+        return self._plain(part)
 
     def sql(self, part: Interval | Segment) -> str:
         return f"{self.name} = {_sql(self._plain(part))}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyiceberg.table import StaticTable, Table
 
 from airflow_partitions.errors import StorageError
-from airflow_partitions.storage.tables.static_metadata import form_of, read_static, version_of, write_static
+from airflow_partitions.storage.tables.static_metadata import create_static, form_of, read_static, version_of
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def pin(table: Table, folder: Location) -> None:
     """Keep what *table* holds now in *folder*, which Spark and pyiceberg read by its path, without a catalog.
 
+    What is kept there already stays.
+
     Only the metadata is copied: the data files stay where they are, for as long as a snapshot of the table, or a tag,
     names them.
     """
-    write_static(folder, form_of(table.metadata))
+    create_static(folder, form_of(table.metadata))
 
 
 def pinned(folder: Location, properties: Mapping[str, str] | None = None) -> StaticTable:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyiceberg.table import StaticTable
 from pyiceberg.table.metadata import TableMetadata
 
-from airflow_partitions.storage.filesystem.filesystem import read, write
+from airflow_partitions.storage.filesystem.filesystem import create, read, write
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 
 if TYPE_CHECKING:
@@ -39,6 +41,18 @@ def write_static(folder: Location, form: Mapping[str, Any], version: int = 1) ->
         (folder / _FOLDER).mkdir(parents=True, exist_ok=True)
         write(folder / _FOLDER / f"v{version}.metadata.json", json.dumps(form, separators=(",", ":")).encode())
         write(folder / _FOLDER / _HINT, str(version).encode())
+
+
+def create_static(folder: Location, form: Mapping[str, Any]) -> None:
+    """Make *form* the metadata of the table in *folder*, if there is none: of several that try at once, one does."""
+    if version_of(folder) is not None:
+        return
+    version = 1 + secrets.randbelow(2**30)
+    with translate_errors(f"table {str(folder)!r}", "written"):
+        (folder / _FOLDER).mkdir(parents=True, exist_ok=True)
+        write(folder / _FOLDER / f"v{version}.metadata.json", json.dumps(form, separators=(",", ":")).encode())
+        with suppress(FileExistsError):
+            create(folder / _FOLDER / _HINT, str(version).encode())
 
 
 def read_static(folder: Location, properties: Mapping[str, str], version: int | None = None) -> StaticTable:

@@ -1,0 +1,65 @@
+"""Scan of a table: its rows of the partitions that are asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import attrs
+
+from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
+from airflow_partitions.storage.table_dataset import TableDataset
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Table
+
+    from airflow_partitions.storage.tables.row_filter import RowFilter
+
+
+@attrs.frozen
+class TableScan:
+    """What to read of a table.
+
+    :ivar request: what was asked for.
+    """
+
+    request: ReadRequest
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, as it is at the first look."""
+        from airflow_partitions.storage.tables.open import open_table
+
+        assert isinstance(self.request.dataset, TableDataset)  # noqa: S101 - what has the format is one
+        return open_table(self.request.dataset)
+
+    @cached_property
+    def rows(self) -> RowFilter | None:
+        """The rows of the partitions; ``None`` for all rows of a table without partitions."""
+        from airflow_partitions.storage.tables.key_filter import KeyFilter
+        from airflow_partitions.storage.tables.row_filter import RowFilter
+
+        dataset, partitions = self.request.dataset, self.request.partitions
+        if partitions is None:
+            return None
+        assert isinstance(dataset, TableDataset)  # noqa: S101 - what has the format is one
+        keys = KeyFilter.of(dataset.layout, dataset.columns, self.table.schema())
+        return RowFilter.of(keys, [partition.key for partition in partitions])
+
+    @property
+    def residual_columns(self) -> set[str]:
+        """The columns that are yet to be tested.
+
+        :raises FilterError: if the table has no such column.
+        """
+        pruning = self.request.pruning
+        if pruning is None or pruning.residual is None:
+            return set()
+        names = {condition.field for condition in pruning.residual.conditions()}
+        check_columns(self.request, names, self.columns)
+        return names
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of the table."""
+        return [field.name for field in self.table.schema().fields]

@@ -1,0 +1,104 @@
+"""Description of a dataset that is a table: where it is, and which of its columns hold the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import attrs
+
+from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.storage.dataset import Dataset, Pairs, items
+from airflow_partitions.storage.layout.table_layout import TableLayout
+
+#: Airflow's own name of the connection to a catalog.
+DEFAULT_CATALOG = "iceberg_default"
+
+
+def _partition_on(value: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Pairs | None:
+    if value is None:
+        return None
+    expected = (
+        "partition_on={}; expected the column of the table for each dimension, such as {{'date': 'departed_at',"
+        " 'airport': 'origin'}}, or nothing for columns called like the dimensions"
+    )
+    return items(value, expected, LayoutError)
+
+
+@attrs.frozen
+class TableDataset(Dataset):
+    """What there is to say about a table. Its parameters are those of :class:`.Iceberg`."""
+
+    store: ClassVar[str] = "airflow_partitions.storage.stores.open_table:store_of_table"
+
+    catalog: str = attrs.field(default=DEFAULT_CATALOG, kw_only=True)
+    partition_on: Pairs | None = attrs.field(default=None, converter=_partition_on, kw_only=True)
+    create: bool = attrs.field(default=False, kw_only=True)
+
+    @staticmethod
+    def check_path(path: Any) -> str:
+        if not isinstance(path, str) or len(parts := path.split(".")) < 2 or not all(parts):
+            raise InvalidDefinitionError(f"table {path!r} has no namespace; expected one such as 'db.delays'")
+        return path
+
+    def __attrs_post_init__(self) -> None:
+        if self.create and self.schema is None:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r}: create=True needs the columns of the table; expected schema={{…}}, with those"
+                " that hold the keys"
+            )
+        if self.partition is not None:
+            self._check_columns()
+
+    def _check_columns(self) -> None:
+        if set(self.columns) != set(self.layout.definition.dimensions):
+            raise LayoutError(
+                f"storage {self.path!r}: partition_on={self.columns}; expected a column of the table for each of the"
+                f" dimensions {', '.join(self.layout.definition.dimensions)}"
+            )
+        if self.schema is not None and (missing := set(self.columns.values()) - {name for name, _ in self.schema}):
+            raise LayoutError(
+                f"storage {self.path!r}: the column {min(missing)!r} of partition_on= is not in the schema"
+                f" {dict(self.schema)}; expected all columns of the table, also those that hold the keys"
+            )
+
+    def whole(self) -> Self:
+        return self
+
+    @property
+    def format(self) -> str:
+        return "iceberg"
+
+    @cached_property
+    def layout(self) -> TableLayout:
+        """Names of the partitions."""
+        if self.partition is None:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r} has no partitions; expected {type(self).__name__}(…, partition=…), or"
+                " .of(definition)"
+            )
+        return TableLayout(self.partition)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Dimension to the column of the table that holds it."""
+        return {name: name for name in self.layout.definition.dimensions} | dict(self.partition_on or ())
+
+    def _more_to_json(self) -> Mapping[str, Any]:
+        return {
+            "catalog": self.catalog,
+            # Lists, because the order of columns matters and JSON objects have none.
+            "partition_on": None if self.partition_on is None else [list(pair) for pair in self.partition_on],
+            "create": self.create or None,
+        }
+
+    @classmethod
+    def arguments_of(cls, form: Mapping[str, Any], credentials: Mapping[str, Any] | None) -> dict[str, Any]:
+        on = form.get("partition_on")
+        return {
+            "catalog": form.get("catalog", DEFAULT_CATALOG),
+            "partition_on": None if on is None else [(name, column) for name, column in on],
+            "create": form.get("create", False),
+            "credentials": credentials or {},
+        }

@@ -1,0 +1,222 @@
+"""Tables of Iceberg as a storage: declared, written, listed and read as any other."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions.errors import (
+    FilterError,
+    ForeignRowsError,
+    InvalidDefinitionError,
+    LayoutError,
+    MissingInputError,
+    ReaderError,
+    StorageError,
+    StoredError,
+)
+from airflow_partitions.storage import Commit, Iceberg, Storage, field
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NEW_YORK = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
+AIRPORTS = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
+FLIGHTS = PartitionByProduct([NEW_YORK, AIRPORTS])
+SCHEMA = {"departed_at": "timestamp", "origin": "string", "delay": "double"}
+
+
+def catalog(folder: Path) -> dict[str, str]:
+    return {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db?timeout=60", "warehouse": str(folder / "warehouse")}
+
+
+def table(folder: Path, partition: Any = NEW_YORK, **more: Any) -> Iceberg:
+    columns = {"date": "departed_at"} if partition is NEW_YORK else {"date": "departed_at", "airport": "origin"}
+    declared: dict[str, Any] = {"partition_on": columns, "schema": SCHEMA, "create": True} | more
+    return Iceberg("flights.delays", catalog="lake", credentials=catalog(folder), partition=partition, **declared)
+
+
+@pytest.fixture
+def delays(tmp_path: Path) -> Iceberg:
+    """Three days in New York, the last one without rows."""
+    storage = table(tmp_path)
+    noon = datetime(2013, 2, 8, 17, tzinfo=UTC)
+    storage.save(
+        {
+            "2013-02-08": pa.table({"departed_at": [noon], "origin": ["JFK"], "delay": [3.0]}),
+            # An hour that is another day in UTC.
+            "2013-02-09": pa.table(
+                {"departed_at": [noon + timedelta(hours=35)] * 2, "origin": ["EWR", "LGA"], "delay": [1.0, 2.0]}
+            ),
+            "2013-02-10": pl.DataFrame(schema={"origin": pl.String, "delay": pl.Float64}),
+        }
+    )
+    return storage
+
+
+def test_what_is_declared_goes_through_json() -> None:
+    storage = Iceberg("flights.delays", catalog="lake", partition=FLIGHTS, partition_on={"date": "departed_at"})
+    assert Storage.from_json(storage.to_json()) == storage
+    assert storage.columns == {"date": "departed_at", "airport": "airport"}
+    secret = table(Path("/nowhere"))
+    assert "sqlite" not in f"{secret} {secret.to_json()}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"path": "delays"}, InvalidDefinitionError, "'delays' has no namespace; expected one such as 'db.delays'"),
+        ({"create": True}, InvalidDefinitionError, r"create=True needs the columns of the table; expected schema="),
+        (
+            {"partition_on": {"day": "ts"}},
+            LayoutError,
+            "a column of the table for each of the dimensions date",
+        ),
+        ({"schema": {"n": "int"}}, LayoutError, "the column 'date' of partition_on= is not in the schema"),
+        ({"partition_on": ["ts"]}, LayoutError, "expected the column of the table for each dimension"),
+    ],
+)
+def test_what_makes_no_sense_is_told_at_once(arguments: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Iceberg(**{"path": "db.delays", "partition": NEW_YORK, **arguments})
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "polars.LazyFrame"])
+def test_partitions_are_read_as_any_frame(delays: Iceberg, kind: str) -> None:
+    frame = delays.read("2013-02-09", as_=kind, columns=["origin", "delay"])
+    if kind == "arrow":
+        frame = frame.to_pandas()
+    elif kind != "pandas":
+        frame = frame.lazy().collect().to_pandas()
+    assert frame.sort_values("origin").to_dict("list") == {"origin": ["EWR", "LGA"], "delay": [1.0, 2.0]}
+
+
+def test_a_filter_takes_days_of_the_zone_and_what_is_left_goes_to_the_rows(delays: Iceberg) -> None:
+    days = field("date").between("2013-02-08", "2013-02-11")
+    assert sorted(delays.read(days, as_="pandas")["origin"]) == ["EWR", "JFK", "LGA"]
+    assert list(delays.read(days & (field("delay") > 1.5), as_="pandas", columns=["origin"])["origin"]) == [
+        "JFK",
+        "LGA",
+    ]
+    with pytest.raises(FilterError, match=r"no column 'dealy'|no field 'dealy'"):
+        delays.read(days & (field("dealy") > 1.5), as_="pandas")
+
+
+def test_partitions_are_listed_with_what_they_say_about_themselves(delays: Iceberg) -> None:
+    partitions = delays.get_many()
+    assert {str(key): each.rows for key, each in partitions.items()} == {
+        "2013-02-08": 1,
+        "2013-02-09": 2,
+        "2013-02-10": 0,
+    }
+    assert delays.exists("2013-02-10")
+    assert not delays.exists("2013-02-11")
+    assert [str(each.key) for each in delays.list(field("date") >= "2013-02-09")] == ["2013-02-09", "2013-02-10"]
+    with pytest.raises(MissingInputError, match=r"1 of 2 partitions are not stored in 'flights.delays': '2013-02-11'"):
+        delays.read(["2013-02-10", "2013-02-11"], as_="pandas")
+
+
+def test_rows_of_another_day_are_refused_and_nothing_changes(delays: Iceberg) -> None:
+    late = pa.table({"departed_at": [datetime(2013, 2, 12, 5, tzinfo=UTC)], "origin": ["JFK"], "delay": [1.0]})
+    with pytest.raises(ForeignRowsError, match="rows of other partitions than '2013-02-11'"):
+        delays.save({"2013-02-11": late})
+    with pytest.raises(StoredError, match="'2013-02-08' is stored already"):
+        delays.save({"2013-02-08": late.drop_columns(["departed_at"])})
+    assert len(delays.get_many()) == 3
+
+
+def test_a_column_that_holds_the_keys_may_be_left_out(tmp_path: Path) -> None:
+    storage = table(tmp_path, FLIGHTS)
+    for number, frame in enumerate(
+        [pl.DataFrame({"delay": [1.0]}), pd.DataFrame({"delay": [1.0]}), pa.table({"delay": [1.0]})], start=1
+    ):
+        storage.save({f"2013-02-0{number}|JFK": frame})
+        (row,) = storage.read(f"2013-02-0{number}|JFK", as_="arrow").to_pylist()
+        assert row["departed_at"] == datetime(2013, 2, number, 5, tzinfo=UTC)
+        assert (row["origin"], row["delay"]) == ("JFK", 1.0)
+
+
+def test_a_commit_of_several_keys_is_one_snapshot(delays: Iceberg) -> None:
+    from airflow_partitions.storage.tables.open import open_table
+
+    before = len(open_table(delays).snapshots())
+    frame = pa.table({"delay": [5.0], "origin": ["EWR"]})
+    with Commit(delays) as commit:
+        commit.drop("2013-02-08")
+        commit.truncate("2013-02-09")
+    delays.save({"2013-02-11": frame, "2013-02-12": frame})
+    assert len(open_table(delays).snapshots()) == before + 2
+    assert {str(key): each.rows for key, each in delays.get_many().items()} == {
+        "2013-02-09": 0,
+        "2013-02-10": 0,
+        "2013-02-11": 1,
+        "2013-02-12": 1,
+    }
+
+
+def test_what_is_frozen_stays_as_it_was(delays: Iceberg) -> None:
+    frozen = delays.freeze("run")
+    delays.save({"2013-02-08": pa.table({"origin": ["LGA"], "delay": [9.0]})}, mode="overwrite")
+    assert delays.freeze("run") == frozen
+    assert frozen.read("2013-02-08", as_="arrow")["delay"].to_pylist() == [3.0]
+    assert delays.read("2013-02-08", as_="arrow")["delay"].to_pylist() == [9.0]
+    with pytest.raises(InvalidDefinitionError, match="so it is not written"):
+        frozen.save({"2013-02-11": pa.table({"delay": [1.0]})})
+    frozen.release()
+    with pytest.raises(StorageError, match="released"):
+        frozen.read("2013-02-08", as_="arrow")
+
+
+def test_thousands_of_keys_are_one_short_condition(tmp_path: Path) -> None:
+    from airflow_partitions.storage.tables.key_filter import KeyFilter
+    from airflow_partitions.storage.tables.open import open_table
+    from airflow_partitions.storage.tables.row_filter import RowFilter
+
+    storage = table(tmp_path, FLIGHTS)
+    storage.save({"2013-02-08|JFK": pa.table({"delay": [1.0]})})
+    keys = KeyFilter.of(storage.layout, storage.columns, open_table(storage).schema())
+    selected = [key for key in FLIGHTS.keys("2013-01-01", "2023-01-01") if str(key) != "2014-05-05|LGA"]
+    rows = RowFilter.of(keys, selected)
+    assert len(rows.terms) == 2
+    assert len(rows.sql) < 800
+
+
+def test_a_table_that_is_not_there_is_told_with_the_nearest(delays: Iceberg, tmp_path: Path) -> None:
+    other = Iceberg("flights.delay", catalog="lake", credentials=catalog(tmp_path), partition=NEW_YORK)
+    with pytest.raises(MissingInputError, match=r"no table 'flights.delay' in .*; nearest: 'flights.delays'"):
+        other.exists("2013-02-08")
+
+
+@pytest.mark.spark
+def test_spark_reads_and_writes_without_a_catalog(delays: Iceberg, spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("JFK", 7.5), ("EWR", 8.5)], "origin string, delay double")
+    delays.save({"2013-02-11": frame, "2013-02-12": frame.limit(0)})
+    days = field("date").between("2013-02-09", "2013-02-13") & (field("origin") == "EWR")
+    assert sorted(row.delay for row in delays.read(days, spark=spark).collect()) == [1.0, 8.5]
+    assert delays.read("2013-02-12", spark=spark).count() == 0
+    assert delays.read("2013-02-11", spark=spark).columns == list(SCHEMA)
+    late = spark.sql("select timestamp '2013-03-01 00:00:00' departed_at, 'JFK' origin, 1d delay")
+    with pytest.raises(ForeignRowsError, match="rows of other partitions than '2013-02-13'"):
+        delays.save({"2013-02-13": late})
+
+
+def test_a_session_without_the_package_is_told(delays: Iceberg, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow_partitions.storage.io.spark_reader import known_format
+
+    class Session:
+        version = "4.1.3"
+
+    from pyspark.errors import AnalysisException
+
+    with (
+        pytest.raises(ReaderError, match=r"org\.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1"),
+        known_format("iceberg", Session()),  # type: ignore[arg-type]
+    ):
+        raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: iceberg.")
