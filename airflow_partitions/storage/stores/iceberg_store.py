@@ -28,7 +28,9 @@ from airflow_partitions.storage.stores.store import Limits, Store
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
 from airflow_partitions.storage.tables.columns import arrow_schema, spark_columns
 from airflow_partitions.storage.tables.contents import Contents
+from airflow_partitions.storage.tables.describe import describe
 from airflow_partitions.storage.tables.key_filter import KeyFilter
+from airflow_partitions.storage.tables.maintenance import orphans
 from airflow_partitions.storage.tables.new_table import FORMAT, make_table
 from airflow_partitions.storage.tables.paths import plain
 from airflow_partitions.storage.tables.pin import pin, pinned
@@ -138,7 +140,12 @@ class IcebergStore(Store):
         return str(kept)
 
     def expired(self, limits: Limits) -> list[Location]:
-        return leftovers(self.bookkeeping, self.bookkeeping / "log", limits.staged)
+        if self._find() is None:
+            return []
+        return [
+            *leftovers(self.bookkeeping, self.bookkeeping / "log", limits.staged),
+            *orphans(self.table, limits.staged, tries_only=True),
+        ]
 
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
@@ -165,7 +172,8 @@ class IcebergStore(Store):
         return WrittenFiles(shadow.files(), shadow.table.schema())
 
     def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
-        return False
+        with self._one_at_a_time():
+            return describe(self.table, self.layout, self.columns, directory, content, metadata)
 
     @contextmanager
     def _one_at_a_time(self) -> Iterator[None]:

@@ -40,7 +40,7 @@ class Contents:
     ) -> dict[str, PartitionFiles]:
         """What is in *directories*, or in all that it *accepts*, sorted."""
         metadata = self.table.metadata
-        snapshots = Snapshots(metadata)
+        snapshots = Snapshots(metadata, self.table.io)
         keys = None if directories is None else self._keys(directories)
         where = None if keys is None or len(keys) > FEW else self.keys.conditions(keys.values()) if keys else None
         if keys is not None and not keys:
@@ -117,16 +117,15 @@ def unchanged(
     if published is None or published.metadata is None or published.sql != sql:
         return None
     metadata = published.metadata
+    sizes = [entry.data_file.file_size_in_bytes for entry in entries]
+    same = (len(sizes), sum(sizes)) == (metadata.files, metadata.bytes)
     for entry in entries:
         if (entry.sequence_number or 0) > metadata.commit:
             snapshot = snapshots.get(entry.snapshot_id)
-            if snapshot is None or not keeps_rows(snapshot):
+            if not same if snapshot is None else not keeps_rows(snapshot):  # who added it may have expired
                 return None
         if live.deleting(entry) > metadata.commit:
             return None
     if metadata.rows is not None and sum(entry.data_file.record_count for entry in entries) != metadata.rows:
         return None
-    sizes = [entry.data_file.file_size_in_bytes for entry in entries]
-    if (len(sizes), sum(sizes)) != (metadata.files, metadata.bytes):  # compacted
-        return attrs.evolve(metadata, files=len(sizes), bytes=sum(sizes), index={})
-    return metadata
+    return metadata if same else attrs.evolve(metadata, files=len(sizes), bytes=sum(sizes), index={})  # compacted

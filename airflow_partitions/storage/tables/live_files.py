@@ -52,8 +52,7 @@ def live_files(
 
     :param where: leave manifests out in which no file can have such rows, as their partition values tell.
     """
-    manifests = [] if snapshot is None else snapshot.manifests(io)
-    live = [manifest for manifest in manifests if manifest.has_added_files() or manifest.has_existing_files()]
+    live = manifests_of(snapshot, io)
     accepts = {} if where is None or isinstance(where, AlwaysTrue) else _evaluators(metadata, where)
     relevant = [each for each in live if not accepts or accepts[each.partition_spec_id](each)]
     if len(relevant) > 1:
@@ -65,6 +64,12 @@ def live_files(
     data = {manifest: entries for manifest, entries in entries if manifest.content is ManifestContent.DATA}
     deletes = [each for manifest, own in entries if manifest.content is not ManifestContent.DATA for each in own]
     return LiveFiles(live, data, deletes)
+
+
+def manifests_of(snapshot: Snapshot | None, io: FileIO) -> list[ManifestFile]:
+    """The manifests of *snapshot* that name files which are there."""
+    manifests = [] if snapshot is None else snapshot.manifests(io)
+    return [manifest for manifest in manifests if manifest.has_added_files() or manifest.has_existing_files()]
 
 
 def _evaluators(metadata: TableMetadata, where: BooleanExpression) -> dict[int, Callable[[ManifestFile], bool]]:

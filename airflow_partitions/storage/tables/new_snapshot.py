@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -42,24 +42,22 @@ _PARTITION_LIMIT = "write.summary.partition-limit"
 
 
 @attrs.frozen
-class NewSnapshot:
-    """A snapshot whose manifests are written, and that nobody sees before :meth:`commit`.
+class TableChange:
+    """A change of a table, whose files are written, and that nobody sees before :meth:`commit`.
 
     :ivar table: the table, as it was.
-    :ivar snapshot: the snapshot.
     :ivar updates: what to change in the catalog, all at once.
     :ivar requirements: what must not have changed there.
     :ivar paths: files that were written for it.
     """
 
     table: Table
-    snapshot: Snapshot
     updates: tuple[TableUpdate, ...]
     requirements: tuple[TableRequirement, ...]
     paths: tuple[str, ...]
 
     def commit(self) -> None:
-        """Make it the newest of the main branch, if that is as it was.
+        """Make it, if the table is as it was.
 
         :raises CommitFailedException: if it is not.
         """
@@ -82,24 +80,48 @@ def new_snapshot(
     schema: Schema | None = None,
     set_properties: Mapping[str, str] | None = None,
     remove_properties: Collection[str] = (),
-) -> NewSnapshot:
+    same_rows: bool = False,
+) -> TableChange:
     """A snapshot on the main branch of *table*, with one set of files in the place of another.
 
     :param live: the live files, looked into as far as those *removed* are concerned.
     :param added: data files; their partitions may be those of any spec of the table.
     :param properties: for its summary.
     :param schema: new columns of the table, if they change.
+    :param same_rows: the files *added* hold the rows of those *removed*: compaction.
     """
-    return _Writer(table, live, properties).written(
+    operation = Operation.REPLACE if same_rows else None
+    return _Writer(table, live, properties, operation).written(
         list(added), removed, schema, set_properties or {}, remove_properties
+    )
+
+
+def same_files(table: Table, live: LiveFiles, groups: Iterable[tuple[int, Sequence[ManifestEntry]]]) -> TableChange:
+    """A snapshot with the same files in other manifests.
+
+    :param live: the live files, all looked into.
+    :param groups: partition spec and entries of each new manifest of data files.
+    """
+    return _Writer(table, live, {}, Operation.REPLACE).regrouped(groups)
+
+
+def unmoved(table: Table) -> tuple[TableRequirement, ...]:
+    """That *table* is still itself, with the same newest snapshot."""
+    current = table.metadata.current_snapshot_id
+    return (
+        AssertTableUUID(uuid=table.metadata.table_uuid),
+        AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=current),
     )
 
 
 class _Writer:
     """Writes the manifests of one snapshot."""
 
-    def __init__(self, table: Table, live: LiveFiles, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, table: Table, live: LiveFiles, properties: Mapping[str, str], operation: Operation | None
+    ) -> None:
         self.table = table
+        self.operation = operation
         self.live = live
         self.properties = properties
         self.metadata = table.metadata
@@ -110,6 +132,12 @@ class _Writer:
         self.compression: Any = table.metadata.properties.get(_COMPRESSION, _COMPRESSION_DEFAULT)
         self.paths: list[str] = []
 
+    def regrouped(self, groups: Iterable[tuple[int, Sequence[ManifestEntry]]]) -> TableChange:
+        """The same files, in other manifests."""
+        manifests = [self._manifest(spec, [self._later(entry, set()) for entry in entries]) for spec, entries in groups]
+        deletes = [manifest for manifest in self.live.manifests if manifest not in self.live.data]
+        return self._change(self._snapshot([*manifests, *deletes], self._summary([], [])))
+
     def written(
         self,
         added: list[DataFile],
@@ -117,23 +145,30 @@ class _Writer:
         schema: Schema | None,
         set_properties: Mapping[str, str],
         remove_properties: Collection[str],
-    ) -> NewSnapshot:
+    ) -> TableChange:
         manifests = [*self._added(added), *self._kept(removed)]
         snapshot = self._snapshot(manifests, self._summary(added, removed))
-        updates: list[TableUpdate] = []
-        requirements: list[TableRequirement] = [
-            AssertTableUUID(uuid=self.metadata.table_uuid),
-            AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=snapshot.parent_snapshot_id),
-        ]
+        before: list[TableUpdate] = []
+        requirements: list[TableRequirement] = []
         if schema is not None:
-            updates += [AddSchemaUpdate(schema_=schema), SetCurrentSchemaUpdate()]
+            before = [AddSchemaUpdate(schema_=schema), SetCurrentSchemaUpdate()]
             requirements.append(AssertCurrentSchemaId(current_schema_id=self.metadata.current_schema_id))
-        updates += [AddSnapshotUpdate(snapshot=snapshot), self._head(snapshot)]
+        after: list[TableUpdate] = []
         if set_properties:
-            updates.append(SetPropertiesUpdate(updates=dict(set_properties)))
+            after.append(SetPropertiesUpdate(updates=dict(set_properties)))
         if remove_properties:
-            updates.append(RemovePropertiesUpdate(removals=list(remove_properties)))
-        return NewSnapshot(self.table, snapshot, tuple(updates), tuple(requirements), tuple(self.paths))
+            after.append(RemovePropertiesUpdate(removals=list(remove_properties)))
+        return self._change(snapshot, before, after, requirements)
+
+    def _change(
+        self,
+        snapshot: Snapshot,
+        before: Sequence[TableUpdate] = (),
+        after: Sequence[TableUpdate] = (),
+        more: Sequence[TableRequirement] = (),
+    ) -> TableChange:
+        updates = (*before, AddSnapshotUpdate(snapshot=snapshot), self._head(snapshot), *after)
+        return TableChange(self.table, updates, (*unmoved(self.table), *more), tuple(self.paths))
 
     def _head(self, snapshot: Snapshot) -> SetSnapshotRefUpdate:
         ref = self.metadata.refs.get(MAIN_BRANCH)
@@ -221,9 +256,9 @@ class _Writer:
             counts.remove_file(entry.data_file, self.schema, self.specs[entry.data_file.spec_id])
         current = self.metadata.current_snapshot()
         operation = Operation.APPEND if current is None else Operation.OVERWRITE
-        return update_snapshot_summaries(
-            Summary(operation, **counts.build(), **self.properties), None if current is None else current.summary
-        )
+        summary = Summary(operation, **counts.build(), **self.properties)
+        totals = update_snapshot_summaries(summary, None if current is None else current.summary)
+        return totals if self.operation is None else Summary(self.operation, **totals.additional_properties)
 
     def _path(self, name: str) -> str:
         path = self.table.location_provider().new_metadata_location(name)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
-from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.manifest import DataFile, ManifestEntry, ManifestEntryStatus
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
@@ -17,9 +14,6 @@ from airflow_partitions.errors import (
     ConflictError,
     ForeignRowsError,
     LayoutError,
-    StorageError,
-    UnknownOutcomeError,
-    UnreachableError,
 )
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.layout.layout import Layout
@@ -27,14 +21,14 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
+from airflow_partitions.storage.tables.catalog import TableReference
 from airflow_partitions.storage.tables.columns import merged, spark_columns
 from airflow_partitions.storage.tables.contents import FEW, unchanged
 from airflow_partitions.storage.tables.file_keys import FileKeys
 from airflow_partitions.storage.tables.key_column import Values
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.live_files import LiveFiles, live_files
-from airflow_partitions.storage.tables.new_snapshot import NewSnapshot, new_snapshot
+from airflow_partitions.storage.tables.new_snapshot import TableChange, new_snapshot
 from airflow_partitions.storage.tables.paths import below
 from airflow_partitions.storage.tables.snapshots import (
     EMPTY,
@@ -42,14 +36,11 @@ from airflow_partitions.storage.tables.snapshots import (
     Snapshots,
     is_of,
     keeps_rows,
-    last_number,
     partitions_of,
     summary_of,
 )
+from airflow_partitions.storage.tables.swap import compare_and_swap
 
-#: How often a commit is tried while others are making theirs.
-_TRIES = 100
-_SHORTEST, _LONGEST = 0.02, 1.0
 #: Whether what deletes rows rewrites files, or says in others which rows are gone.
 _DELETE_MODE = "write.delete.mode"
 
@@ -96,41 +87,18 @@ class Publisher:
         :raises SchemaError: if the columns don't fit the table.
         :raises UnknownOutcomeError: if nobody can say whether the snapshot was made.
         """
-        lost: Exception | None = None
-        for number in range(_TRIES):
-            if number:
-                time.sleep(random.uniform(_SHORTEST, min(_LONGEST, _SHORTEST * 2**number)))
-            try:
-                table = self.reference.load()
-            except StorageError:
-                if lost is None:
-                    raise
-                break
+        published: list[PartitionMetadata | None] = []
+
+        def prepare(table: Table) -> TableChange | None:
             step = _Step(self, table, changes, written)
-            if (metadata := step.made()) is not None:
-                return metadata
-            snapshot, metadata = step.prepared()
-            try:
-                with translated_errors(f"table {self.reference.name!r}", "published"):
-                    snapshot.commit()
-            except CommitFailedException:
-                snapshot.discard()
-            except ValueError:  # another branch has moved on, of which the requirements do not speak
-                if last_number(self.reference.load().metadata) == last_number(table.metadata):
-                    raise
-                snapshot.discard()
-            except UnreachableError as error:  # what was sent may have arrived: the next step looks
-                lost = error
-            else:
-                return metadata
-        if lost is not None:
-            raise UnknownOutcomeError(
-                f"table {self.reference.name!r}: the catalog's answer was lost ({lost}); look whether {self.attempt}"
-                " has published, and run it again if not"
-            ) from lost
-        raise ConflictError(
-            f"table {self.reference.name!r}: {_TRIES} other commits came first; nothing was changed: try again"
-        )
+            if (made := step.made()) is not None:
+                published[:] = made
+                return None
+            change, published[:] = step.prepared()
+            return change
+
+        compare_and_swap(self.reference, prepare)
+        return published
 
 
 class _Step:
@@ -146,7 +114,7 @@ class _Step:
         self.metadata = table.metadata
         self.changes = {change.directory: change for change in changes}
         self.written = written
-        self.snapshots = Snapshots(table.metadata)
+        self.snapshots = Snapshots(table.metadata, table.io)
         self.filter = KeyFilter.of(publisher.layout, publisher.columns, table.metadata.schema())
         self.file_keys = FileKeys.of(self.filter, table.metadata)
         self.keys: dict[str, Key] = {directory: publisher.layout.key_of(directory) for directory in self.changes}
@@ -166,7 +134,7 @@ class _Step:
                     return [partitions[directory].metadata for directory in self.changes]
         return None
 
-    def prepared(self) -> tuple[NewSnapshot, list[PartitionMetadata | None]]:
+    def prepared(self) -> tuple[TableChange, list[PartitionMetadata | None]]:
         """The snapshot with all changes, not yet committed."""
         self._check_rows()
         self._check_others()

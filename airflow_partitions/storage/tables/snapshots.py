@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import attrs
+from pyiceberg.io import FileIO
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Operation, Snapshot
 
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.tables.records import read_records
 
 #: What a snapshot says of the partition in a directory; the directory follows.
 _PARTITION = "airflow.partition."
@@ -75,9 +77,11 @@ class Snapshots:
     """The snapshots on the main branch of a table.
 
     :ivar metadata: of the table.
+    :ivar io: reaches its files.
     """
 
     metadata: TableMetadata
+    io: FileIO
 
     @cached_property
     def _by_id(self) -> dict[int, Snapshot]:
@@ -128,6 +132,10 @@ class Snapshots:
         for name, text in self.metadata.properties.items():
             if name.startswith(EMPTY) and (names is None or f"{_PARTITION}{name.removeprefix(EMPTY)}" in names):
                 texts.setdefault(name.removeprefix(EMPTY), text)
+        if names is None or len(texts) < len(names):
+            for directory, text in read_records(self.metadata, self.io).items():
+                if names is None or f"{_PARTITION}{directory}" in names:
+                    texts.setdefault(directory, text)
         return {directory: Published.read(text) for directory, text in texts.items()}
 
     def empty(self) -> dict[str, Published]:

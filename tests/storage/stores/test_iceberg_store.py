@@ -35,7 +35,7 @@ from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.store import Limits
 from airflow_partitions.storage.tables.catalog import TableReference
-from airflow_partitions.storage.tables.new_snapshot import NewSnapshot
+from airflow_partitions.storage.tables.new_snapshot import TableChange
 from airflow_partitions.storage.tables.pin import pin
 from airflow_partitions.storage.tables.snapshots import Snapshots
 from tests.storage.tables.tables import (
@@ -253,16 +253,16 @@ def test_a_try_that_was_killed_after_its_commit_finds_it(tmp_path: Path) -> None
 def test_an_answer_that_is_lost_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool) -> None:
     store = store_of(tmp_path)
     work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
-    commit, calls = NewSnapshot.commit, []
+    commit, calls = TableChange.commit, []
 
-    def lossy(self: NewSnapshot) -> None:
+    def lossy(self: TableChange) -> None:
         calls.append(self)
         if len(calls) > 1 or made:
             commit(self)
         if len(calls) == 1:
             raise requests.ConnectionError("the line is dead")
 
-    monkeypatch.setattr(NewSnapshot, "commit", lossy)
+    monkeypatch.setattr(TableChange, "commit", lossy)
     work.publish()
     assert (len(calls), numbers(store)) == (1 if made else 2, [1])
     assert len(table_of(store).snapshots()) == 1
@@ -272,14 +272,14 @@ def test_an_outcome_that_nobody_knows_is_told_as_such(tmp_path: Path, monkeypatc
     store = store_of(tmp_path)
     work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
 
-    def lost(self: NewSnapshot) -> None:
+    def lost(self: TableChange) -> None:
         monkeypatch.setattr(TableReference, "find", unreachable)
         raise requests.ConnectionError("the line is dead")
 
     def unreachable(self: TableReference) -> None:
         raise StorageError("the line is dead")
 
-    monkeypatch.setattr(NewSnapshot, "commit", lost)
+    monkeypatch.setattr(TableChange, "commit", lost)
     with pytest.raises(UnknownOutcomeError, match="the line is dead"):
         work.publish()
 
@@ -287,9 +287,9 @@ def test_an_outcome_that_nobody_knows_is_told_as_such(tmp_path: Path, monkeypatc
 def test_a_commit_that_is_outrun_looks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = store_of(tmp_path)
     work = Try.begin(store).write(DAY, rows_of(NEW_YORK, DAY, [1]))
-    commit, calls = NewSnapshot.commit, []
+    commit, calls = TableChange.commit, []
 
-    def outrun(self: NewSnapshot) -> None:
+    def outrun(self: TableChange) -> None:
         calls.append(self)
         if len(calls) == 1:  # another key is published by someone who does not wait
             foreign(store, rows_of(NEW_YORK, NEXT, [2]))
@@ -301,7 +301,7 @@ def test_a_commit_that_is_outrun_looks_again(tmp_path: Path, monkeypatch: pytest
             table_of(store).append(rows_of(NEW_YORK, NEXT, [3]), branch="aside")
         commit(self)
 
-    monkeypatch.setattr(NewSnapshot, "commit", outrun)
+    monkeypatch.setattr(TableChange, "commit", outrun)
     work.publish()
     assert (len(calls), numbers(store)) == (3, [1, 2])
     manifests = {path.name for path in (tmp_path / "warehouse/db/delays/metadata").glob("*-m*.avro")}
@@ -521,7 +521,8 @@ def test_left_over_tries_expire(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     assert store.expired(Limits(now - timedelta(days=1), now - timedelta(days=1))) == []
     expired = store.expired(Limits(now + timedelta(days=1), now + timedelta(days=1)))
-    assert [path.parent.name for path in expired] == ["staging"]
+    staging, data = expired
+    assert (staging.parent.name, data.suffix) == ("staging", ".parquet")
 
 
 def test_tables_that_are_not_there_and_catalogs_that_make_no_sense_are_told(tmp_path: Path) -> None:
@@ -570,7 +571,22 @@ def test_snapshots_are_walked_along_the_main_branch(tmp_path: Path) -> None:
     first = table.snapshots()[0]
     table.manage_snapshots().rollback_to_snapshot(first.snapshot_id).commit()
     save(store, {NEXT: [3]}, "three")
-    snapshots = Snapshots(table_of(store).metadata)
+    table = table_of(store)
+    snapshots = Snapshots(table.metadata, table.io)
     assert [snapshot.sequence_number for snapshot in snapshots] == [3, 1]
     assert [snapshot.sequence_number for snapshot in snapshots.since(1) or []] == [3]
     assert numbers(store) == [1, 3]
+
+
+def test_what_a_partition_says_changes_without_its_files(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1], NEXT: []})
+    for name, content in store.snapshot().items():
+        assert content.metadata is not None
+        work = Try.begin(store, f"meanwhile {name}").write(content.metadata.key, rows_of(NEW_YORK, DAY, []))
+        metadata = attrs.evolve(content.metadata, user={"note": 1})
+        store.describe(name, content, metadata)
+        assert store.snapshot()[name] == attrs.evolve(content, metadata=metadata)
+        with pytest.raises(ConflictError, match="was written or dropped meanwhile"):
+            store.describe(name, content, attrs.evolve(metadata, user={"note": 2}))
+        work.publish()  # who writes it at the same time does not notice
