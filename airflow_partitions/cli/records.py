@@ -58,14 +58,23 @@ def _selection(definition: PartitionDefinition, start: str | None, until: str | 
 
 def _table(entries: Iterable[tuple[Key, LedgerRecord]], asset: str) -> Table:
     """What fits into the 80 columns of a terminal; all of it is in the JSON form."""
+    entries = list(entries)
     counts = [Column(name, justify="right", no_wrap=True) for name in _COUNTS]
+    checks = [Column("checks", no_wrap=True)] if any(record.extra.get("checks") for _, record in entries) else []
     texts = [Column(name, no_wrap=True) for name in ("partition", "last, in UTC")]
-    table = Table(*texts, *counts, Column("by", no_wrap=True, ratio=1), title=asset, box=SIMPLE, expand=True)
+    table = Table(*texts, *counts, *checks, Column("by", no_wrap=True, ratio=1), title=asset, box=SIMPLE, expand=True)
     for key, record in entries:
         last = f"{record.last.astimezone(UTC):%Y-%m-%d %H:%M}"
         numbers = [str(record.extra.get(name, "")) for name in _COUNTS]
-        table.add_row(escape(str(key)), last, *numbers, escape(record.dag_id or "outside"))
+        results = [_checked(record)] if checks else []
+        table.add_row(escape(str(key)), last, *numbers, *results, escape(record.dag_id or "outside"))
     return table
+
+
+def _checked(record: LedgerRecord) -> str:
+    """How the checks of a partition ended; what is published passes all but those that only warn."""
+    passed = [check["passed"] for check in record.extra.get("checks", ())]
+    return f"{passed.count(False)} failed" if False in passed else "passed" * bool(passed)
 
 
 def _form(key: Key, record: LedgerRecord) -> dict[str, Any]:

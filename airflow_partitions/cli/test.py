@@ -102,7 +102,11 @@ def _form(trial: Trial, rows: int) -> dict[str, Any]:
     form: dict[str, Any] = {"partition": trial.partition.text}
     if trial.result is None:
         return form | {"value": trial.value}
-    return form | {"rows": trial.rows(rows), "plan": trial.plan, "counts": trial.result.summary()}
+    return (
+        form
+        | {"rows": trial.rows(rows), "plan": trial.plan, "counts": trial.result.summary()}
+        | {"checks": [check.summary() for check in trial.checks]}
+    )
 
 
 def _show(trial: Trial, rows: int) -> None:
@@ -122,5 +126,7 @@ def _show(trial: Trial, rows: int) -> None:
             f"{name}: {count(reads.rows, 'row')} from {reads.files} files of {reads.partitions} of {reads.selected}"
             " partitions"
         )
+    for check in trial.checks:
+        console.print(f"{'passed' if check.passed else 'failed'}: {check.describe()}", markup=False, highlight=False)
     if trial.plan:
         console.print(trial.plan, markup=False, highlight=False)

@@ -13,11 +13,8 @@ import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition, PartitionByInterval, asset
-from airflow_partitions.checks import (
-    NotNull,
-    RowCount,
-)
-from airflow_partitions.errors import CheckError
+from airflow_partitions.checks import NotNull, RowCount, Unique, ValueRange
+from airflow_partitions.errors import CheckError, InvalidDefinitionError, StorageError
 from airflow_partitions.storage import Parquet
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
@@ -92,3 +89,63 @@ def test_what_fails_a_check_is_not_published_and_stays_for_a_look(storage: Parqu
     assert sum(pl.read_parquet(file, hive_partitioning=False).height for file in folder.iterdir()) == 2
     delays.task.execute(Run(number=3).context)
     assert rows(storage) == [{"origin": "LGA", "delay": 3.0}]
+
+
+def test_a_check_that_warns_publishes_and_tells(storage: Parquet, caplog: pytest.LogCaptureFixture) -> None:
+    frames = [pl.DataFrame({"origin": [None, "JFK"]})]
+    delays = declared(storage, [NotNull("origin", severity="warn"), RowCount(at_most=2)], frames)
+    run = Run()
+    delays.task.execute(run.context)
+    assert rows(storage) == [{"origin": None}, {"origin": "JFK"}]
+    assert "Published 2013-02-08, which fails a check: no nulls in origin: 1 failing row of 2" in caplog.text
+    assert [check["passed"] for check in run.context["outlet_events"][delays].extra["checks"]] == [False, True]
+    assert "None" not in str(run.context["outlet_events"][delays].extra["checks"])  # rows are not for everyone
+    assert run.pushed == {"airflow_partitions_failed_checks": "no nulls in origin"}
+
+
+def test_all_checks_that_fail_are_told_and_what_warns_is_kept(storage: Parquet) -> None:
+    checks = [
+        RowCount(at_least=3),
+        NotNull("origin"),
+        ValueRange("delay", at_most=5, severity="warn"),
+        Unique("origin"),
+    ]
+    delays = declared(storage, checks, [pl.DataFrame({"origin": [None, "JFK"], "delay": [9, 1]})])
+    with pytest.raises(CheckError, match=r"(?s)2 of 4 checks failed.*row count: 2 rows; .*no nulls") as failure:
+        delays.task.execute(Run().context)
+    assert "range of delay" not in str(failure.value)
+    assert [result.passed for result in failure.value.results] == [False, False, False, True]
+
+
+def test_a_table_is_checked_by_itself(tmp_path: Path) -> None:
+    storage = Parquet(str(tmp_path / "orders"), tables=["head", "items"])
+    frame = {"head": pl.DataFrame({"id": [1]}), "items": pl.DataFrame({"id": [1, 1], "price": [2, None]})}
+    checks = [Unique("id", table="head"), RowCount(at_least=2, table="items"), NotNull("price", table="items")]
+    orders = declared(storage, checks, [frame, {**frame, "items": pl.DataFrame({"id": [1, 1], "price": [2, 3]})}])
+    with pytest.raises(CheckError, match="1 of 3 checks failed") as failure:
+        orders.task.execute(Run().context)
+    assert [each.name for each in failure.value.results] == [
+        "head: unique id",
+        "items: row count",
+        "items: no nulls in price",
+    ]
+    assert "items: no nulls in price: 1 failing row of 2; expected no nulls; such as {'id': 1, 'price': None" in str(
+        failure.value
+    )
+    orders.task.execute(Run(number=2).context)
+    assert len(storage.of(DAYS).table("items").read(DAY, as_="arrow")) == 2
+    with pytest.raises(InvalidDefinitionError, match=r"about table none of .*; expected table= as one of head, items"):
+        declared(storage, [RowCount(at_least=1)], [])
+
+
+def test_storage_that_can_not_be_read_is_no_failed_check(storage: Parquet, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow_partitions.checks import staged_partition
+
+    def unreachable(*_: Any) -> Any:
+        raise StorageError("no answer")
+
+    monkeypatch.setattr(staged_partition, "statistics_of", unreachable)
+    delays = declared(storage, [NotNull("origin", severity="warn")], [pl.DataFrame({"origin": ["JFK"]})])
+    with pytest.raises(StorageError, match="no answer"):
+        delays.task.execute(Run().context)
+    assert not storage.of(DAYS).exists(DAY)

@@ -54,6 +54,22 @@ def say(metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str], 
     return run
 
 
+def test_the_checks_of_a_partition_are_shown(say: Say, metadata: Metadata) -> None:
+    assert "checks" not in say("records", "flights")
+    good = {"name": "row count", "passed": True, "severity": "error", "expected": "at least 1", "observed": "7 rows"}
+    bad = {**good, "name": "no nulls in origin", "passed": False, "severity": "warn"}
+    metadata.emit("flights", HOURS[0], source_dag_id="flights", source_run_id="run1", extra={"checks": [good]})
+    metadata.emit("flights", HOURS[1], source_dag_id="flights", source_run_id="run1", extra={"checks": [good, bad]})
+    one_round()
+    table = say("records", "flights")
+    lines = {key: next(line for line in table.splitlines() if key in line) for key in HOURS[:3]}
+    assert "passed" in lines[HOURS[0]]
+    assert "1 failed" in lines[HOURS[1]]
+    assert not any(word in lines[HOURS[2]] for word in ("passed", "failed"))
+    records = {row["key"]: row for row in json.loads(say("records", "flights", "--output", "json"))}
+    assert records[HOURS[1]]["extra"] == {"checks": [good, bad]}
+
+
 def test_a_range_is_read_in_the_zone_of_the_partition(say: Say) -> None:
     def keys(*words: str) -> list[str]:
         return [row["key"] for row in json.loads(say("records", "flights", *words, "--output", "json"))]

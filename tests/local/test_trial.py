@@ -26,6 +26,7 @@ DAG_FILE = """
 import pyarrow as pa
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, asset, spark_asset
+from airflow_partitions.checks import NotNull, RowCount
 from airflow_partitions.storage import Parquet
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
@@ -37,7 +38,8 @@ def greeting(self, partition, context):
     return f"{{self.name}} {{partition.key}} {{context['partition'].text}}"
 
 
-@asset(schedule="@daily", partition=DAYS, storage=Parquet("{lake}/counts"), inputs={{"raw": RAW}})
+@asset(schedule="@daily", partition=DAYS, storage=Parquet("{lake}/counts"), inputs={{"raw": RAW}},
+       checks=[RowCount(at_least=1), NotNull("origin", severity="warn")])
 def counts(raw: pa.Table) -> pa.Table:
     return raw.group_by("origin").aggregate([([], "count_all")]).sort_by("origin")
 
@@ -153,6 +155,24 @@ def test_the_command_shows_the_rows_of_a_frame(dag_file: Path, tmp_path: Path) -
     assert (answer["counts"]["rows"], answer["counts"]["reads"]["raw"]["rows"]) == (2, 3)
     process = command(dag_file, tmp_path, *words)
     assert [line.split() for line in process.stdout.splitlines() if "JFK" in line] == [["│", "JFK", "│", "1", "│"]]
+    assert "passed: row count: 2 rows; expected at least 1" in process.stdout.splitlines()
+
+
+def test_the_command_shows_what_fails_a_check(dag_file: Path, tmp_path: Path) -> None:
+    sample = tmp_path / "sample.parquet"
+    parquet.write_table(pa.table({"origin": ["EWR", None]}), sample)
+    process = command(dag_file, tmp_path, "counts", "2013-02-08", "--input", f"raw={sample}", "-o", "json")
+    assert process.returncode == 0, process.stderr
+    rows, nulls = json.loads(process.stdout)["checks"]
+    assert (rows["passed"], nulls["passed"], nulls["severity"]) == (True, False, "warn")
+    assert nulls["observed"] == "1 failing row of 2"
+    parquet.write_table(pa.table({"origin": pa.array([], pa.string())}), sample)
+    process = command(dag_file, tmp_path, "counts", "2013-02-08", "--input", f"raw={sample}")
+    assert process.returncode == 1
+    assert "CheckError: asset 'counts', partition '2013-02-08': 1 of 2 checks failed, so nothing was published:" in (
+        process.stderr
+    )
+    assert "row count: 0 rows; expected at least 1" in process.stderr
 
 
 CHATTY = """
