@@ -63,6 +63,7 @@ STORAGE_FLOORS = (
     "files",
     "formats",
     "iceberg",
+    "ddl",
 )
 #: The part that knows of no library but attrs.
 CORE = FLOORS[: FLOORS.index("storage")]

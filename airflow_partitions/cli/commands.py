@@ -27,6 +27,12 @@ examples:
   airflow asset-partitions doctor
   airflow asset-partitions doctor --output json
 """
+_DDL_EXAMPLES = """
+examples:
+  airflow asset-partitions ddl airport_days > airport_days.sql; spark-sql -f airport_days.sql
+  airflow asset-partitions ddl airport_days --engine duckdb --dags dags/flights.py | duckdb lake.duckdb
+  airflow asset-partitions ddl airport_days --engine trino --table hive.lake.airport_days
+"""
 _EXAMPLES = """
 examples:
   airflow asset-partitions test hourly_flights 2013-02-08T05:00-05:00
@@ -63,6 +69,26 @@ def get_commands() -> list[CLICommand]:
                         Arg(("--rows",), type=int, default=20, help="How many rows to show (default: 20)"),
                         Arg(("--dags",), metavar="PATH", help="Dag file or folder (default: [core] dags_folder)"),
                         _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="ddl",
+                    help="Show the SQL that makes the storage of an asset a table",
+                    description="Show the statements that make the storage of an asset an external table of an SQL"
+                    " engine. Spark and Trino keep a list of the partitions: run the statements again when some have"
+                    " come or gone. No engine is asked, nothing is changed.",
+                    epilog=_DDL_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.ddl.show_ddl"),
+                    args=(
+                        Arg(("asset",), help="Name of the asset"),
+                        Arg(
+                            ("--engine",),
+                            choices=("spark", "duckdb", "trino"),
+                            default="spark",
+                            help="Whose SQL (default: spark)",
+                        ),
+                        Arg(("--table",), metavar="NAME", help="Name of the table (default: that of the asset)"),
+                        Arg(("--dags",), metavar="PATH", help="Dag file or folder (default: [core] dags_folder)"),
                     ),
                 ),
                 ActionCommand(

@@ -28,7 +28,7 @@ def test_partition(args: Namespace) -> None:
     from airflow_partitions.local import try_partition
 
     try:
-        with _stdout_kept():
+        with stdout_kept():
             task = find_task(args.asset, args.dags)
             trial = try_partition(task, args.key, inputs=dict(map(_pair, args.input)), explain=args.explain)
         if args.output == "json":
@@ -78,7 +78,7 @@ def find_task(asset: str, dags: str | None) -> BaseOperator:
 
 
 @contextmanager
-def _stdout_kept() -> Iterator[None]:
+def stdout_kept() -> Iterator[None]:
     """Send to stderr what anyone prints: Airflow's log, Dag files, the function itself. Stdout is for the answer."""
     sys.stdout.flush()
     stdout = os.dup(1)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.storage.ddl import spark_name, spark_table, spark_text
 from airflow_partitions.storage.files import Files
-from airflow_partitions.storage.io.spark_options import format_options
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -32,34 +32,23 @@ def explore(spark: SparkSession, files: Files, table: str) -> None:
     runs.
 
     :param table: its name, with the catalog's or the database's if wanted (``lake.delays``).
-    :raises InvalidDefinitionError: if the dataset declares no schema, or its files lie where folders tell nothing.
+    :raises InvalidDefinitionError: if nothing tells its columns, or its files lie where folders tell nothing.
     :raises StorageError: if there is another table of that name.
     """
-    if files.schema is None or not files.layout.in_frames:
-        raise InvalidDefinitionError(
-            f"{files.path!r} can't be a table: expected schema={{…}}, and folders of partition columns"
-        )
-    types = {name: column.type for name, column in files.layout.columns.items()}
-    fields = ", ".join(f"{quoted(name)} {kind}" for name, kind in (*files.schema, *types.items()))
-    options = ", ".join(f"{_text(name)} = {_text(value)}" for name, value in format_options(files).items())
-    name = ".".join(map(quoted, table.split(".")))
+    statement, name = spark_table(files, table), spark_name(table)
     _check_free(spark, files, table)
-    spark.sql(
-        f"CREATE TABLE IF NOT EXISTS {name} ({fields}) USING {files.format}"
-        + (f" OPTIONS ({options})" if options else "")
-        + f" PARTITIONED BY ({', '.join(map(quoted, types))}) LOCATION {_text(spark_path(files.path))}"
-    )
+    spark.sql(statement)
     partitions = snapshot(files)
     registered = {tuple(row[0].split("/")) for row in spark.sql(f"SHOW PARTITIONS {name}").collect()}
     gone = registered - {tuple(partition.directory.split("/")) for partition in partitions.values()}
     specs = [_spec(files.layout.texts_of("/".join(levels))) for levels in gone]
     for some in _batches(specs):
         spark.sql(f"ALTER TABLE {name} DROP IF EXISTS {', '.join(some)}")
-    for some in _batches([f"{_spec(p.values)} LOCATION {_text(_folder(p))}" for p in partitions.values()]):
+    for some in _batches([f"{_spec(p.values)} LOCATION {spark_text(_folder(p))}" for p in partitions.values()]):
         spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {' '.join(some)}")
     for partition in partitions.values():
         if partition.folder is None and tuple(partition.directory.split("/")) in registered:  # it may lie elsewhere now
-            spark.sql(f"ALTER TABLE {name} {_spec(partition.values)} SET LOCATION {_text(_folder(partition))}")
+            spark.sql(f"ALTER TABLE {name} {_spec(partition.values)} SET LOCATION {spark_text(_folder(partition))}")
     spark.catalog.refreshTable(table)
 
 
@@ -89,12 +78,7 @@ def _folder(partition: StoredPartition) -> str:
 
 
 def _spec(texts: Mapping[str, str]) -> str:
-    return f"PARTITION ({', '.join(f'{quoted(name)} = {_text(text)}' for name, text in texts.items())})"
-
-
-def _text(value: object) -> str:
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    return f"PARTITION ({', '.join(f'{quoted(name)} = {spark_text(text)}' for name, text in texts.items())})"
 
 
 def _batches(all_: list[str]) -> Iterator[list[str]]:

@@ -10,7 +10,7 @@ from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.file_dataset import FileDataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
-from airflow_partitions.storage.filesystem.paths import local
+from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -68,13 +68,21 @@ def store_of_files(dataset: FileDataset) -> Store:
     columns = tuple(dataset.layout.columns)
     credentials = dict(dataset.credentials)
     location = at(dataset.path, credentials)
-    read_only = dataset.ownership is Ownership.READ_ONLY
     if isinstance(dataset.partition_on, FilePerKey) and isinstance(dataset.layout, FilePerKeyLayout):
         return FileStore(location, dataset.path, dataset.layout, dict(dataset.partition_on.find))
-    if dataset.log is None and isinstance(location, Path) and (read_only or dataset.ownership is Ownership.OWNED):
+    read_only = dataset.ownership is Ownership.READ_ONLY
+    if isinstance(location, Path) and not has_log(dataset):
         return DirectoryStore(location, columns, read_only=read_only, tables=dataset.tables)
     others = ListedStore(location, dataset.path, columns)
-    if dataset.log is None and read_only:
+    if not has_log(dataset):
         return others
     folder = bookkeeping(location) / LOG if dataset.log is None else at(dataset.log, credentials)
     return LogStore(folder, dataset.path, None if read_only else others, dataset.ownership, location=location)
+
+
+def has_log(dataset: FileDataset) -> bool:
+    """Whether a log names the files of the partitions, so that a folder may hold replaced ones too."""
+    if dataset.log is not None:
+        return True
+    owned_folders = dataset.ownership is Ownership.OWNED and is_local(dataset.path)
+    return not (dataset.ownership is Ownership.READ_ONLY or owned_folders)
