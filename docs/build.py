@@ -138,6 +138,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.storage:prune": (),
         "airflow_partitions.storage:input_filter": (),
         "airflow_partitions.storage:output_key": (),
+        "airflow_partitions.storage:ddl": (),
         "airflow_partitions.storage:ReadRequest": (),
         "airflow_partitions.storage:Reader": (),
         "airflow_partitions.storage:register_reader": (),

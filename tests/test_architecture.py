@@ -63,7 +63,7 @@ STORAGE_FLOORS = (
     "files",
     "formats",
     "iceberg",
-    "ddl",
+    "sql_table",
 )
 #: The part that knows of no library but attrs.
 CORE = FLOORS[: FLOORS.index("storage")]

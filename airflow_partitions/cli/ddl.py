@@ -11,7 +11,7 @@ from airflow_partitions.errors import InvalidDefinitionError, PartitionError
 
 def show_ddl(args: Namespace) -> None:
     """Show the SQL that makes the storage of an asset a table; exit status 1 with the reason if there is none."""
-    from airflow_partitions.storage.ddl import ddl
+    from airflow_partitions.storage import ddl
 
     try:
         with stdout_kept():

@@ -37,6 +37,7 @@ _MODULES = {
     "Writer": "io.writer",
     "clean": "maintenance.cleanup",
     "compact": "maintenance.retention",
+    "ddl": "sql_table",
     "drop_older": "maintenance.retention",
     "field": "filters.filter",
     "input_filter": "filters.arguments",
@@ -75,6 +76,7 @@ __all__ = [
     "Writer",
     "clean",
     "compact",
+    "ddl",
     "drop_older",
     "field",
     "input_filter",
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.staged_files import StagedFiles
     from airflow_partitions.storage.ownership import Ownership
+    from airflow_partitions.storage.sql_table import ddl
     from airflow_partitions.storage.storage import Storage
 
 

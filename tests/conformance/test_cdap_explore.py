@@ -12,7 +12,7 @@ import pytest
 from airflow_partitions import PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.spark.catalog import explore
-from airflow_partitions.storage import Column, Commit, FilePerKey, Files, compact
+from airflow_partitions.storage import Column, Commit, FilePerKey, Files, compact, ddl
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.io.spark_reader import spark_path
 
@@ -64,6 +64,16 @@ def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str,
         ("league", "string"),
         ("season", "int"),
     ]
+
+
+def test_c10_the_statements_alone_make_the_table_too(spark: SparkSession, root: str, table: str) -> None:
+    files = results(root, "parquet", ownership="read-only")
+    for number, key in enumerate(RESULTS.keys()):
+        put(spark, files, str(key), number)
+    for statement in ddl(files, table).split(";\n")[:-1]:
+        spark.sql(statement)
+    frame = spark.sql("SELECT season, sum(points) AS n FROM results WHERE league = 'nba''s' GROUP BY 1 ORDER BY 1")
+    assert [tuple(row) for row in frame.collect()] == [(1980, 6), (1981, 7), (1990, 8)]
 
 
 def test_c10_text_is_explored_too(spark: SparkSession, root: str, table: str) -> None:

@@ -16,8 +16,7 @@ import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage import Column, Commit, Csv, FilePerKey, Files, Parquet
-from airflow_partitions.storage.ddl import ddl
+from airflow_partitions.storage import Column, Commit, Csv, FilePerKey, Files, Parquet, ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -253,6 +252,16 @@ def test_trino_is_told_in_the_words_of_its_hive_connector(oddities: Parquet) -> 
         " case_sensitive => false);\n"
     )
     assert f"external_location = 'file://{oddities.path}'" in ddl(oddities, "hive.lake.odd", "trino")
+
+
+def test_the_docs_show_the_statements_as_they_are() -> None:
+    partition_on = {"date": Column("%Y-%m-%d", "date"), "airport": "{airport}"}
+    airports = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
+    days = PartitionByProduct([PartitionByInterval("@daily", start="2013-01-01", name="date"), airports])
+    schema = {"carrier": "string", "delay": "double"}
+    delays = Parquet("/lake/delays", partition=days, partition_on=partition_on, schema=schema)
+    page = Path(__file__).parents[2] / "docs" / "storage.md"
+    assert f"```sql\n{ddl(delays, 'delays')}```" in page.read_text(encoding="utf-8")
 
 
 def test_the_columns_that_commits_recorded_will_do(tmp_path: Path) -> None:

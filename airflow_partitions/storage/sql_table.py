@@ -108,8 +108,8 @@ def ddl(dataset: Dataset, table: str, engine: str = "spark") -> str:
         raise InvalidDefinitionError(f"engine {engine!r} is not known; expected one of: {', '.join(_ENGINES)}")
     if not isinstance(dataset, FileDataset):
         raise InvalidDefinitionError(
-            f"storage {dataset.path!r} is no dataset of files, and has no statements for other engines; expected"
-            " Parquet(…) or another one of files"
+            f"storage {dataset.path!r} is a table of its catalog, which the engines ask themselves; expected a dataset"
+            " of files, such as Parquet(…)"
         )
     _check_current(dataset, table)
     return "".join(f"{statement};\n" for statement in _ENGINES[engine](dataset, table))
