@@ -230,7 +230,7 @@ def _check_current(dataset: FileDataset, table: str) -> None:
         raise InvalidDefinitionError(
             f"storage {dataset.path!r}: a log says which of its files are current, and its folders hold replaced ones"
             f" too; expected explore(spark, files, {table!r}) after each commit, the paths of files.list() for other"
-            " engines, or an Iceberg table"
+            " engines, or storage=Iceberg(…)"
         )
 
 
