@@ -10,7 +10,7 @@ from airflow_partitions.checks.check import Check, missing_column
 from airflow_partitions.checks.result import CheckResult, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.errors import CheckError, StorageError
-from airflow_partitions.storage.io.statistics import PartitionStatistics
+from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 _Answer = TypeVar("_Answer")
 

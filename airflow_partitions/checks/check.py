@@ -12,7 +12,7 @@ import attrs
 from airflow_partitions.checks.result import Observation, Severity
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage.io.statistics import PartitionStatistics
+from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ from airflow_partitions.checks.result import Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.errors import ResultError
 from airflow_partitions.partition import Partition
-from airflow_partitions.storage.io.statistics import PartitionStatistics
+from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ from airflow_partitions.checks.result import Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.column_type import check_type
-from airflow_partitions.storage.io.statistics import PartitionStatistics
+from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.storage import Storage

@@ -14,13 +14,15 @@ from airflow_partitions.partition import Partition
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.registry import reader_for
 from airflow_partitions.storage.io.sample import row_count, sample
-from airflow_partitions.storage.io.statistics import PartitionStatistics, statistics_of
+from airflow_partitions.storage.io.statistics import statistics_of
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 from airflow_partitions.storage.scan.plan import get
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_store
+from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,6 +128,9 @@ class StagedPartition:
 
     def _request(self, columns: Iterable[str] | None = None) -> ReadRequest:
         names = None if columns is None else tuple(columns)
+        if isinstance(self.storage, TableDataset):
+            # What a try writes to is a table by itself, in the form in which a pinned one is kept.
+            return ReadRequest(dataset=self.storage.pinned(str(self._folder)), columns=names)
         fields = dict(self.storage.schema or self.written.schema)
         if names is not None and self.storage.format != "csv":  # which is read by the order of columns
             fields = {name: kind for name, kind in fields.items() if name in names}

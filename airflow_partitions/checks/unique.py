@@ -9,8 +9,8 @@ import attrs
 from airflow_partitions.checks.check import Check, check_columns, column_names
 from airflow_partitions.checks.result import SHOWN, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.storage.io.statistics import PartitionStatistics
 from airflow_partitions.storage.metadata.counts import count
+from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,6 +28,7 @@ from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,6 +95,9 @@ class Job:
 
     def _is_own(self, scan: ObservedScan) -> bool:
         """Whether *scan* read what this job had written, to make an index of it."""
+        if isinstance(self.handover.output, TableDataset):  # its files lie with those of the table
+            names = self._staged.files if self._staged is not None else {}
+            return all(any(location.endswith(f"/{name}") for name in names) for location in scan.locations)
         own = normalise_path(spark_path(str(self.handover.staging.data)))
         return all(f"{location}/".startswith(f"{own}/") for location in scan.locations)
 

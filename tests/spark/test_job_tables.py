@@ -11,10 +11,13 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
+from airflow_partitions.checks import FunctionCheck, NotNull, StagedPartition, ValueRange
+from airflow_partitions.checks.audit import audit
 from airflow_partitions.errors import ForeignRowsError, MissingInputError, UnpromisedReadError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
 from airflow_partitions.spark.handover import Handover
+from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.storage import Attempt, Iceberg
 from airflow_partitions.storage.stores.open import open_staging
 from tests.spark.conftest import DAILY
@@ -173,3 +176,22 @@ def test_what_was_pinned_is_read_whoever_writes_meanwhile(spark: SparkSession, t
 def test_a_missing_hour_fails_before_the_job(tables: Tables) -> None:
     with pytest.raises(MissingInputError, match=r"22 of 24 partitions are not stored in 'flights.flights'"):
         Input.needed_by(Partition(DAILY, "2013-11-04|EWR"), "flights", tables.flights).stored()
+
+
+def positive(rows: Any) -> Any:
+    return rows.where("most <= 0")
+
+
+def test_a_check_reads_what_is_in_no_snapshot_yet_and_that_counts_as_no_input(
+    spark: SparkSession, tables: Tables
+) -> None:
+    check = ship_check(FunctionCheck(positive).over(Frame()), ())
+    order = tables.handover(checks=(check,))
+    result = make(spark, tables, longest, order)
+    (outcome,) = result.checks
+    assert (outcome.name, outcome.passed, outcome.observed) == ("positive", True, "no failing rows")
+    assert not result.others
+    assert result.reads["flights"].files == 25
+    staged = StagedPartition(order.partition, order.output, result.written, order.staging.data)
+    (nulls, bounds) = audit([NotNull("most"), ValueRange("most", at_most=24)], staged, "delays")
+    assert (nulls.observed, bounds.observed) == ("none in 1 row", "24.0 to 24.0")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.io.arrow_dataset import sources
 from airflow_partitions.storage.io.read_request import ReadRequest
+from airflow_partitions.storage.io.table_statistics import table_statistics
+from airflow_partitions.storage.metadata.statistics import ColumnStatistics, PartitionStatistics, together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,50 +19,17 @@ if TYPE_CHECKING:
 _THREADS = 8
 
 
-@attrs.frozen
-class ColumnStatistics:
-    """What is known of one column without reading it.
-
-    :ivar nulls: how many values are null.
-    :ivar minimum: no value is smaller; ``None`` if that is not known, or all values are null.
-    :ivar maximum: no value is greater.
-    """
-
-    nulls: int
-    minimum: Any = None
-    maximum: Any = None
-
-    def also(self, other: ColumnStatistics, rows: int, other_rows: int) -> ColumnStatistics:
-        """These of *rows* rows and the *other* ones together. Rows without a value have no bounds to take part."""
-        if self.nulls == rows or other.nulls == other_rows:
-            bounds = other if self.nulls == rows else self
-            return attrs.evolve(bounds, nulls=self.nulls + other.nulls)
-        if self.minimum is None or other.minimum is None:
-            return ColumnStatistics(self.nulls + other.nulls)
-        low, high = min(self.minimum, other.minimum), max(self.maximum, other.maximum)
-        return ColumnStatistics(self.nulls + other.nulls, low, high)
-
-
-@attrs.frozen
-class PartitionStatistics:
-    """What is known of a partition without reading it.
-
-    :ivar rows: how many there are; ``None`` if its files don't tell.
-    :ivar columns: those that something is known of.
-    """
-
-    rows: int | None = None
-    columns: Mapping[str, ColumnStatistics] = attrs.field(factory=dict)
-
-
 def statistics_of(request: ReadRequest, names: Collection[str]) -> PartitionStatistics:
-    """What the files of *request* tell of the columns *names*: those of Parquet, by their footers.
+    """What the files of *request* tell of the columns *names*: those of Parquet by their footers, those of a table
+    without partitions by its manifests.
 
     :raises StorageError: if one can't be read; :class:`.DamagedError` if it is none of the format.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
+    if request.dataset.format == "iceberg" and request.partitions is None:
+        return table_statistics(request, names)
     if request.dataset.format != "parquet":
         return PartitionStatistics()
     filesystem, paths = sources(request)
@@ -72,7 +39,7 @@ def statistics_of(request: ReadRequest, names: Collection[str]) -> PartitionStat
             return _of_footer(parquet.read_metadata(path, filesystem=filesystem), names)
 
     with ThreadPoolExecutor(_THREADS) as threads:
-        return _together(list(threads.map(one, paths)))
+        return together(list(threads.map(one, paths)))
 
 
 def _of_footer(footer: Any, names: Collection[str]) -> PartitionStatistics:
@@ -93,23 +60,7 @@ def _of_footer(footer: Any, names: Collection[str]) -> PartitionStatistics:
             columns[name] = ColumnStatistics(told.null_count, *([told.min, told.max] if bounds else []))
         groups.append(PartitionStatistics(group.num_rows, columns))
     empty = PartitionStatistics(0, {name: ColumnStatistics(0) for name in plain})
-    return _together(groups) if groups else empty
-
-
-def _together(parts: list[PartitionStatistics]) -> PartitionStatistics:
-    """The statistics of all *parts* as one: of the columns that each of them tells of."""
-    if not parts:
-        return PartitionStatistics(0)
-    whole = parts[0]
-    for part in parts[1:]:
-        rows, more = whole.rows or 0, part.rows or 0
-        columns = {
-            name: own.also(part.columns[name], rows, more)
-            for name, own in whole.columns.items()
-            if name in part.columns
-        }
-        whole = PartitionStatistics(rows + more, columns)
-    return whole
+    return together(groups) if groups else empty
 
 
 def _has_bounds(kind: pa.DataType) -> bool:
