@@ -45,12 +45,12 @@ def compare_and_swap(reference: TableReference, prepare: Callable[[Table], Table
                 change.commit()
         except CommitFailedException:
             change.discard()
-        except ValueError:  # another branch has moved on, of which the requirements do not speak
+        except UnreachableError as error:  # what was sent may have arrived: the next look tells
+            lost = error
+        except (ValueError, StorageError):  # another branch has moved on, of which the requirements do not speak
             if last_number(reference.load().metadata) == last_number(table.metadata):
                 raise
             change.discard()
-        except UnreachableError as error:  # what was sent may have arrived: the next look tells
-            lost = error
         else:
             return
     if lost is not None:

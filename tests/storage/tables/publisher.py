@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
+
+import attrs
 
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
@@ -26,13 +28,22 @@ class Publisher:
 
     :param begun: all begin before the first is published.
     :param waits: for others on this machine.
+    :param catalog: how to reach the catalog, if it is not the one in *folder*.
     """
 
     def __init__(
-        self, folder: Path, key: str, generations: Sequence[int], *, begun: bool = False, waits: bool = True
+        self,
+        folder: Path,
+        key: str,
+        generations: Sequence[int],
+        *,
+        begun: bool = False,
+        waits: bool = True,
+        catalog: Mapping[str, str] | None = None,
     ) -> None:
         self._here, there = _processes.Pipe()
-        self._process = _processes.Process(target=run, args=(there, folder, key, generations, begun, waits))
+        arguments = (there, folder, key, generations, begun, waits, catalog)
+        self._process = _processes.Process(target=run, args=arguments)
         self._process.start()
 
     def wait(self) -> None:
@@ -54,11 +65,21 @@ class Publisher:
         return outcomes
 
 
-def run(there: Connection, folder: Path, key: str, generations: Sequence[int], begun: bool, waits: bool) -> None:
+def run(
+    there: Connection,
+    folder: Path,
+    key: str,
+    generations: Sequence[int],
+    begun: bool,
+    waits: bool,
+    catalog: Mapping[str, str] | None,
+) -> None:
     """What the process does."""
     if not waits:
         IcebergStore._one_at_a_time = lambda self: nullcontext()  # type: ignore[method-assign,assignment,return-value]
     store = store_of(folder, DAYS)
+    if catalog is not None:
+        store = attrs.evolve(store, table=attrs.evolve(store.table, properties=catalog))
     tries = {number: Try.begin(store, f"{key} {number}") for number in generations} if begun else {}
     there.send("ready")
     there.recv()
