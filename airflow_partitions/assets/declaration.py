@@ -16,12 +16,14 @@ from airflow_partitions.frames.frame import Frame, stored_as
 from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage import Storage
 from airflow_partitions.timetables.asset_extra import AssetFrames, write_extra
+from airflow_partitions.timetables.condition import condition_of, leaves
 from airflow_partitions.timetables.runtime_timetables import runtime_timetable
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath
 
     from airflow_partitions.definitions import PartitionDefinition
+    from airflow_partitions.dependencies import Rule
 
 
 @attrs.define(kw_only=True)
@@ -113,6 +115,12 @@ class AssetDeclaration(PartitionedDag):
                 " add the keys in an @asset without storage, and schedule this one on it"
             )
         return self.partition
+
+    def schedule_rules(self) -> Mapping[str, Rule]:
+        """Rules also go to inputs: those for the assets in *schedule* alone."""
+        condition = condition_of(self.schedule)
+        names = set() if condition is None else {leaf.name for leaf in leaves(condition)}
+        return {name: rule for name, rule in (self.rules or {}).items() if name in names}
 
 
 def check_function(function: Callable[..., Any]) -> None:

@@ -77,6 +77,7 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param storage: of the asset's partitions; without it the function writes by itself.
     :param inputs: name -> storage with its ``partition``, or another asset with storage. Assets with storage in
         *schedule* are inputs too where the function has a parameter of their name that is annotated as a frame.
+        *rules* replace overlap for them, by name.
     :param checks: what each partition is checked for before it is published: those of ``airflow_partitions.checks``,
         functions over the rows, schemas of pandera.
     :param freeze: let all tries of the run read the same partitions and files of its inputs, whoever writes meanwhile.

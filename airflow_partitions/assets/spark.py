@@ -9,11 +9,9 @@ import attrs
 
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset, check_function, check_storage
 from airflow_partitions.assets.inputs import inputs_of
-from airflow_partitions.dependencies import Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, frame_of
 from airflow_partitions.storage import Storage
-from airflow_partitions.timetables.condition import condition_of, leaves
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.operator import SparkAssetOperator
@@ -119,9 +117,3 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             py_files=self.py_files,
             **self.submit,
         )
-
-    def schedule_rules(self) -> Mapping[str, Rule]:
-        """Rules also go to inputs: those for the assets in *schedule* alone."""
-        condition = condition_of(self.schedule)
-        names = set() if condition is None else {leaf.name for leaf in leaves(condition)}
-        return {name: rule for name, rule in (self.rules or {}).items() if name in names}

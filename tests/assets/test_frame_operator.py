@@ -18,7 +18,7 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 from pyarrow import parquet
 from pyspark.sql import DataFrame
 
-from airflow_partitions import Partition, PartitionByInterval, asset
+from airflow_partitions import Partition, PartitionByInterval, Previous, asset
 from airflow_partitions.errors import (
     ConflictError,
     ForeignRowsError,
@@ -210,6 +210,21 @@ def test_nothing_is_published_when_something_fails(flights: Parquet, storage: Pa
         assert rows(storage) == [{"delay": 1.0, "date": DAY}]
     with pytest.raises(MissingInputError, match="input 'flights': 24 of 24 partitions are not stored"):
         delayed.task.execute(context("2013-11-05"))
+
+
+def test_a_rule_replaces_overlap_for_an_input(flights: Parquet, storage: Parquet) -> None:
+    def delays(today: pl.DataFrame, before: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame({"hours": [today["hour"].n_unique()], "before": [before["hour"].n_unique()]})
+
+    rest = pa.table({"origin": ["EWR"], "delay": [1.0], "tail": ["N1"]})
+    flights.save(dict.fromkeys(HOURS.keys("2013-11-04", "2013-11-05"), rest))
+    delays.__qualname__ = delays.__name__
+    inputs, rules = {"today": flights, "before": flights}, {"before": Previous()}
+    declare = asset(schedule="@daily", partition=DAYS, storage=storage, inputs=inputs, rules=rules)
+    declare(delays).task.execute(context("2013-11-04"))  # type: ignore[union-attr]
+    assert rows(storage, "2013-11-04") == [{"hours": 24, "before": 25, "date": "2013-11-04"}]
+    with pytest.raises(InvalidDefinitionError, match="rules for befor: no input or upstream of delays"):
+        attrs.evolve(declare, rules={"befor": Previous()})(delays)
 
 
 def test_columns_may_come_and_go_where_no_schema_is_declared(flights: Parquet, storage: Parquet) -> None:

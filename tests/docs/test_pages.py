@@ -8,18 +8,23 @@ import importlib
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import airflow_partitions
 from airflow_partitions import PartitionByInterval, PartitionKey
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, tables
+
+if TYPE_CHECKING:
+    from airflow_partitions.local import Trial
 
 #: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
 PUBLIC = {f"airflow_partitions{name}" for name in ("", ".arrival", ".checks", ".spark", ".storage", ".testing")}
@@ -139,6 +144,33 @@ def test_examples_are_dag_files_and_plugins(tmp_path: Path) -> None:
     answer = parse(tmp_path, files, [])
     assert answer["errors"] == {}
     assert set(answer["dags"]) >= {"day", "delays", "hourly", "sales", "welcome", "worst"}
+
+
+def test_what_is_shown_to_those_who_come_from_flyte_runs(tmp_path: Path, partition_trial: Callable[..., Trial]) -> None:
+    import pandas as pd
+
+    functions: dict[str, Any] = {}
+    for block in blocks("python"):
+        if block.page == "coming-from-flyte.md" and block.file:
+            file = tmp_path / Path(block.file).name
+            file.write_text(block.text.replace('("/', f'("{tmp_path}/'))
+            functions |= runpy.run_path(str(file), run_name=file.stem)
+
+    def made(name: str, key: str, **frames: Any) -> list[dict[str, Any]]:
+        trial = partition_trial(functions[name], key, inputs=frames or None)
+        records: list[dict[str, Any]] = trial.value.to_dict("records")
+        return records
+
+    assert made("people", "2024-03-31") == [{"name": "Ann", "age": 41}, {"name": "Tom", "age": 20}]
+    assert made("ages", "2024-03-31", people=pd.DataFrame({"age": [41, 20]})) == [{"age": 30.5}]
+    amounts = pd.DataFrame(made("region_sales", "2024-03-31|eu"))
+    eu, us = amounts.assign(region="eu"), amounts.assign(region="us", amount=1.0)
+    totals = [{"region": "eu", "amount": 5.5}, {"region": "us", "amount": 2.0}]
+    assert made("totals", "2024-03-31", region_sales=pd.concat([eu, us])) == totals
+    growth = made("growth", "2024-03-31", today=pd.concat([eu, us]), before=pd.concat([eu, us.assign(amount=0.0)]))
+    assert growth == [{"region": "eu", "amount": 0.0}, {"region": "us", "amount": 2.0}]
+    assert made("scores", "eu") == [{"score": 2.0}]
+    assert made("best", "world", scores=pd.DataFrame({"score": [2.0, 7.0]})) == [{"score": 7.0}]
 
 
 def test_templates_give_what_the_table_says(tmp_path: Path) -> None:
