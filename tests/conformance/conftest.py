@@ -21,28 +21,42 @@ BUCKET = "lake"
 _App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-@attrs.frozen
-class Server:
-    """An S3 store.
-
-    :ivar url: its endpoint.
-    """
-
-    url: str
-
-
 class OneByOne:
-    """Lets conditional writes through one at a time: moto looks for the object and stores it in two steps."""
+    """Lets conditional writes through one at a time: moto looks for the object and stores it in two steps.
+
+    :ivar count: how many there were.
+    :ivar unanswered: numbers of those that are carried out, and whose answer gets lost.
+    """
 
     def __init__(self, app: _App) -> None:
         self._app = app
         self._lock = threading.Lock()
+        self.count = 0
+        self.unanswered: set[int] = set()
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         if "HTTP_IF_NONE_MATCH" not in environ or environ["REQUEST_METHOD"] != "PUT":
             return self._app(environ, start)
         with self._lock:
-            return self._app(environ, start)
+            self.count += 1
+            if self.count not in self.unanswered:
+                return self._app(environ, start)
+            for _ in self._app(environ, lambda *_: None):
+                pass
+        start("500 Internal Server Error", [("Content-Length", "0")])
+        return []
+
+
+@attrs.frozen
+class Server:
+    """An S3 store.
+
+    :ivar url: its endpoint.
+    :ivar writes: its conditional writes.
+    """
+
+    url: str
+    writes: OneByOne
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +65,8 @@ def server() -> Iterator[Server]:
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    http_server = make_server("127.0.0.1", 0, OneByOne(DomainDispatcherApplication(create_backend_app)), threaded=True)
+    writes = OneByOne(DomainDispatcherApplication(create_backend_app))
+    http_server = make_server("127.0.0.1", 0, writes, threaded=True)
     thread = threading.Thread(target=http_server.serve_forever, daemon=True)
     thread.start()
     variables = {
@@ -65,7 +80,7 @@ def server() -> Iterator[Server]:
     import s3fs
 
     s3fs.S3FileSystem().mkdir(BUCKET)
-    yield Server(variables["AWS_ENDPOINT_URL"])
+    yield Server(variables["AWS_ENDPOINT_URL"], writes)
     http_server.shutdown()
     thread.join()
     for name, value in before.items():

@@ -141,3 +141,19 @@ def test_a_file_that_was_removed_while_it_was_read(files: Parquet) -> None:
     (partition,) = files.list()
     remove(at(partition.paths[0]))
     check(lambda _: load(), files, ReplacedError, r"of partition 'a' of .* it was replaced or removed .*: read again")
+
+
+@pytest.mark.parametrize("action", ["save", "freeze", "consume"])
+def test_an_answer_that_gets_lost_is_asked_for_again(server: Any, files: Parquet, action: str) -> None:
+    """The request is repeated, and its object is there by then."""
+    writes, lost = server.writes, 0
+    try:
+        while writes.count >= max(writes.unanswered, default=0):
+            number = writes.count + lost + 1
+            writes.unanswered = {number}
+            ACTIONS[action](files)
+            lost += 1
+    finally:
+        writes.unanswered = set()
+    assert lost > 1
+    assert files.read(as_="arrow", full_scan=True)["n"].to_pylist() == NUMBERS["n"].to_pylist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import attrs
 
 from airflow_partitions.errors import ConflictError, StorageError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
-from airflow_partitions.storage.filesystem.filesystem import create, remove
+from airflow_partitions.storage.filesystem.filesystem import create, read, remove
 from airflow_partitions.storage.filesystem.paths import local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -97,11 +98,14 @@ def claim(folder: Location, attempt: Attempt) -> Location:
 
     :raises ConflictError: if it is there.
     """
+    mark = secrets.token_hex(16).encode()
     try:
         if isinstance(folder, Path):
             folder.mkdir(parents=True)
         else:  # there are no folders: a file shows that it can be written, and that nobody else does
-            create(folder / _BEGUN, b"")
+            create(folder / _BEGUN, mark)
     except FileExistsError:
-        raise ConflictError(f"{folder} is in use; expected {attempt} to run once") from None
+        # Ours, if the answer to an earlier request was lost on the way and the request was repeated.
+        if isinstance(folder, Path) or read(folder / _BEGUN) != mark:
+            raise ConflictError(f"{folder} is in use; expected {attempt} to run once") from None
     return folder
