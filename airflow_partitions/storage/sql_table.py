@@ -153,12 +153,13 @@ def _duckdb(dataset: FileDataset, table: str) -> Iterator[str]:
     schema, folders = _DUCKDB.of_columns(_schema(dataset)), _DUCKDB.of_columns(_partition_columns(dataset))
     columns = [f"{_duckdb_value(_name(name), kind)} AS {_name(name)}" for name, kind in schema.items()]
     types = ", ".join(f"{_text(name)}: {kind}" for name, kind in folders.items())
-    # A column that no file has is null; what begins with _ or . is no data.
+    # So that a column that no file has is null. Instants may be of either type: see below.
     kinds = {name: "TIMESTAMP" if kind == _INSTANT else kind for name, kind in schema.items()}
     nulls = ", ".join(f"NULL::{kind} AS {_name(name)}" for name, kind in kinds.items())
-    levels = ["*=*"] * len(folders) + [dataset.table_name] * (dataset.table_name is not None)
-    root = re.sub(r"([*?\[])", r"[\1]", str(local(dataset.path)) if is_local(dataset.path) else dataset.path)
-    files = _text("/".join([root.rstrip("/"), *map(str, levels), "[!_.]*"]))
+    root = str(local(dataset.path)) if is_local(dataset.path) else dataset.path
+    levels = [*("*=*" for _ in folders), *([] if dataset.table_name is None else [dataset.table_name])]
+    # No pattern is meant by the path; what begins with _ or . is no data.
+    files = _text("/".join([re.sub(r"([*?\[])", r"[\1]", root), *levels, "[!_.]*"]))
     lines = [
         f"CREATE OR REPLACE VIEW {'.'.join(map(_name, table.split('.')))} AS",
         f"SELECT{_indented([*columns, *map(_name, folders)])}",
