@@ -34,7 +34,10 @@ def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
     assert "airflow_partitions.timetables.partitioned.Partitioned" in str(plugin["timetables"])
 
 
-@pytest.mark.parametrize(("words", "text"), [((), "test"), (("test",), "airport_days '2013-02-08|JFK'")])
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [((), "test"), (("test",), "airport_days '2013-02-08|JFK'"), (("ddl",), "--table hive.lake.airport_days")],
+)
 def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, ...], text: str) -> None:
     assert text in airflow(tmp_path, "asset-partitions", *words, "--help")
 
