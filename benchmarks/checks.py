@@ -1,9 +1,9 @@
 """Checks between staged and published: seconds by statistics, and beside them the same by reading the columns.
 
 A partition of so many rows in 20 Parquet files is staged. Eight checks are made as those of an asset are: of rows,
-columns, nulls, ranges, and how fresh they are. By statistics only the ends of the files are read; to have them read, the
-same files are given without statistics. What always reads a column is beside them: a range of doubles, which may hold
-NaN, and a unique key. The rounds are interleaved and the medians shown.
+columns, nulls, ranges, and how fresh they are. By statistics only the ends of the files are read; to have them read,
+the same files are given without statistics. What always reads a column is beside them: a range of doubles, which may
+hold NaN, and a unique key. The rounds are interleaved and the medians shown.
 """
 
 from __future__ import annotations
