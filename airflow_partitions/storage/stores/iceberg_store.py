@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError, ResultError
+from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, ResultError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.layout.layout import Layout
@@ -69,11 +69,19 @@ class IcebergStore(Store):
     create: bool = False
     pin: str | None = None
 
-    @cached_property
+    @property
     def root(self) -> str:  # type: ignore[override]
         """Location of the table; its name, as long as there is none."""
-        table = self._find()
-        return self.table.name if table is None else plain(table.location()).rstrip("/")
+        try:
+            return self._location
+        except MissingInputError:
+            return self.table.name
+
+    @cached_property
+    def _location(self) -> str:
+        table = self.table.load() if self.pin is None else self._find()
+        assert table is not None  # noqa: S101 - what was pinned is there
+        return plain(table.location()).rstrip("/")
 
     @property
     def bookkeeping(self) -> Location:
@@ -104,6 +112,7 @@ class IcebergStore(Store):
                 f"table {self.table.name!r} is read as {self.pin!r} has kept it, so it is not written; expected it as"
                 " it is now"
             )
+        self.table.check_writable()
 
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
         self.check_writable()

@@ -34,10 +34,14 @@ from airflow_partitions.errors import (
     StorageError,
     UnreachableError,
 )
+from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.tables.static_metadata import read_static, version_of
 
 #: What commits one table at a time, and is reached without a JVM.
 _KINDS = ("rest", "sql", "glue", "hive", "dynamodb", "bigquery", "in-memory")
+#: What is found by the names of folders, and only read: of two writers at once one would be lost.
+_READ = "hadoop"
 #: pyiceberg's names of what reaches S3, and fsspec's.
 _S3 = {"s3.access-key-id": "key", "s3.secret-access-key": "secret", "s3.session-token": "token"}
 
@@ -81,14 +85,10 @@ class TableReference:
     def open(self) -> Catalog:
         """The catalog.
 
-        :raises InvalidDefinitionError: if its properties make no sense, or it needs a JVM to commit.
+        :raises InvalidDefinitionError: if its properties make no sense, or it is one that is only read.
         :raises StorageError: if it can't be reached.
         """
-        if (kind := self.properties.get("type")) is not None and kind not in _KINDS:
-            raise InvalidDefinitionError(
-                f"catalog {self.catalog!r} of table {self.name!r} is of type {kind!r}, which can't be used without a"
-                " JVM; expected type 'rest', or 'sql' for what Spark calls a JDBC catalog"
-            )
+        self.check_writable()
         options = tuple(sorted(self.properties.items()))
         with self._translated("reached"):
             try:
@@ -98,6 +98,19 @@ class TableReference:
                     f"catalog {self.catalog!r} of table {self.name!r} can't be opened: {error}; expected properties"
                     " of a catalog, such as uri='postgresql+psycopg2://…' or uri='https://…'"
                 ) from error
+
+    def check_writable(self) -> None:
+        """Refuse to be written to, if nobody can commit to the catalog without a JVM.
+
+        :raises InvalidDefinitionError: if so.
+        """
+        kind = self.properties.get("type", _KINDS[0])
+        if kind not in _KINDS:
+            raise InvalidDefinitionError(
+                f"catalog {self.catalog!r} of table {self.name!r} is of type {kind!r}, to which nobody commits"
+                f" without a JVM; expected type 'rest', or 'sql' for what Spark calls a JDBC catalog ({_READ!r} is"
+                " only read)"
+            )
 
     def load(self) -> Table:
         """The table as it is now.
@@ -116,6 +129,8 @@ class TableReference:
 
     def find(self) -> Table | None:
         """The table as it is now, ``None`` if there is none."""
+        if self.properties.get("type") == _READ:
+            return self._by_path()
         catalog = self.open()
         with self._translated("loaded"):
             try:
@@ -123,9 +138,19 @@ class TableReference:
             except (NoSuchTableError, NoSuchNamespaceError):
                 return None
 
+    def _by_path(self) -> Table | None:
+        """The table in the folder that its name means."""
+        if (warehouse := self.properties.get("warehouse")) is None:
+            raise InvalidDefinitionError(
+                f"catalog {self.catalog!r} of table {self.name!r} says no warehouse; expected the folder of its tables"
+            )
+        folder = at(f"{warehouse.rstrip('/')}/{self.name.replace('.', '/')}", self.credentials)
+        with self._translated("loaded"):
+            return None if version_of(folder) is None else read_static(folder, self.properties)
+
     def _nearest(self) -> str:
-        catalog = self.open()
         try:
+            catalog = self.open()
             names = [".".join(each) for space in catalog.list_namespaces() for each in catalog.list_tables(space)]
         except Exception:  # noqa: BLE001 - not every catalog lists, and it is only said to be kind
             return ""

@@ -124,7 +124,7 @@ class Shadow:
             write_static(self.folder, form_of(transaction.table_metadata), (version_of(self.folder) or 1) + 1)
 
     def files(self) -> tuple[DataFile, ...]:
-        """What was written.
+        """What was written; without files that hold no row, of which nobody can say whose they are.
 
         :raises ResultError: if rows were deleted, too.
         """
@@ -138,7 +138,9 @@ class Shadow:
                         f"the job deleted rows in {str(self.folder)!r}; expected it to append what the partition is to"
                         " hold, and nothing else"
                     )
-                files += [entry.data_file for entry in manifest.fetch_manifest_entry(table.io)]
+                files += [
+                    each.data_file for each in manifest.fetch_manifest_entry(table.io) if each.data_file.record_count
+                ]
         return tuple(files)
 
     @property

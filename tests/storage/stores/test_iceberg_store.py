@@ -532,8 +532,8 @@ def test_tables_that_are_not_there_and_catalogs_that_make_no_sense_are_told(tmp_
         store.snapshot()
     with pytest.raises(InvalidDefinitionError, match="has no namespace"):
         TableReference("delays", "lake")
-    with pytest.raises(InvalidDefinitionError, match="of type 'hadoop', which can't be used without a JVM"):
-        TableReference("db.t", "lake", {"type": "hadoop", "warehouse": "/lake"}).load()
+    with pytest.raises(InvalidDefinitionError, match="of type 'nessie', to which nobody commits without a JVM"):
+        TableReference("db.t", "lake", {"type": "nessie", "uri": "http://127.0.0.1:9"}).load()
     with pytest.raises(InvalidDefinitionError, match="URI missing"):
         TableReference("db.t", "lake", {"type": "sql"}).load()
     with pytest.raises(StorageError, match="unable to open database file"):
@@ -590,3 +590,26 @@ def test_what_a_partition_says_changes_without_its_files(tmp_path: Path) -> None
         with pytest.raises(ConflictError, match="was written or dropped meanwhile"):
             store.describe(name, content, attrs.evolve(metadata, user={"note": 2}))
         work.publish()  # who writes it at the same time does not notice
+
+
+def test_a_catalog_of_folders_is_read_and_refused_as_an_output(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    save(store, {DAY: [1]})
+    pin(table_of(store), tmp_path / "folders/db/delays")  # as Hadoop's catalog keeps its tables
+    hadoop = TableReference("db.delays", "lake", {"type": "hadoop", "warehouse": str(tmp_path / "folders")})
+    read = attrs.evolve(store, table=hadoop, create=False)
+    assert list(read.snapshot()) == [f"date={DAY}"]
+    for refused in (read.check_writable, lambda: read.staging(Attempt("dag", "run", 1))):
+        with pytest.raises(InvalidDefinitionError, match="expected type 'rest', or 'sql'"):
+            refused()
+    with pytest.raises(MissingInputError, match=r"no table 'db\.other'"):
+        attrs.evolve(hadoop, name="db.other").load()
+    with pytest.raises(InvalidDefinitionError, match="says no warehouse"):
+        TableReference("db.delays", "lake", {"type": "hadoop"}).load()
+
+
+def test_a_store_that_was_looked_at_before_there_was_a_table_is_written(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    assert store.root == "db.delays"
+    save(store, {DAY: [1]})
+    assert store.root == str(tmp_path / "warehouse/db/delays")
