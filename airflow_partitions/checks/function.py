@@ -113,7 +113,7 @@ def observed(value: Any) -> Observation:
     answer = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
     if isinstance(answer, bool):
         return Observation(answer, f"it returned {answer}")
-    if not is_written(type(value)):
+    if not is_written(type(value)) or not hasattr(type(value), "columns"):  # a column alone is no frame
         raise ResultError(f"it returned {value!r}; expected True or False, or a frame of the rows that fail")
     examples = first_rows(value, SHOWN + 1)
     rows = len(examples) if len(examples) <= SHOWN else row_count(value)

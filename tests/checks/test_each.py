@@ -238,6 +238,13 @@ def test_bounds_of_another_type_are_compared_by_arrow(tmp_path: Path) -> None:
     assert answer.observed.startswith("it raised Arrow")
 
 
+def test_times_that_python_has_not_are_left_to_arrow(tmp_path: Path) -> None:
+    partition = parquet(tmp_path, pa.table({"far": pa.array([0, 2**60], pa.timestamp("us", tz="UTC"))}))
+    assert result(NotNull("far"), partition).passed
+    assert not result(ValueRange("far", at_most=datetime(2013, 1, 1, tzinfo=UTC)), partition).passed
+    assert "raised" in result(Freshness("far", within="1d"), partition).observed
+
+
 def test_the_partition_before_is_the_measure_of_the_change(tmp_path: Path) -> None:
     storage = Parquet(str(tmp_path / "delays"), partition_on={"date": "%Y-%m-%d"})
     now = staged(storage, table(delay=list(range(130))))

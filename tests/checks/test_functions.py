@@ -90,10 +90,13 @@ def test_a_function_gives_whether_all_is_well_or_the_rows_that_fail(tmp_path: Pa
         assert rows.height == 3, "three rows"
         return True
 
+    def a_column(rows: pl.DataFrame) -> pl.Series:
+        return rows["delay"] > 0
+
     def misspelt(rows: Annotated[pl.DataFrame, ["dealy"]]) -> bool:
         return True
 
-    told = failures(tmp_path, no, negative, many, nothing, broken, asserting, misspelt)
+    told = failures(tmp_path, no, negative, many, nothing, broken, asserting, misspelt, a_column)
     assert told[0] == "no: it returned False; expected no failing rows"
     assert told[1] == (
         "negative: 1 failing row; expected no failing rows; such as"
@@ -103,6 +106,7 @@ def test_a_function_gives_whether_all_is_well_or_the_rows_that_fail(tmp_path: Pa
     assert told[3].startswith("nothing: it raised ResultError: it returned None; expected True or False, or a frame of")
     assert told[4] == "broken: it raised RuntimeError: boom; expected no failing rows"
     assert "AssertionError: three rows" in told[5]
+    assert "ResultError: it returned shape: (2,)" in told[7]
     assert told[6].startswith("misspelt: there is no column 'dealy' in what was written; did you mean 'delay'?")
 
 

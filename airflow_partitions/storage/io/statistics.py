@@ -56,21 +56,31 @@ def _of_footer(footer: Any, names: Collection[str]) -> PartitionStatistics:
             name, told = column.path_in_schema, column.statistics
             if name not in plain or told is None or not told.has_null_count:
                 continue
-            bounds = told.has_min_max and _has_bounds(schema.field(name).type)
-            columns[name] = ColumnStatistics(told.null_count, *([told.min, told.max] if bounds else []))
+            columns[name] = ColumnStatistics(told.null_count, *_bounds(told, schema.field(name).type))
         groups.append(PartitionStatistics(group.num_rows, columns))
     empty = PartitionStatistics(0, {name: ColumnStatistics(0) for name in plain})
     return together(groups) if groups else empty
 
 
-def _has_bounds(kind: pa.DataType) -> bool:
-    """Whether bounds in a file bound every value. Writers leave NaN out of them, which no comparison takes."""
+def _bounds(told: Any, kind: pa.DataType) -> tuple[Any, ...]:
+    """The least and the greatest value, if they bound every value and Python has such values."""
+    if not told.has_min_max or not _is_bounded(kind):
+        return ()
+    try:
+        return told.min, told.max
+    except (ValueError, OverflowError):  # a time that is no datetime, say of year 10000
+        return ()
+
+
+def _is_bounded(kind: pa.DataType) -> bool:
+    """Whether bounds bound every value. Writers leave NaN out of them, which no comparison takes."""
     import pyarrow as pa
 
     types = pa.types
     return bool(
         types.is_signed_integer(kind)
-        or types.is_temporal(kind)
+        or types.is_date(kind)
+        or (types.is_timestamp(kind) and kind.unit != "ns")  # a datetime has microseconds
         or types.is_decimal(kind)
         or types.is_string(kind)
         or types.is_large_string(kind)

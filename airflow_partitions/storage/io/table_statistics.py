@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.storage.io.read_request import ReadRequest
@@ -35,14 +36,15 @@ def _columns(file: DataFile, fields: list[NestedField]) -> Iterator[tuple[str, C
         nulls = (file.null_value_counts or {}).get(field.field_id)
         if nulls is None:
             continue
-        low, high = ((bounds or {}).get(field.field_id) for bounds in (file.lower_bounds, file.upper_bounds))
-        if low is None or high is None or not _bound_all(file, field):
-            yield field.name, ColumnStatistics(nulls)
-        else:
-            yield field.name, ColumnStatistics(nulls, _value(field, low), _value(field, high))
+        low, high = ((each or {}).get(field.field_id) for each in (file.lower_bounds, file.upper_bounds))
+        bounds: tuple[Any, ...] = ()
+        if low is not None and high is not None and _is_bounded(file, field):
+            with suppress(ValueError, OverflowError):  # a time that is no datetime, say of year 10000
+                bounds = (_value(field, low), _value(field, high))
+        yield field.name, ColumnStatistics(nulls, *bounds)
 
 
-def _bound_all(file: DataFile, field: NestedField) -> bool:
+def _is_bounded(file: DataFile, field: NestedField) -> bool:
     """Whether bounds bound every value: they leave NaN out, which no comparison takes."""
     from pyiceberg.types import (
         BinaryType,
