@@ -38,7 +38,8 @@ class Iceberg(TableDataset, Storage):
         text or number for segments. Default: the column called like the dimension.
     :param schema: column to Spark type of the table, for ``create``. Without it the schema is that of the table.
     :param create: make the table when it is first written, with a partition spec that keeps the keys apart.
-    :param ownership: whose the rows are, as :class:`Ownership` or its text.
+    :param ownership: ``"read-only"`` for a table that others write. In one that is ``"owned"`` others may write too:
+        what they wrote of a key is replaced when that is published, unless they did so after its run had begun.
     :param credentials: instead of a connection: pyiceberg's properties of the catalog. They are never part of the JSON
         form.
     :ivar pin: path of the folder with the table's metadata as it was: see :meth:`.Storage.freeze`.

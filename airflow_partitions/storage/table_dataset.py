@@ -11,6 +11,7 @@ import attrs
 from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.dataset import Dataset, Pairs, items
 from airflow_partitions.storage.layout.table_layout import TableLayout
+from airflow_partitions.storage.ownership import Ownership
 
 #: Airflow's own name of the connection to a catalog.
 DEFAULT_CATALOG = "iceberg_default"
@@ -43,6 +44,11 @@ class TableDataset(Dataset):
         return path
 
     def __attrs_post_init__(self) -> None:
+        if self.ownership not in (Ownership.OWNED, Ownership.READ_ONLY):
+            raise InvalidDefinitionError(
+                f"storage {self.path!r}: ownership={self.ownership.value!r} is about files; expected 'read-only' for a"
+                " table that others write, or 'owned', where rows of others are replaced with those of their key"
+            )
         if self.create and self.schema is None:
             raise InvalidDefinitionError(
                 f"storage {self.path!r}: create=True needs the columns of the table; expected schema={{…}}, with those"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog import load_catalog
 
 from airflow_partitions import PartitionByInterval
 from tests.scheduler.conftest import Airflow
@@ -260,9 +263,18 @@ def test_a19_every_partition_has_its_mapped_tasks(airflow: Airflow) -> None:
 
 
 def test_a21_a_day_is_a_filter_on_a_table(airflow: Airflow) -> None:
+    days = [yesterday(), yesterday(2)]
+    half_hours = [day + timedelta(minutes=30 * number) for day in days for number in range(48)]
+    uri, warehouse = f"sqlite:///{airflow.home.root}/shop.db", str(airflow.home.root / "shop")
+    catalog = load_catalog("shop", type="sql", uri=uri, warehouse=warehouse)
+    catalog.create_namespace("shop")
+    sales = pa.table({"ts": pa.array(half_hours, pa.timestamp("us", "UTC")), "price": list(range(len(half_hours)))})
+    catalog.create_table("shop.sales", sales.schema).append(sales)  # one file of both days, without a partition spec
+    extra = json.dumps({"type": "sql", "uri": uri, "warehouse": warehouse})
+    airflow.api.post("connections", {"connection_id": "shop", "conn_type": "iceberg", "extra": extra})
     with example(airflow, "external_table", "daily_sales_data"):
         assert airflow.wait_finished("daily_sales_data", 1)[0][1] == "success"
-        assert "24 of 48 rows" in output(airflow, "daily_sales_data")
+        assert f"48 rows of {days[0]:%Y-%m-%d}" in output(airflow, "daily_sales_data")
 
 
 def test_every_example_is_run_here() -> None:

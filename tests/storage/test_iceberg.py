@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -80,6 +81,11 @@ def test_what_is_declared_goes_through_json() -> None:
             "a column of the table for each of the dimensions date",
         ),
         ({"schema": {"n": "int"}}, LayoutError, "the column 'date' of partition_on= is not in the schema"),
+        (
+            {"ownership": "add-only"},
+            InvalidDefinitionError,
+            "ownership='add-only' is about files; expected 'read-only'",
+        ),
         ({"partition_on": ["ts"]}, LayoutError, "expected the column of the table for each dimension"),
     ],
 )
@@ -130,6 +136,13 @@ def test_rows_of_another_day_are_refused_and_nothing_changes(delays: Iceberg) ->
     with pytest.raises(StoredError, match="'2013-02-08' is stored already"):
         delays.save({"2013-02-08": late.drop_columns(["departed_at"])})
     assert len(delays.get_many()) == 3
+
+
+def test_a_table_of_others_is_only_read(delays: Iceberg) -> None:
+    others = attrs.evolve(delays, ownership="read-only")
+    assert len(others.get_many()) == 3
+    with pytest.raises(InvalidDefinitionError, match=r"'flights.delays' has ownership='read-only'"):
+        others.save({"2013-02-11": pa.table({"delay": [1.0]})})
 
 
 def test_a_column_that_holds_the_keys_may_be_left_out(tmp_path: Path) -> None:

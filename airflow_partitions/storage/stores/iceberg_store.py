@@ -60,6 +60,7 @@ class IcebergStore(Store):
     :ivar schema: column to Spark type, as declared.
     :ivar create: whether the table is made on first use.
     :ivar pin: folder of what the table held at one moment, which is read then.
+    :ivar read_only: whether it belongs to someone else.
     """
 
     table: TableReference
@@ -68,6 +69,7 @@ class IcebergStore(Store):
     schema: Mapping[str, str] | None = None
     create: bool = False
     pin: str | None = None
+    read_only: bool = False
 
     @property
     def root(self) -> str:  # type: ignore[override]
@@ -107,6 +109,11 @@ class IcebergStore(Store):
         return {} if table is None else spark_columns(table.schema())
 
     def check_writable(self) -> None:
+        if self.read_only:
+            raise InvalidDefinitionError(
+                f"table {self.table.name!r} has ownership='read-only', so it is never written; expected a table of your"
+                " own, or ownership='owned'"
+            )
         if self.pin is not None:
             raise InvalidDefinitionError(
                 f"table {self.table.name!r} is read as {self.pin!r} has kept it, so it is not written; expected it as"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.table_dataset import TableDataset
 from airflow_partitions.storage.tables.open import reference_to
@@ -19,4 +20,5 @@ def store_of_table(dataset: TableDataset) -> IcebergStore:
         None if dataset.schema is None else dict(dataset.schema),
         create=dataset.create,
         pin=dataset.pin,
+        read_only=dataset.ownership is Ownership.READ_ONLY,
     )
