@@ -317,7 +317,7 @@ def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -
             from airflow_partitions import PartitionByInterval
             from airflow_partitions.errors import PartitionError
             from airflow_partitions.local.session import local_session
-            from airflow_partitions.storage import Avro, Parquet
+            from airflow_partitions.storage import Avro, Iceberg, Parquet
 
             days = PartitionByInterval("@daily", name="date", start="2024-01-01")
             numbers, key = Parquet(str(Path("lake", "numbers").resolve()), partition=days), "2024-01-05"
@@ -327,6 +327,7 @@ def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -
                 lambda: letters.save({key: table}),
                 lambda: numbers.read(key, "polars"),
                 lambda: Parquet("s3://lake/numbers", partition=days).exists(key),
+                lambda: Iceberg("db.numbers", credentials={"type": "sql"}, partition=days).exists(key),
                 local_session,
             ):
                 try:
@@ -339,5 +340,6 @@ def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -
         ["avro"],
         ["polars"],
         ["s3"],
+        ["iceberg"],
         ["spark"],
     ], output
