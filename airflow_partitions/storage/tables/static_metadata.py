@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.table import StaticTable
 from pyiceberg.table.metadata import TableMetadata
 
-from airflow_partitions.storage.filesystem.filesystem import create, read, write
+from airflow_partitions.storage.filesystem.filesystem import create, names, read, write
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
 
+_METADATA = re.compile(r"v(\d+)\.metadata\.json")
 _FOLDER, _HINT = "metadata", "version-hint.text"
 #: Properties that tables in a folder may not have, or that would send their writes to a branch.
 _NOT_HERE = ("write.metadata.path", "write.wap.enabled")
@@ -31,15 +33,21 @@ def form_of(metadata: TableMetadata) -> dict[str, Any]:
 
 def version_of(folder: Location) -> int | None:
     """Number of the newest metadata of the table in *folder*, ``None`` if there is no table."""
-    data = read(folder / _FOLDER / _HINT)
-    return None if data is None else int(data)
+    if (hint := read(folder / _FOLDER / _HINT)) is not None:
+        version = int(hint)
+        while (folder / _FOLDER / _name(version + 1)).exists():  # the hint comes after the metadata
+            version += 1
+        return version
+    # Spark takes away the old hint first, and goes on where it can't write the new one.
+    versions = [int(match[1]) for name in names(folder / _FOLDER) if (match := _METADATA.fullmatch(name))]
+    return max(versions, default=None)
 
 
 def write_static(folder: Location, form: Mapping[str, Any], version: int = 1) -> None:
     """Make *form* the metadata of the table in *folder*."""
     with translate_errors(f"table {str(folder)!r}", "written"):
         (folder / _FOLDER).mkdir(parents=True, exist_ok=True)
-        write(folder / _FOLDER / f"v{version}.metadata.json", json.dumps(form, separators=(",", ":")).encode())
+        write(folder / _FOLDER / _name(version), json.dumps(form, separators=(",", ":")).encode())
         write(folder / _FOLDER / _HINT, str(version).encode())
 
 
@@ -50,7 +58,7 @@ def create_static(folder: Location, form: Mapping[str, Any]) -> None:
     version = 1 + secrets.randbelow(2**30)
     with translate_errors(f"table {str(folder)!r}", "written"):
         (folder / _FOLDER).mkdir(parents=True, exist_ok=True)
-        write(folder / _FOLDER / f"v{version}.metadata.json", json.dumps(form, separators=(",", ":")).encode())
+        write(folder / _FOLDER / _name(version), json.dumps(form, separators=(",", ":")).encode())
         with suppress(FileExistsError):
             create(folder / _FOLDER / _HINT, str(version).encode())
 
@@ -63,4 +71,10 @@ def read_static(folder: Location, properties: Mapping[str, str], version: int | 
     """
     with translate_errors(f"table {str(folder)!r}", "read"):
         number = version_of(folder) if version is None else version
-        return StaticTable.from_metadata(f"{folder}/{_FOLDER}/v{number}.metadata.json", dict(properties))
+        if number is None:
+            raise FileNotFoundError(f"there is no metadata in {folder}")
+        return StaticTable.from_metadata(f"{folder}/{_FOLDER}/{_name(number)}", dict(properties))
+
+
+def _name(version: int) -> str:
+    return f"v{version}.metadata.json"

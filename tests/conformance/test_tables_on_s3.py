@@ -1,0 +1,87 @@
+"""A table of Iceberg whose files are on S3: what is promised of it locally holds there, too."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+from airflow_partitions.errors import ConflictError
+from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.metadata.change import Change
+from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
+from airflow_partitions.storage.stores.iceberg_store import IcebergStore
+from airflow_partitions.storage.stores.store import Limits
+from airflow_partitions.storage.tables.catalog import TableReference
+from airflow_partitions.storage.tables.key_filter import KeyFilter
+from airflow_partitions.storage.tables.maintenance import expire_snapshots, orphans
+from airflow_partitions.storage.tables.pin import pin
+from airflow_partitions.storage.tables.shadow import Shadow
+from tests.conformance.conftest import BUCKET, Server
+from tests.storage.tables.tables import DAYS, Try, numbers, rows_of, save, store_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DAY, NEXT = "2013-01-01", "2013-01-02"
+
+
+@pytest.fixture
+def store(server: Server, tmp_path: Path) -> IcebergStore:
+    properties = {
+        "type": "sql",
+        "uri": f"sqlite:///{tmp_path}/catalog.db?timeout=60",
+        "warehouse": f"s3://{BUCKET}/{uuid.uuid4().hex}",
+        "s3.endpoint": server.url,
+        "s3.access-key-id": "test",
+        "s3.secret-access-key": "test",
+        "s3.region": "us-east-1",
+    }
+    return store_of(tmp_path, DAYS, table=TableReference("db.delays", "lake", properties))
+
+
+def test_a21_it_publishes_refuses_and_is_kept_small(store: IcebergStore) -> None:
+    save(store, {DAY: [1, 2], NEXT: []})
+    late = Try.begin(store, "late").write(DAY, rows_of(DAYS, DAY, [3]))
+    save(store, {DAY: [4]}, "again")
+    with pytest.raises(ConflictError):
+        late.publish()
+    assert store.root.startswith(f"s3://{BUCKET}/")
+    rows = {name: content.metadata and content.metadata.rows for name, content in store.snapshot().items()}
+    assert (numbers(store), rows) == ([4], {f"date={DAY}": 1, f"date={NEXT}": 0})
+    later = datetime.now(UTC) + timedelta(days=1)
+    keys = KeyFilter.of(store.layout, store.columns, store.table.load().schema())
+    assert len(expire_snapshots(store.table, keys, later)) == 1
+    for path in [*orphans(store.table, later), *store.expired(Limits(later, later))]:
+        remove(path)
+    assert orphans(store.table, later) == store.expired(Limits(later, later)) == []
+    assert {name: content.metadata and content.metadata.rows for name, content in store.snapshot().items()} == rows
+    assert numbers(store) == [4]
+
+
+@pytest.mark.spark
+def test_a21_spark_reads_what_was_kept_and_writes_for_a_try(spark: SparkSession, store: IcebergStore) -> None:
+    # Tables name their files by s3:, which Hadoop knows as s3a: only.
+    spark.sparkContext._jsc.hadoopConfiguration().set("fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
+    save(store, {DAY: [1, 2]})
+    kept = f"{store.root}_kept"
+    pin(store.table.load(), at(kept, store.table.credentials))
+    save(store, {DAY: [3]}, "again")
+    frame = spark.read.format("iceberg").load(kept)
+    assert sorted(row.v for row in frame.collect()) == [1, 2]
+    pinned = attrs.evolve(store, pin=kept).content(f"date={DAY}")
+    assert pinned is not None
+    assert pinned.metadata is not None
+    assert pinned.metadata.rows == 2
+    work = Try.begin(store, "by Spark")
+    rows = spark.createDataFrame(rows_of(DAYS, NEXT, [5, 6]).to_pandas())
+    rows.write.format("iceberg").mode("append").save(str(work.staging.data))
+    shadow = Shadow.open(work.staging.data, store.table.properties)
+    metadata = PartitionMetadata(NEXT, work.attempt, shadow.rows, len(shadow.names), shadow.bytes, "now")
+    work.changes.append(Change(NEXT, f"date={NEXT}", "overwrite", metadata, work.staging.data, shadow.names))
+    work.publish()
+    assert numbers(store) == [3, 5, 6]
