@@ -10,7 +10,7 @@ import attrs
 
 from airflow_partitions.storage.consumers.consumer import Consumer
 from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.versions import check_version
 
 _VERSION = 1
@@ -27,7 +27,7 @@ class Arrivals:
     :ivar lease: after this time without a word from who reports, others report.
     """
 
-    files: Files
+    files: Storage
     name: str
     ready: Ready = attrs.field(factory=Ready)
     state: str | None = None
@@ -63,7 +63,7 @@ class Arrivals:
         """
         check_version(form, _VERSION, "the watcher's form")
         return cls(
-            Files.from_json(form["files"]),
+            Storage.from_json(form["files"]),
             form["name"],
             Ready.from_json(form["ready"]),
             form["state"],

@@ -15,12 +15,12 @@ from airflow_partitions.storage.consumers.ready import Ready
 from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
 
 if TYPE_CHECKING:
-    from airflow_partitions.storage.files import Files
+    from airflow_partitions.storage.storage import Storage
 
 
 def watched(
     name: str,
-    files: Files,
+    files: Storage,
     *,
     ready: Ready | None = None,
     state: str | None = None,
@@ -56,7 +56,7 @@ def watched(
     """
     if files.partition is None:
         raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to watch; give it partition=")
-    if files.credentials and files.conn_id is None:
+    if files.credentials and files.connection is None:
         raise InvalidDefinitionError(
             f"storage {files.path!r} has credentials, which the triggerer does not get; expected conn_id=, a role or"
             " environment instead"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.scan.snapshot import snapshot
+from airflow_partitions.storage.storage import Storage
 
 
-def missing(files: Files, selection: Selection, ready: Ready) -> list[str]:
+def missing(files: Storage, selection: Selection, ready: Ready) -> list[str]:
     """Texts of the selected keys whose partition is not stored, or not complete."""
     directories = {files.layout.directory_of(key): key for key in selection}
     stored = snapshot(files, directories.values())

@@ -13,7 +13,7 @@ from airflow_partitions.arrival.trigger import PartitionTrigger
 from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.storage import Storage
 
 
 class PartitionSensor(BaseSensorOperator):
@@ -41,7 +41,7 @@ class PartitionSensor(BaseSensorOperator):
     def __init__(
         self,
         *,
-        files: Files,
+        files: Storage,
         keys: str | Sequence[str] | None = None,
         rule: Rule | None = None,
         ready: Ready | None = None,
@@ -51,7 +51,7 @@ class PartitionSensor(BaseSensorOperator):
         super().__init__(**kwargs)
         if files.partition is None:
             raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to wait for; give it partition=")
-        if deferrable and files.credentials and files.conn_id is None:
+        if deferrable and files.credentials and files.connection is None:
             raise InvalidDefinitionError(
                 f"storage {files.path!r} has credentials, which the triggerer does not get; expected conn_id=, a role"
                 " or environment instead, or deferrable=False"

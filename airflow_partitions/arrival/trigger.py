@@ -11,7 +11,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from airflow_partitions.arrival.missing import missing
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.storage.consumers.ready import Ready
-from airflow_partitions.storage.files import Files
+from airflow_partitions.storage.storage import Storage
 
 
 class PartitionTrigger(BaseTrigger):
@@ -37,7 +37,7 @@ class PartitionTrigger(BaseTrigger):
         return f"{__name__}.PartitionTrigger", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        files, selection = Files.from_json(self.files), Selection.from_json(self.selection)
+        files, selection = Storage.from_json(self.files), Selection.from_json(self.selection)
         ready = Ready.from_json(self.ready)
         left = [""]
         while left:

@@ -99,6 +99,16 @@ class Dataset(ABC):
         """What it is read and written as, such as ``"parquet"``."""
 
     @property
+    def connection(self) -> str | None:
+        """The connection of Airflow by which it is reached, if one is."""
+        return None
+
+    @property
+    def in_folder(self) -> bool:
+        """Whether there is a folder at its path, beside which something can be kept."""
+        return True
+
+    @property
     def index(self) -> tuple[str, ...]:
         """Columns of which it is remembered which files have which of their values."""
         return ()

@@ -105,6 +105,10 @@ class FileDataset(Dataset):
     def _connected(self) -> Mapping[str, Any]:
         return {} if self.conn_id is None else {"conn_id": self.conn_id}
 
+    @property
+    def connection(self) -> str | None:
+        return self.conn_id
+
     @staticmethod
     def check_path(path: Any) -> str:
         return check_path(path)

@@ -76,6 +76,14 @@ class TableDataset(Dataset):
     def format(self) -> str:
         return "iceberg"
 
+    @property
+    def connection(self) -> str | None:
+        return None if self.credentials else self.catalog
+
+    @property
+    def in_folder(self) -> bool:
+        return False
+
     @cached_property
     def layout(self) -> TableLayout:
         """Names of the partitions."""

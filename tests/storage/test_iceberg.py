@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
+from airflow_partitions.arrival.arrivals import Arrivals
+from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import (
     FilterError,
     ForeignRowsError,
@@ -23,7 +25,7 @@ from airflow_partitions.errors import (
     StorageError,
     StoredError,
 )
-from airflow_partitions.storage import Commit, Iceberg, Storage, field
+from airflow_partitions.storage import Commit, Consumer, Iceberg, Ready, Storage, drop_older, field
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -233,3 +235,41 @@ def test_a_session_without_the_package_is_told(delays: Iceberg, monkeypatch: pyt
         known_format("iceberg", Session()),  # type: ignore[arg-type]
     ):
         raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: iceberg.")
+
+
+def appended_by_others(delays: Iceberg, *moments: datetime) -> None:
+    from airflow_partitions.storage.tables.open import open_table
+
+    count = len(moments)
+    times = pa.array(moments, pa.timestamp("us", "UTC"))
+    open_table(delays).append(pa.table({"departed_at": times, "origin": ["LGA"] * count, "delay": [4.0] * count}))
+
+
+def test_what_others_append_is_consumed_too(delays: Iceberg, tmp_path: Path) -> None:
+    consumer = Consumer(delays, state=str(tmp_path / "state"))
+    with consumer.take() as batch:
+        assert batch.keys == ["2013-02-08", "2013-02-09", "2013-02-10"]
+    appended_by_others(delays, datetime(2013, 2, 9, 20, tzinfo=UTC), datetime(2013, 2, 13, 4, tzinfo=UTC))
+    with consumer.take() as batch:
+        assert batch.keys == ["2013-02-12"]
+        assert [frame["delay"].to_list() for frame in batch.load(as_="polars").values()] == [[4.0]]
+    assert not consumer.take()
+    with pytest.raises(InvalidDefinitionError, match=r"'flights.delays' is a table, .* give state= a folder"):
+        Consumer(delays)
+
+
+def test_it_is_waited_for_what_others_append(delays: Iceberg) -> None:
+    from airflow_partitions.arrival.missing import missing
+
+    selection = Selection.of(NEW_YORK, *NEW_YORK.keys("2013-02-08", "2013-02-13"))
+    assert missing(delays, selection, Ready()) == ["2013-02-10", "2013-02-11", "2013-02-12"]
+    appended_by_others(delays, datetime(2013, 2, 13, 4, tzinfo=UTC))
+    assert missing(delays, selection, Ready()) == ["2013-02-10", "2013-02-11"]
+    arrivals = Arrivals(Iceberg("flights.delays", catalog="lake", partition=NEW_YORK), "report", state="/state")
+    assert Arrivals.from_json(arrivals.to_json()) == arrivals
+
+
+def test_what_is_old_is_dropped(delays: Iceberg) -> None:
+    now = datetime(2013, 2, 12, tzinfo=UTC)
+    assert drop_older(delays, timedelta(days=1), now=now) == ["2013-02-08", "2013-02-09"]
+    assert [str(each.key) for each in delays.list()] == ["2013-02-10"]

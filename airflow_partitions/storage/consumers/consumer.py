@@ -90,6 +90,10 @@ class Consumer:
             )
         if lease <= timedelta(0):
             raise InvalidDefinitionError(f"lease {lease} is over before it begins; expected a positive duration")
+        if state is None and not dataset.in_folder:
+            raise InvalidDefinitionError(
+                f"storage {dataset.path!r} is a table, beside which nothing is kept; give state= a folder of your own"
+            )
         if state is None and dataset.ownership is Ownership.READ_ONLY:
             raise InvalidDefinitionError(
                 f"storage {dataset.path!r} has ownership='read-only', nothing is written there; give state= a folder"
