@@ -107,9 +107,9 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
     from airflow_partitions.frames.result import Result
     from airflow_partitions.frames.staged import stage
     from airflow_partitions.frames.stored_frame import StoredFrame
+    from airflow_partitions.local.scratch import scratch_of
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
-    from airflow_partitions.storage.stores.open import open_staging
 
     _check_stand_ins(task.task_id, task.inputs.storage, stand_ins)
     with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
@@ -126,8 +126,8 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
         value = StoredFrame.of(_call(task, partition, frames)).frame
         if task.storage is None:
             return Trial(partition, value)
-        staging = open_staging(folder, Attempt(task.dag_id, "local", 1))
-        written = stage(value, partition, task.storage, staging)
+        storage, staging = scratch_of(task.storage, partition, scratch, Attempt(task.dag_id, "local", 1))
+        written = stage(value, partition, storage, staging)
         result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
         staged = StagedPartition(partition, task.storage, written, staging.data, frames | inputs)
         return Trial(partition, value, result=result, checks=audit(task.checks, staged, task.asset.name))
@@ -167,6 +167,7 @@ def _try_spark(
     from airflow_partitions.spark.driver import run
     from airflow_partitions.spark.job_result import JobResult
     from airflow_partitions.spark.running_job import job
+    from airflow_partitions.storage import Iceberg
 
     _check_stand_ins(task.task_id, task.inputs, stand_ins)
     with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
@@ -181,7 +182,8 @@ def _try_spark(
                 run(current)
             if explain and current.frame is not None:
                 plan = _plan(spark, current.frame)
-        rows = spark.read.parquet(str(handover.staging.data))
+        kind = "iceberg" if isinstance(task.storage, Iceberg) else "parquet"
+        rows = spark.read.format(kind).load(str(handover.staging.data))
         # Collected now: the scratch place is gone when the caller looks.
         value = spark.createDataFrame(rows.collect(), rows.schema)
         result = JobResult.load(handover.staging, handover.attempt.name)
@@ -191,16 +193,18 @@ def _try_spark(
 
 
 def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:
+    from airflow_partitions.local.scratch import scratch_of
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
-    from airflow_partitions.storage.stores.open import open_staging
 
     attempt = Attempt(task.dag_id, "local", 1)
     inputs = {
         name: attrs.evolve(needed, storage=Parquet(paths[name]), selection=None) if name in paths else needed
         for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
     }
+    output, staging = scratch_of(task.storage, partition, scratch, attempt)
+    inputs = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
     for source in inputs.values():
         source.identities()
     return Handover(
@@ -208,8 +212,8 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
         attempt=attempt,
         partition=partition,
         inputs=inputs,
-        output=task.storage,
-        staging=open_staging(str(scratch), attempt),
+        output=output,
+        staging=staging,
         function=task.function,
         checks=task.shipped_checks,
         strict=task.strict,

@@ -374,7 +374,7 @@ def test_it_is_tried_here_and_now(partition_trial: Callable[..., Trial], flights
         partition_trial(delayed, DAY, inputs={"fligths": pl.DataFrame()})
 
 
-def test_a_table_is_read_and_made_as_folders_are(tmp_path: Path) -> None:
+def test_a_table_is_read_and_made_as_folders_are(tmp_path: Path, partition_trial: Callable[..., Trial]) -> None:
     properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path / "warehouse")}
     schema = {"departed_at": "timestamp", "origin": "string", "delay": "double"}
     where: dict[str, Any] = {"credentials": properties, "partition_on": {"hour": "departed_at"}, "create": True}
@@ -388,6 +388,11 @@ def test_a_table_is_read_and_made_as_folders_are(tmp_path: Path) -> None:
         return flights.group_by("origin").agg(pl.sum("delay"))
 
     run, delayed = context(), declared(mean, delays, flights=flights)  # type: ignore[arg-type]
+    trial = partition_trial(delayed, DAY)
+    assert trial.value.rows() == [("EWR", 25.0)]
+    assert trial.result is not None
+    assert trial.result.summary()["rows"] == 1
+    assert not (tmp_path / "warehouse" / "flights" / "delays").exists()
     delayed.task.execute(run)
     assert delays.of(DAYS).read(DAY, as_="arrow", columns=["origin", "delay"]).to_pylist() == [
         {"origin": "EWR", "delay": 25.0}
