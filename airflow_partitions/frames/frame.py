@@ -128,11 +128,14 @@ def stored_as(frame: Frame | None, storage: Storage, where: str) -> Storage:
         raise InvalidDefinitionError(f"{where}: {misfit}")
     if not frame.columns or storage.tables:
         return storage
-    declared = {name.lower(): kind.lower() for name, kind in storage.schema or ()}
-    columns = {name.lower(): kind and kind.lower() for name, kind in frame.columns.items()}
-    if not declared:
-        types = [(name, kind) for name, kind in frame.columns.items() if kind is not None]
-        return attrs.evolve(storage, schema=types) if len(types) == len(columns) else storage
+    keys = {name.lower() for name in storage.key_columns}  # who returns them and who does not say the same
+    if not storage.schema:
+        in_files = {name: kind for name, kind in frame.columns.items() if name.lower() not in keys}
+        types = dict(frame.columns) if not storage.layout.in_frames else in_files
+        complete = None not in types.values() and (storage.layout.in_frames or keys <= {name.lower() for name in types})
+        return attrs.evolve(storage, schema=types) if complete and types else storage
+    declared = {name.lower(): kind.lower() for name, kind in storage.schema if name.lower() not in keys}
+    columns = {name.lower(): kind and kind.lower() for name, kind in frame.columns.items() if name.lower() not in keys}
     if declared.keys() != columns.keys() or any(kind not in (None, declared[name]) for name, kind in columns.items()):
         raise InvalidDefinitionError(
             f"{where}: it returns columns {dict(frame.columns)}, and {storage.path!r} has schema"

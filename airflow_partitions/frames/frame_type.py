@@ -38,9 +38,9 @@ class FrameType:
         columns: Columns = {}
         if storage.table_name is not None or not storage.tables:
             columns = dict(produced or storage.schema or ())
-        if columns and storage.partition is not None and storage.layout.in_frames:
-            columns = {**columns, **{name: column.type for name, column in storage.layout.columns.items()}}
-        return cls(storage.path, columns, storage.format)
+        if columns and storage.partition is not None:
+            columns = {**columns, **storage.key_columns}
+        return cls(storage.place, columns, storage.format)
 
     def misfit(self, columns: Columns, form: str) -> Misfit | None:
         """Why what is stored so can't be read as *columns* of files of a format; ``None`` if it can.

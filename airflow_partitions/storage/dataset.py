@@ -136,6 +136,16 @@ class Dataset(ABC):
         :raises InvalidDefinitionError: if it is bound to no definition.
         """
 
+    @property
+    def place(self) -> str:
+        """Where it is, among all datasets."""
+        return self.path
+
+    @property
+    def key_columns(self) -> Mapping[str, str | None]:
+        """The columns of frames that hold the keys, each with its Spark type, if it is known."""
+        return {name: column.type for name, column in self.layout.columns.items()} if self.layout.in_frames else {}
+
     def table(self, name: str) -> Self:
         """One table of each partition, to be read.
 

@@ -99,6 +99,16 @@ class TableDataset(Dataset):
         """Dimension to the column of the table that holds it."""
         return {name: name for name in self.layout.definition.dimensions} | dict(self.partition_on or ())
 
+    @property
+    def place(self) -> str:
+        """The table, in its catalog."""
+        return f"{self.catalog}://{self.path}"
+
+    @property
+    def key_columns(self) -> Mapping[str, str | None]:
+        """The columns of the table that hold the keys, each with its Spark type, if it is known."""
+        return {name: dict(self.schema or ()).get(name) for name in self.columns.values()}
+
     def _more_to_json(self) -> Mapping[str, Any]:
         return {
             "catalog": self.catalog,

@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, check_read, frame_of, stored_as
-from airflow_partitions.storage import Csv, Parquet
+from airflow_partitions.frames.frame_type import FrameType
+from airflow_partitions.storage import Csv, Iceberg, Parquet
 
 if TYPE_CHECKING:
     from polars import DataFrame as Hidden
@@ -132,3 +133,32 @@ def test_what_a_function_returns_is_the_schema() -> None:
         stored_as(Frame("polars", {"carrier": None}), DELAYS, "x")
     with pytest.raises(InvalidDefinitionError, match="x: its format is 'parquet', and that of '/lake/x' is 'csv'"):
         stored_as(Frame("polars", {}, "parquet"), Csv("/lake/x", partition=DAYS), "x")
+
+
+def test_f3_the_columns_that_hold_the_keys_may_be_left_out() -> None:
+    delays, whole = {"delay": "double"}, {"date": "string", "delay": "double"}
+    files = Parquet("/lake/x", partition=DAYS)
+    for columns in (delays, whole):
+        assert dict(stored_as(Frame("polars", columns), files, "x").schema or ()) == delays
+        assert stored_as(Frame("polars", columns), DELAYS.declaring(delays), "x").schema == (("delay", "double"),)
+    table = Iceberg("flights.x", partition=DAYS)
+    assert stored_as(Frame("polars", delays), table, "x").schema is None  # the table has its own
+    assert dict(stored_as(Frame("polars", whole), table, "x").schema or ()) == whole
+    declared = Iceberg("flights.x", partition=DAYS, schema=whole)
+    for columns in (delays, whole):
+        assert stored_as(Frame("polars", columns), declared, "x") is declared
+    with pytest.raises(InvalidDefinitionError, match="expected the same, or only one of the two"):
+        stored_as(Frame("polars", {"late": "double"}), declared, "x")
+
+
+def test_f5_a_table_has_the_columns_that_hold_its_keys() -> None:
+    table = Iceberg("flights.x", partition=DAYS, partition_on={"date": "at"})
+    made = Frame("polars", {"delay": "double"})
+    check_read(Frame("polars", {"delay": None, "at": "timestamp"}), table, made, "days: x")
+    with pytest.raises(InvalidDefinitionError, match=r"there is no column 'date' in 'iceberg_default://flights.x'"):
+        check_read(Frame("polars", {"date": None}), table, made, "days: x")
+
+
+def test_f5_tables_of_two_catalogs_are_two_places() -> None:
+    here, there = (Iceberg("flights.x", catalog=name, partition=DAYS) for name in ("here", "there"))
+    assert FrameType.stored(here).path != FrameType.stored(there).path
