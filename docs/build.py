@@ -152,6 +152,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.storage:Commit": None,
         "airflow_partitions.storage:Attempt": (),
         "airflow_partitions.storage:compact": (),
+        "airflow_partitions.storage:maintain_table": (),
         "airflow_partitions.storage:drop_older": (),
         "airflow_partitions.storage:clean": (),
     },

@@ -41,6 +41,7 @@ _MODULES = {
     "drop_older": "maintenance.retention",
     "field": "filters.filter",
     "input_filter": "filters.arguments",
+    "maintain_table": "maintenance.maintain_table",
     "output_key": "filters.arguments",
     "prune": "filters.pruning",
     "register_reader": "io.registry",
@@ -80,6 +81,7 @@ __all__ = [
     "drop_older",
     "field",
     "input_filter",
+    "maintain_table",
     "output_key",
     "prune",
     "register_reader",
@@ -108,6 +110,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.layout.file_per_key import FilePerKey
     from airflow_partitions.storage.layout.layout import Layout
     from airflow_partitions.storage.maintenance.cleanup import clean
+    from airflow_partitions.storage.maintenance.maintain_table import maintain_table
     from airflow_partitions.storage.maintenance.retention import compact, drop_older
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.staged_files import StagedFiles

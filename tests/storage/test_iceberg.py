@@ -25,7 +25,18 @@ from airflow_partitions.errors import (
     StorageError,
     StoredError,
 )
-from airflow_partitions.storage import Commit, Consumer, Iceberg, Ready, Storage, drop_older, field
+from airflow_partitions.storage import (
+    Commit,
+    Consumer,
+    Iceberg,
+    Parquet,
+    Ready,
+    Storage,
+    compact,
+    drop_older,
+    field,
+    maintain_table,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -273,3 +284,43 @@ def test_what_is_old_is_dropped(delays: Iceberg) -> None:
     now = datetime(2013, 2, 12, tzinfo=UTC)
     assert drop_older(delays, timedelta(days=1), now=now) == ["2013-02-08", "2013-02-09"]
     assert [str(each.key) for each in delays.list()] == ["2013-02-10"]
+
+
+def test_a_table_is_kept_small_and_what_is_frozen_stays(delays: Iceberg) -> None:
+    from airflow_partitions.storage.tables.open import open_table
+
+    frozen = delays.freeze("run")
+    for number in range(3):
+        delays.save({"2013-02-08": pa.table({"origin": ["LGA"], "delay": [float(number)]})}, mode="overwrite")
+    later: dict[str, Any] = {"now": datetime.now(UTC) + timedelta(days=9)}
+    before = {str(key): each.metadata for key, each in delays.get_many().items()}
+    told = maintain_table(delays, dry_run=True, **later)
+    assert (len(told.snapshots), told.into) == (2, 1)
+    done = maintain_table(delays, **later)
+    assert (done.snapshots, len(open_table(delays).snapshots())) == (told.snapshots, 2 + (done.manifests > done.into))
+    assert {str(key): each.metadata for key, each in delays.get_many().items()} == before
+    assert frozen.read("2013-02-08", as_="arrow")["delay"].to_pylist() == [3.0]
+    assert delays.read("2013-02-08", as_="arrow")["delay"].to_pylist() == [2.0]
+    frozen.release()
+    assert len(maintain_table(delays, **later).snapshots) >= 1
+    with pytest.raises(InvalidDefinitionError, match="is no table"):
+        maintain_table(Parquet("/lake/delays", partition=NEW_YORK))
+
+
+def test_small_files_are_merged_within_their_key(delays: Iceberg) -> None:
+    for key in ("2013-02-08", "2013-02-09"):
+        for number in range(3):
+            delays.save({key: pa.table({"origin": ["LGA"], "delay": [float(number)]})}, mode="append")
+    later = datetime.now(UTC) + timedelta(days=2)
+    told = compact(delays, dry_run=True, now=later)
+    done = compact(delays, now=later)
+    assert [(each.key, each.files, each.into, each.done) for each in told] == [
+        ("2013-02-08", 4, 2, False),  # the hour of what was there, and that in which the day begins
+        ("2013-02-09", 4, 2, False),
+    ]
+    assert [(each.files, each.into, each.done) for each in done] == [(4, 2, True)] * 2
+    assert compact(delays, now=later) == []
+    partition = delays.get("2013-02-09")
+    assert partition is not None
+    assert (partition.rows, len(partition.files)) == (5, 2)
+    assert sorted(delays.read("2013-02-09", as_="pandas")["delay"]) == [0.0, 1.0, 1.0, 2.0, 2.0]

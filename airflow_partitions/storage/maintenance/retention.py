@@ -18,6 +18,7 @@ from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.maintenance.merge_files import Merge, groups
+from airflow_partitions.storage.maintenance.merge_rows import merge_rows
 from airflow_partitions.storage.metadata.buckets import by_bucket
 from airflow_partitions.storage.metadata.column_index import renamed
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
@@ -25,6 +26,7 @@ from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.scan.plan import Where, get, list_
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+from airflow_partitions.storage.table_dataset import TableDataset
 
 _log = logging.getLogger(__name__)
 _OURS = (Ownership.OWNED, Ownership.ADOPTED)
@@ -57,7 +59,8 @@ def compact(
     dry_run: bool = False,
     now: datetime | None = None,
 ) -> list[Compacted]:
-    """Write the small Parquet files of each partition as few large ones, with the same rows in the same order.
+    """Write the small Parquet files of each partition as few large ones, with the same rows, in folders also in the
+    same order. Files of a table are merged within their key only.
 
     Only files of one bucket are merged. Every partition is published like any other write: readers see the old files or
     the new ones, and a writer that was quicker wins; its partition is left for the next time.
@@ -69,7 +72,7 @@ def compact(
     :raises InvalidDefinitionError: if the dataset belongs to someone else, or is not of Parquet files.
     """
     _check_ours(dataset)
-    if dataset.format != "parquet":
+    if dataset.format != "parquet" and not isinstance(dataset, TableDataset):
         raise InvalidDefinitionError(
             f"storage {dataset.path!r} holds {dataset.format}; expected Parquet files to compact"
         )
@@ -79,7 +82,13 @@ def compact(
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
-        if batches := _groups(partition, dataset.tables, target):
+        if isinstance(dataset, TableDataset):
+            files, into, done = merge_rows(dataset, partition.key, target, dry_run=dry_run)
+            if files:
+                whole = len(partition.files)
+                left = whole - files + into
+                compacted.append(Compacted(str(partition.key), whole, left, partition.bytes, done))
+        elif batches := _groups(partition, dataset.tables, target):
             into = len(partition.files) - sum(map(len, batches)) + len(batches)
             size = sum(partition.files[name] for batch in batches for name in batch)
             done = not dry_run and _rewrite(dataset, partition.key, target)

@@ -38,6 +38,7 @@ from airflow_partitions.storage.tables.publish import Publisher, WrittenFiles
 from airflow_partitions.storage.tables.shadow import Shadow
 from airflow_partitions.storage.tables.snapshots import last_number
 from airflow_partitions.storage.tables.spec_fit import misfit
+from airflow_partitions.storage.tables.tags import tag, untag
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.stores.store import Accept
 
 _log = logging.getLogger(__name__)
+#: How the tags of what is frozen begin.
+_TAG = "airflow-"
 
 
 @attrs.frozen
@@ -153,7 +156,14 @@ class IcebergStore(Store):
         kept = (self.bookkeeping / PINS if folder is None else folder) / name
         with translated_errors(f"table {self.table.name!r}", "kept"):
             pin(self.table.load(), kept)
+            number = pinned(kept, self.table.properties).metadata.current_snapshot_id
+        if number is not None:
+            tag(self.table, _TAG + kept.name, number)
         return str(kept)
+
+    def release(self, kept: Location) -> None:
+        untag(self.table, _TAG + kept.name)
+        super().release(kept)
 
     def expired(self, limits: Limits) -> list[Location]:
         if self._find() is None:

@@ -41,10 +41,11 @@ class SmallFiles:
     key: Key
     target: int = 128 * 2**20
 
-    def count(self) -> int:
-        """How many there are; 0 if they are as few as can be."""
+    def count(self) -> tuple[int, int]:
+        """How many there are, 0 if they are as few as can be; and how many partitions of the table they are in."""
         table = self.reference.load()
-        return len(self._entries(table, self._live(table)))
+        groups = self._groups(table, self._live(table))
+        return sum(map(len, groups)), len(groups)
 
     def compact(self, folder: Location, name: str) -> int:
         """Write them anew, with the same rows, in one snapshot; how many there are now.
@@ -55,7 +56,7 @@ class SmallFiles:
         """
         table = self.reference.load()
         live = self._live(table)
-        entries = self._entries(table, live)
+        entries = [entry for group in self._groups(table, live) for entry in group]
         shadow = Shadow.make(table, folder, name, key_columns=[column.name for column in self.keys.columns.values()])
         self._write(table, {entry.data_file.file_path for entry in entries}, shadow)
         files = shadow.files()
@@ -79,7 +80,7 @@ class SmallFiles:
         metadata = table.metadata
         return live_files(metadata, table.io, metadata.current_snapshot(), self.keys.condition(self.key))
 
-    def _entries(self, table: Table, live: LiveFiles) -> list[ManifestEntry]:
+    def _groups(self, table: Table, live: LiveFiles) -> list[list[ManifestEntry]]:
         """The small files wholly of the key, where there are several in one partition of the table."""
         file_keys, values = FileKeys.of(self.keys, table.metadata), self.keys.values(self.key)
         groups: dict[tuple[int, tuple[object, ...]], list[ManifestEntry]] = {}
@@ -89,7 +90,7 @@ class SmallFiles:
             if small and file.record_count and file_keys.is_of(file, values):
                 partition = tuple(file.partition[i] for i in range(len(file.partition)))
                 groups.setdefault((file.spec_id, partition), []).append(entry)
-        return [entry for own in groups.values() if len(own) > 1 or live.deleting(own[0]) for entry in own]
+        return [own for own in groups.values() if len(own) > 1 or live.deleting(own[0])]
 
     def _state(self, entries: Sequence[ManifestEntry], live: LiveFiles) -> set[tuple[str, int]]:
         """Which files there are, and what was deleted from them."""

@@ -16,9 +16,10 @@ from airflow_partitions.storage.tables.new_snapshot import TableChange
 from airflow_partitions.storage.tables.swap import compare_and_swap
 
 
-def tag(reference: TableReference, name: str) -> int | None:
+def tag(reference: TableReference, name: str, number: int | None = None) -> int | None:
     """Keep the newest snapshot of the table, or the one that has the tag *name* already.
 
+    :param number: keep this snapshot, not the newest.
     :return: number of the snapshot; ``None`` if the table has none yet.
     """
     kept: int | None = None
@@ -26,7 +27,7 @@ def tag(reference: TableReference, name: str) -> int | None:
     def prepare(table: Table) -> TableChange | None:
         nonlocal kept
         refs = table.metadata.refs
-        kept = refs[name].snapshot_id if name in refs else table.metadata.current_snapshot_id
+        kept = refs[name].snapshot_id if name in refs else number or table.metadata.current_snapshot_id
         if kept is None or name in refs:
             return None
         return _change(
