@@ -168,10 +168,10 @@ class IcebergStore(Store):
     def expired(self, limits: Limits) -> list[Location]:
         if self._find() is None:
             return []
-        return [
-            *leftovers(self.bookkeeping, self.bookkeeping / "log", limits.staged),
-            *orphans(self.table, limits.staged, tries_only=True),
-        ]
+        places = leftovers(self.bookkeeping, self.bookkeeping / "log", limits.staged)
+        # To look for files of all tries would be to read all that the table says, after each publish.
+        tries = {place.name for place in places if place.parent == self.bookkeeping / STAGING}
+        return [*places, *orphans(self.table, limits.staged, tries)]
 
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None

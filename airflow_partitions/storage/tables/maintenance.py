@@ -5,8 +5,7 @@ All of it can be tried with ``dry_run=True``, which tells what would be done and
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 #: Files of a manifest: what one publish writes anew when it replaces one of them.
 MANIFEST_FILES = 500
 _METADATA = "metadata"
-#: A file of one of our tries.
-_OF_TRY = re.compile(rf"{DATA}/[0-9a-f]{{16}}-\d+-[0-9a-f]{{8}}/")
 
 
 def expire_snapshots(
@@ -116,21 +113,19 @@ def _groups(live: LiveFiles) -> Iterator[tuple[int, Sequence[ManifestEntry]]]:
         yield from ((spec, entries[i : i + MANIFEST_FILES]) for i in range(0, len(entries), MANIFEST_FILES))
 
 
-def orphans(reference: TableReference, before: datetime, *, tries_only: bool = False) -> list[Location]:
+def orphans(reference: TableReference, before: datetime, tries: Collection[str] | None = None) -> list[Location]:
     """Files below a table that no snapshot names, and that were last changed *before*.
 
     They are what killed and failed writers left, and what belonged to snapshots that have expired. *before* lies
     further back than the longest job: what is being written is not named yet.
 
-    :param tries_only: only data files of tries of ours.
+    :param tries: look only for data files of these tries: the manifests of all snapshots are read if there are any.
     """
     with translated_errors(f"table {reference.name!r}", "listed"):
-        folders = (DATA,) if tries_only else (DATA, _METADATA)
+        folders = [DATA, _METADATA] if tries is None else [f"{DATA}/{name}" for name in sorted(tries)]
         location = at(plain(reference.load().location()), reference.credentials)
         files = {f"{folder}/{name}": changed for folder in folders for name, changed in ages(location / folder).items()}
         old = [name for name, changed in files.items() if changed < before and not is_folder_marker(name)]
-        if tries_only:
-            old = [name for name in old if _OF_TRY.match(name)]
         # Looked at after the files: what was made meanwhile is named by now, or too young.
         named = set(_named(reference.load())) if old else set()
         return [location / name for name in old if f"{str(location).rstrip('/')}/{name}" not in named]

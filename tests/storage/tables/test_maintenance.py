@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 from pyiceberg.expressions import EqualTo
+from pyiceberg.manifest import ManifestFile
 
 from airflow_partitions.errors import ConflictError
 from airflow_partitions.storage.filesystem.filesystem import remove
@@ -93,6 +96,27 @@ def test_files_that_nobody_names_are_orphans_once_they_are_old(tmp_path: Path) -
     assert orphans(store.table, later()) == []
     save(store, {NEXT: [5]}, "after")
     assert numbers(store) == [3, 5]
+
+
+def test_manifests_are_read_only_where_a_try_has_left_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, reads = store_of(tmp_path), Counter[str]()
+    fetch = ManifestFile.fetch_manifest_entry
+    for number, run in enumerate(["first", "second"]):
+        save(store, {DAY: [number]}, run)
+
+    def counted(manifest: ManifestFile, *arguments: Any, **more: Any) -> Any:
+        reads["manifests"] += 1
+        return fetch(manifest, *arguments, **more)
+
+    monkeypatch.setattr(ManifestFile, "fetch_manifest_entry", counted)
+    assert store.expired(Limits(later(), later())) == []
+    assert not reads
+    Try.begin(store, "killed").write(DAY, rows_of(NEW_YORK, DAY, [4]))
+    reads.clear()
+    assert len(store.expired(Limits(later(), later()))) == 2
+    assert reads["manifests"] > 0
 
 
 def test_manifests_are_rewritten_to_a_good_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
