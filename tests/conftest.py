@@ -15,12 +15,13 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: What Spark needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, and for
-#: Iceberg.
+#: What Spark needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
+#: Iceberg, and for the SQL catalogs of tests.
 PACKAGES = (
     "org.apache.hadoop:hadoop-aws:3.4.2",
     "org.apache.spark:spark-avro_2.13:4.1.1",
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    "org.xerial:sqlite-jdbc:3.50.3.0",
 )
 
 # Short jobs: a third less processor time than with Java's defaults.
