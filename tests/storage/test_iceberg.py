@@ -142,6 +142,23 @@ def test_partitions_are_listed_with_what_they_say_about_themselves(delays: Icebe
         delays.read(["2013-02-10", "2013-02-11"], as_="pandas")
 
 
+def test_the_keys_of_files_are_listed_only_where_they_may_be_those_that_are_read(
+    delays: Iceberg, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow_partitions.storage.tables.file_keys import FileKeys
+
+    files: list[Any] = []
+    keys_of = FileKeys.keys_of
+
+    def listed(self: FileKeys, file: Any) -> Any:
+        files.append(file)
+        return keys_of(self, file)
+
+    monkeypatch.setattr(FileKeys, "keys_of", listed)
+    assert delays.exists("2013-02-08")
+    assert len(files) == 1
+
+
 def test_rows_of_another_day_are_refused_and_nothing_changes(delays: Iceberg) -> None:
     late = pa.table({"departed_at": [datetime(2013, 2, 12, 5, tzinfo=UTC)], "origin": ["JFK"], "delay": [1.0]})
     with pytest.raises(ForeignRowsError, match="rows of other partitions than '2013-02-11'"):

@@ -79,9 +79,13 @@ class Contents:
         """Directory to its key and the entries of its files."""
         file_keys, layout = FileKeys.of(self.keys, self.table.metadata), self.keys.layout
         groups: dict[str, tuple[Key, list[ManifestEntry]]] = {}
+        # Whether a file may have rows of one key is told sooner than all its keys.
+        few = None if keys is None or len(keys) > FEW else [self.keys.values(key) for key in keys.values()]
         nameless = 0
         for entry in live.entries:
             if not entry.data_file.record_count:
+                continue
+            if few is not None and not any(file_keys.may_be_of(entry.data_file, values) for values in few):
                 continue
             file = file_keys.keys_of(entry.data_file)
             if file is None:
