@@ -5,7 +5,19 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("core", "read_one", "read_many", "evaluation", "loop", "events", "publish", "log", "frames", "checks")
+NAMES = (
+    "core",
+    "read_one",
+    "read_many",
+    "evaluation",
+    "loop",
+    "events",
+    "publish",
+    "log",
+    "frames",
+    "tables",
+    "checks",
+)
 
 if __name__ == "__main__":
     chosen = sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in NAMES else []
