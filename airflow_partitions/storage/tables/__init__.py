@@ -1,5 +1,7 @@
 """Tables of Iceberg, read and written by pyiceberg: neither Spark nor a JVM is needed."""
 
+import logging
+
 from airflow_partitions.errors import StorageError
 
 try:
@@ -9,3 +11,6 @@ except ImportError as error:
         f"tables of Iceberg are reached by pyiceberg, which is not installed ({error}); expected it: pip install"
         " 'airflow-partitions[iceberg]'"
     ) from error
+
+# With each table it tells again that it takes its usual way to files.
+logging.getLogger("pyiceberg.io").setLevel(logging.WARNING)
