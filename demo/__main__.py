@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 from rich.console import Console
@@ -19,6 +21,11 @@ from demo.api import Api
 from demo.classes import archived
 from demo.errors import DemoError
 from demo.home import CHECKOUT, TASKS, USER, Home
+from demo.iceberg import comparison as table_comparison
+from demo.iceberg import course as table_course
+from demo.iceberg import mistake, readers
+from demo.iceberg import plan as table_plan
+from demo.published import stored, totals
 from demo.steps import Steps, minutes
 
 EXAMPLES = """\
@@ -26,6 +33,7 @@ examples:
   python -m demo start --quick            an hour and a day of one airport, in two minutes
   python -m demo start                    then the rest of 8 February 2013, a snow storm, and both clock changes
   python -m demo start --day 2013-12-25   another day
+  python -m demo start --iceberg          a day in tables of Iceberg instead, with a check that fails, in some minutes
   python -m demo start --examples         with the examples of AIP-76 in the UI, paused
   python -m demo start --json | jq .matches
   python -m demo status
@@ -62,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _start(options: argparse.Namespace) -> int:
     home, steps = Home(options.home), Steps(console)
+    if options.iceberg:
+        return _start_tables(options, home, steps)
     home.create()
     home.link("flights.py", *(["aip"] if options.examples else []))
     with ThreadPoolExecutor(1) as beside:  # while Airflow starts
@@ -82,31 +92,84 @@ def _start(options: argparse.Namespace) -> int:
         if goes_on:
             steps.tell(f"going on with the rest: {_rest(api, course.runs, options.day)}")
             course = processing.everything(api, options.day, steps.progress, running.check)
-        rows = report.collect(api, course.runs, landing_zone, home.lake)
+        rows = report.collect(
+            api,
+            course.runs,
+            lambda name: landing_zone.files.get(name) or stored(home.lake, name),
+            partial(totals, home.lake),
+        )
         failed = next((run for run in course.runs if run.state == "failed"), None)
         log = backfill.log_of(api, failed) if failed else ""
     counts = list(comparison.counts(rows, landing.source()))
     wrong = [*course.differences, *comparison.failures(rows), *comparison.differences(counts)]
-    if options.json:
-        result = {
-            "partitions": [attrs.asdict(row) for row in rows],
-            "again": course.again and {"hour": plan.AGAIN, **attrs.asdict(course.again)},
-            "numbers": len(counts),
-            "differences": wrong,
-            "matches": not wrong,
-        }
-        print(json.dumps({**result, "address": running.address}, indent=2))
-    else:
+    if not options.json:
         report.show(rows, Console())
         if course.again:
             report.show_firing(plan.AGAIN, course.again, Console())
-        right = f"{len(counts):,} numbers match what pandas counts"
-        print("\n".join(["differs from what was expected:", *wrong]) if wrong else right, flush=True)
+    again = course.again and {"hour": plan.AGAIN, **attrs.asdict(course.again)}
+    _print_result(options, rows, len(counts), wrong, {"again": again, "address": running.address})
     if failed:  # the others failed for the same reason, as a rule
         _tell(f"the end of the log of {failed.asset} {failed.key}:\n{log}")
     rest = "; make demo goes on with the other days" if options.quick else ""
     steps.tell(f"done: Airflow goes on at {running.address}, make demo-stop ends it{rest}")
     return DIFFERENT if wrong else 0
+
+
+def _start_tables(options: argparse.Namespace, home: Home, steps: Steps) -> int:
+    home.create()
+    home.link("flights_iceberg.py")
+    flights = home.tables / "landing" / "flights"
+    with archived(home, table_plan.PACKAGE), ThreadPoolExecutor(1) as beside:
+        landed = beside.submit(mistake.land, flights, options.day)
+        running = services.start(home, options.port, steps.tell, services.COMMANDS)
+        files = {"landing": landed.result()}
+    with Api(running.address, USER, home.secret("password")) as api:
+        steps.tell(f"Airflow's UI: {running.address}, user {USER}, password {_password(home)}")
+        steps.tell(f"bringing the flights of {options.day} to a table, one with a mistake; the airports follow")
+        runs, refused = table_course.until_refused(api, options.day, flights, steps.progress, running.check)
+        wrong = []
+        if refused is None:
+            wrong.append(f"no check has refused the mistake of {options.day}")
+        else:
+            steps.tell(f"a check has refused {refused.asset} {refused.key}, as it should:")
+            _tell(backfill.error_of(api, refused))
+            if refused in runs:  # and not repaired by a call before
+                wrong += table_comparison.published(readers.by_pyiceberg(readers.tables(home)), refused)
+        if all(run.state == "success" for run in runs if run.asset == table_plan.FLIGHTS):
+            steps.tell("repairing the landing zone, and bringing its flights again; the rest follows")
+            runs = table_course.repaired(api, options.day, flights, steps.progress, running.check)
+        steps.tell("reading the tables with plain pyiceberg, Spark, polars and DuckDB")
+        files |= readers.files(home)
+        frames, missing = readers.read(home)
+        rows = report.collect(
+            api,
+            runs,
+            files.__getitem__,
+            lambda asset, key: table_comparison.totals(frames["pyiceberg"][asset], asset, key),
+        )
+    counts = list(table_comparison.counts(rows, frames, landing.source()["flights"]))
+    wrong += [*comparison.failures(rows), *comparison.differences(counts)]
+    more = {"iceberg": {"readers": list(frames), "left_out": missing}, "refused": refused and attrs.asdict(refused)}
+    if not options.json:
+        report.show_with_values(rows, table_comparison.TOTALS, Console())
+        report.show_readers(table_comparison.overview(frames), Console())
+    for name, reason in missing.items():
+        steps.tell(f"{name} was left out: {reason}")
+    _print_result(options, rows, len(counts), wrong, more | {"address": running.address})
+    steps.tell(f"done: Airflow goes on at {running.address}, make demo-stop ends it")
+    return DIFFERENT if wrong else 0
+
+
+def _print_result(
+    options: argparse.Namespace, rows: Sequence[report.Row], numbers: int, wrong: Sequence[str], more: dict[str, Any]
+) -> None:
+    """All as JSON, or the last line."""
+    if options.json:
+        result = {"partitions": [attrs.asdict(row) for row in rows], "numbers": numbers, "differences": wrong}
+        print(json.dumps({**result, "matches": not wrong, **more}, indent=2))
+    else:
+        right = f"{numbers:,} numbers match what pandas counts"
+        print("\n".join(["differs from what was expected:", *wrong]) if wrong else right, flush=True)
 
 
 def _land(home: Home, steps: Steps) -> landing.Landing:
@@ -178,7 +241,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     start.add_argument("--day", type=_day, default=date(2013, 2, 8), help="a day of 2013 (default: %(default)s)")
     start.add_argument("--port", type=int, help=f"of the UI (default: {services.PORT}, or a free one)")
-    start.add_argument("--quick", action="store_true", help="stop after the first hour and the first day of an airport")
+    course = start.add_mutually_exclusive_group()
+    course.add_argument(
+        "--quick", action="store_true", help="stop after the first hour and the first day of an airport"
+    )
+    course.add_argument(
+        "--iceberg", action="store_true", help="the flights of the day in tables of Iceberg, and what follows from them"
+    )
     start.add_argument("--examples", action="store_true", help="load the examples of AIP-76, too (dags/aip), paused")
     stop = commands.add_parser(
         "stop", help="end what start has started; its data stays", epilog=EXAMPLES, formatter_class=form

@@ -146,17 +146,31 @@ def seconds(api: Api, run: Run) -> float:
 
 def log_of(api: Api, run: Run, lines: int = 25) -> str:
     """The last lines of what the run's task logged."""
+    entries = [entry if isinstance(entry, str) else _line(entry) for entry in _entries(api, run)]
+    return "\n".join(f"  | {line}" for line in entries[-lines:]) or "  | (no log)"
+
+
+def error_of(api: Api, run: Run) -> str:
+    """The error that the run's task failed with; ``""`` if its log has none."""
+    errors = [error for entry in _entries(api, run) if isinstance(entry, dict) for error in _errors(entry)]
+    return errors[-1] if errors else ""
+
+
+def _entries(api: Api, run: Run) -> list[Any]:
+    """The log of the run's task."""
     path = f"dags/{run.asset}/dagRuns/{run.id}/taskInstances"
     for task in api.get(path)["task_instances"]:
         answer = api.get(f"{path}/{task['task_id']}/logs/{task['try_number']}", full_content=True)
-        entries = [entry if isinstance(entry, str) else _line(entry) for entry in (answer or {}).get("content", [])]
-        return "\n".join(f"  | {line}" for line in entries[-lines:])
-    return "  | (no task)"
+        return list((answer or {}).get("content", []))
+    return []
 
 
 def _line(entry: dict[str, Any]) -> str:
-    errors = [f"{error.get('exc_type')}: {error.get('exc_value')}" for error in entry.get("error_detail") or ()]
-    return " ".join([str(entry.get("event", "")), *errors])
+    return " ".join([str(entry.get("event", "")), *_errors(entry)])
+
+
+def _errors(entry: dict[str, Any]) -> list[str]:
+    return [f"{error.get('exc_type')}: {error.get('exc_value')}" for error in entry.get("error_detail") or ()]
 
 
 def _pages(api: Api, path: str, field: str, **query: Any) -> Iterator[dict[str, Any]]:

@@ -18,9 +18,12 @@ TRIAL = Path(__file__).with_name("trial.py")
 
 
 @contextmanager
-def archived(home: Home) -> Iterator[None]:
-    """Make the archive beside what the block does; it is there at its end."""
-    if home.classes.exists():
+def archived(home: Home, packages: str = "") -> Iterator[None]:
+    """Make the archive beside what the block does; it is there at its end.
+
+    :param packages: for Spark to fetch meanwhile, once for all jobs that need them.
+    """
+    if home.classes.exists() and not packages:
         yield
         return
     partial = home.classes.with_suffix(".partial")
@@ -34,6 +37,7 @@ def archived(home: Home) -> Iterator[None]:
         "local[1]",
         "--conf",
         "spark.ui.enabled=false",
+        *(["--packages", packages] if packages else []),
         str(TRIAL),
         str(home.root / "trial"),
     ]

@@ -68,7 +68,7 @@ def differences(counted_rows: Iterable[tuple[Row, Count]]) -> list[str]:
 def _flights(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
     """Every flight of the hour comes out once, with the weather of its airport."""
     hours, _ = _covered(row)
-    flights, weather = (len(_within(source[name], hours)) for name in ("flights", "weather"))
+    flights, weather = (len(within(source[name], hours)) for name in ("flights", "weather"))
     yield Count.exact("flights read", row.rows_in.get("flights"), flights)
     # Spark needn't read the weather of an hour in which nothing leaves.
     yield Count("weather read", row.rows_in.get("weather"), weather if flights else 0, weather)
@@ -79,7 +79,7 @@ def _flights(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
 def _carriers(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
     """One row per carrier that leaves from the airport on the day, with the number of its flights."""
     hours, airport = _covered(row)
-    of_day = _within(source["flights"], hours)
+    of_day = within(source["flights"], hours)
     flights = of_day[of_day["origin"] == airport]
     # Parquet skips files in which the airport can't occur.
     yield Count("flights read", row.rows_in.get("flights"), len(flights), len(of_day))
@@ -91,7 +91,7 @@ def _carriers(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
 def _departures(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
     """Flights and weather of the hours a partition covers, at one airport or at all."""
     hours, airport = _covered(row)
-    flights, weather = (_within(source[name], hours) for name in ("flights", "weather"))
+    flights, weather = (within(source[name], hours) for name in ("flights", "weather"))
     if airport:
         flights, weather = (table[table["origin"] == airport] for table in (flights, weather))
     rows = 3 if row.asset == "hourly_departures" else 1
@@ -124,7 +124,8 @@ def _covered(row: Row) -> tuple[Sequence[datetime], str]:
     return [hour for n in range((day - first).days + 1) for hour in hours_of(first + timedelta(days=n))], airport
 
 
-def _within(table: DataFrame, hours: Sequence[datetime]) -> DataFrame:
+def within(table: DataFrame, hours: Sequence[datetime]) -> DataFrame:
+    """The rows of *hours*, which follow each other."""
     start, end = hours[0].astimezone(UTC), hours[-1].astimezone(UTC) + timedelta(hours=1)
     return table[(table["time_hour"] >= start) & (table["time_hour"] < end)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from importlib.util import find_spec
@@ -40,6 +41,20 @@ class Home:
         return self.root / "lake"
 
     @property
+    def tables(self) -> Path:
+        """The tables of Iceberg, their catalog, and a landing zone of their own."""
+        return self.lake / "tables"
+
+    @property
+    def catalog(self) -> dict[str, str]:
+        """pyiceberg's properties of the catalog: a SQLite file."""
+        return {
+            "type": "sql",
+            "uri": f"sqlite:///{self.tables / 'catalog.db'}?timeout=60",
+            "warehouse": f"file://{self.tables / 'warehouse'}",
+        }
+
+    @property
     def logs(self) -> Path:
         """One file per service, and the folder ``tasks``."""
         return self.root / "logs"
@@ -66,7 +81,8 @@ class Home:
 
     def create(self) -> None:
         """Make the folders; nobody else may look into them."""
-        for folder in (self.root, self.root / "airflow", self.root / "secrets", self.logs, self.lake, self.dags):
+        inner = (self.root / "airflow", self.root / "secrets", self.logs, self.lake, self.tables, self.dags)
+        for folder in (self.root, *inner):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def link(self, *names: str) -> None:
@@ -102,6 +118,7 @@ class Home:
             "no_proxy": loopback,
             "AIRFLOW_HOME": str(self.root / "airflow"),
             "AIRFLOW_PARTITIONS_LAKE": str(self.lake),
+            "AIRFLOW_CONN_LAKE": json.dumps({"conn_type": "iceberg", "extra": self.catalog}),
             "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from math import isnan
 from pathlib import Path
@@ -17,9 +17,8 @@ from rich.table import Table
 from demo.api import Api
 from demo.backfill import Run, seconds
 from demo.firing import Firing
-from demo.landing import Landing
 from demo.plan import HOURLY
-from demo.published import rows_of, stored, totals
+from demo.published import rows_of
 
 MOST = 300  # columns of a terminal
 COLUMNS = (
@@ -36,6 +35,9 @@ COLUMNS = (
 )
 SHOWN = 6  # rows of a partition
 VALUES = ("hours", "flights", "cancelled", "delay")  # shown of departures
+
+Stored = Callable[[str], int]  # name of an input -> how many files it has
+Totals = Callable[[str, str], dict[str, float]]  # asset and key -> totals of what is published
 
 
 @attrs.frozen(kw_only=True)
@@ -56,7 +58,7 @@ class Row:
     published: dict[str, float]
 
     @classmethod
-    def of(cls, run: Run, extra: dict[str, Any], seconds: float, landing: Landing, lake: Path) -> Row:
+    def of(cls, run: Run, extra: dict[str, Any], seconds: float, stored: Stored, totals: Totals) -> Row:
         """The row of *run*, whose asset event has *extra*."""
         reads = extra.get("reads", {})
         return cls(
@@ -67,18 +69,18 @@ class Row:
             rows_in={name: counts["rows"] for name, counts in reads.items()},
             rows_out=extra.get("rows"),
             files_read=sum(counts["files"] for counts in reads.values()),
-            files_there=sum(landing.files.get(name) or stored(lake, name) for name in reads),
-            published=totals(lake, run.asset, run.key),
+            files_there=sum(map(stored, reads)),
+            published=totals(run.asset, run.key),
         )
 
 
-def collect(api: Api, runs: Iterable[Run], landing: Landing, lake: Path) -> list[Row]:
-    """One row per run, from the asset events, the task instances and the published files."""
+def collect(api: Api, runs: Iterable[Run], stored: Stored, totals: Totals) -> list[Row]:
+    """One row per run, from the asset events, the task instances and what is published."""
     rows = []
     for run in runs:
         events = api.get("assets/events", source_dag_id=run.asset, source_run_id=run.id, order_by="-timestamp", limit=1)
         extra = next((event["extra"] for event in events["asset_events"] if event["partition_key"] == run.key), None)
-        rows.append(Row.of(run, extra or {}, seconds(api, run), landing, lake))
+        rows.append(Row.of(run, extra or {}, seconds(api, run), stored, totals))
     return rows
 
 
@@ -104,7 +106,12 @@ def show(rows: Iterable[Row], console: Console) -> None:
     if departures:
         hourly = [row for row in departures if row.asset == HOURLY]
         days = [_day(day, list(hours)) for day, hours in groupby(hourly, lambda row: row.partition[:10])]
-        _print(_table([*days, *(row for row in departures if row.asset != HOURLY)], VALUES), console)
+        show_with_values([*days, *(row for row in departures if row.asset != HOURLY)], VALUES, console)
+
+
+def show_with_values(rows: Iterable[Row], values: Iterable[str], console: Console) -> None:
+    """Print one table, with these *values* of what is published."""
+    _print(_table(rows, values), console)
 
 
 def show_firing(again: str, firing: Firing, console: Console) -> None:
@@ -112,6 +119,16 @@ def show_firing(again: str, firing: Firing, console: Console) -> None:
     console.print(f"{HOURLY} {again} was made again, and by themselves:", highlight=False)
     for asset, key in firing.fired:
         console.print(f"  {asset} {key}", highlight=False)
+
+
+def show_readers(overview: Iterable[dict[str, str]], console: Console) -> None:
+    """Print what each reader sees: a line of names and values for each of them."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for number, cells in enumerate(overview):
+        for name in () if number else cells:
+            table.add_column(name, justify="left" if name == "reader" else "right", no_wrap=True)
+        table.add_row(*cells.values())
+    _print(table, console)
 
 
 def _print(table: Table, console: Console) -> None:

@@ -60,8 +60,8 @@ class TableDataset(Dataset):
     def _check_columns(self) -> None:
         if set(self.columns) != set(self.layout.definition.dimensions):
             raise LayoutError(
-                f"storage {self.path!r}: partition_on={self.columns}; expected a column of the table for each of the"
-                f" dimensions {', '.join(self.layout.definition.dimensions)}"
+                f"storage {self.path!r}: partition_on={dict(self.partition_on or ())}; expected a column of the table"
+                f" for each of the dimensions {', '.join(self.layout.definition.dimensions)}"
             )
         if self.schema is not None and (missing := set(self.columns.values()) - {name for name, _ in self.schema}):
             raise LayoutError(

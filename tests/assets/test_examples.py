@@ -9,7 +9,10 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "dags"
 
 
-@pytest.mark.parametrize(("name", "tags"), [("aip", {"partitioned", "aip-76"}), ("flights.py", {"partitioned"})])
+@pytest.mark.parametrize(
+    ("name", "tags"),
+    [("aip", {"partitioned", "aip-76"}), ("flights.py", {"partitioned"}), ("flights_iceberg.py", {"partitioned"})],
+)
 def test_eu_the_examples_of_the_aip_can_be_told_from_others_by_a_tag(name: str, tags: set[str]) -> None:
     from airflow.dag_processing.dagbag import DagBag
 

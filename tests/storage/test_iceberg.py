@@ -91,7 +91,7 @@ def test_what_is_declared_goes_through_json() -> None:
         (
             {"partition_on": {"day": "ts"}},
             LayoutError,
-            "a column of the table for each of the dimensions date",
+            r"partition_on=\{'day': 'ts'\}; expected a column of the table for each of the dimensions date",
         ),
         ({"schema": {"n": "int"}}, LayoutError, "the column 'date' of partition_on= is not in the schema"),
         (
