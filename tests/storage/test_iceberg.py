@@ -231,6 +231,27 @@ def test_thousands_of_keys_are_one_short_condition(tmp_path: Path) -> None:
     assert len(rows.sql) < 800
 
 
+def test_two_writers_may_make_the_first_table_of_a_namespace_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    def exists(catalog: SqlCatalog, namespace: Any) -> bool:
+        """As one writer sees it: there is none, and then another has made it."""
+        before = now(catalog, namespace)
+        if not before:
+            monkeypatch.undo()
+            catalog.create_namespace(namespace)
+        return before
+
+    now = SqlCatalog.namespace_exists
+    storage = table(tmp_path)
+    monkeypatch.setattr(SqlCatalog, "namespace_exists", exists)
+    storage.save({"2013-02-08": pa.table({"origin": ["JFK"], "delay": [3.0]})})
+    assert SqlCatalog.namespace_exists is now
+    assert storage.exists("2013-02-08")
+
+
 def test_a_table_that_is_not_there_is_told_with_the_nearest(delays: Iceberg, tmp_path: Path) -> None:
     other = Iceberg("flights.delay", catalog="lake", credentials=catalog(tmp_path), partition=NEW_YORK)
     with pytest.raises(MissingInputError, match=r"no table 'flights.delay' in .*; nearest: 'flights.delays'"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pyiceberg.exceptions import TableAlreadyExistsError
 from pyiceberg.table import Table
+from sqlalchemy.exc import SQLAlchemyError
 
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
@@ -28,7 +29,11 @@ def make_table(
     """
     catalog = reference.open()
     with translated_errors(f"table {reference.name!r}", "made"):
-        catalog.create_namespace_if_not_exists(reference.namespace)
+        try:
+            catalog.create_namespace_if_not_exists(reference.namespace)
+        except SQLAlchemyError:  # a SQL catalog has no better word for it
+            if not catalog.namespace_exists(reference.namespace):
+                raise
         try:
             table = catalog.create_table_transaction(
                 reference.name, arrow_schema(schema), properties={"format-version": str(FORMAT)}
