@@ -136,7 +136,8 @@ def _start_tables(options: argparse.Namespace, home: Home, steps: Steps) -> int:
             if refused in runs:  # and not repaired by a call before
                 wrong += table_comparison.published(readers.by_pyiceberg(readers.tables(home)), refused)
         if all(run.state == "success" for run in runs if run.asset == table_plan.FLIGHTS):
-            steps.tell("repairing the landing zone, and bringing its flights again; the rest follows")
+            if refused in runs:
+                steps.tell("repairing the landing zone, and bringing its flights again; the rest follows")
             runs = table_course.repaired(api, options.day, flights, steps.progress, running.check)
         steps.tell("reading the tables with plain pyiceberg, Spark, polars and DuckDB")
         files |= readers.files(home)

@@ -63,10 +63,11 @@ def _settle(
     while True:
         check()
         newest = _newest(api, targets)
+        succeeded = sum(run.state == "success" for run in newest)
+        if newest != before:
+            tell(succeeded, "")
         if newest != before or any(backfill.under_way(api, asset) for asset in ASSETS):
             before, changed = newest, time.monotonic()
-        succeeded = sum(run.state == "success" for run in newest)
-        tell(succeeded, "")
         failed = any(run.state == "failed" and run.id not in failed_before for run in newest)
         quiet = time.monotonic() - changed
         if quiet > SETTLED and (succeeded == total or failed):
