@@ -67,6 +67,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
         .config("spark.jars.packages", ",".join(PACKAGES))
+        # Tables name their files by s3:, which Hadoop knows as s3a: only.
+        .config("spark.hadoop.fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")

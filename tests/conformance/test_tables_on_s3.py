@@ -65,8 +65,6 @@ def test_a21_it_publishes_refuses_and_is_kept_small(store: IcebergStore) -> None
 
 @pytest.mark.spark
 def test_a21_spark_reads_what_was_kept_and_writes_for_a_try(spark: SparkSession, store: IcebergStore) -> None:
-    # Tables name their files by s3:, which Hadoop knows as s3a: only.
-    spark.sparkContext._jsc.hadoopConfiguration().set("fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
     save(store, {DAY: [1, 2]})
     kept = f"{store.root}_kept"
     pin(store.table.load(), at(kept, store.table.credentials))

@@ -58,7 +58,9 @@ class ScratchHome(Home):
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
         bundles = {"dags-folder": self.dags, "other": self.root / "other"}
         local = "airflow.dag_processing.bundles.local.LocalDagBundle"
-        return super().environment(outer, port) | {
+        demo = super().environment(outer, port)
+        del demo["AIRFLOW_CONN_LAKE"]  # tests have connections of their own of this name
+        return demo | {
             "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(
                 [{"name": name, "classpath": local, "kwargs": {"path": str(path)}} for name, path in bundles.items()]
             ),

@@ -7,7 +7,7 @@ ideas of its own.
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,7 @@ def arrow_condition(condition: Condition, kind: str | None) -> Any:
     column, op, value = pc.field(condition.field), condition.op, condition.value
     if value is None:
         return column.is_null() if op == "==" else column.is_valid()
+    value = tuple(map(_in_utc, value)) if isinstance(value, tuple) else _in_utc(value)
     type_, floating = None if kind is None else arrow_type(kind), name_of(kind) in FLOATS
     if op in ("in", "not in"):
         both = [*value, -0.0] if floating and 0.0 in value else list(value)
@@ -89,3 +90,8 @@ def arrow_condition(condition: Condition, kind: str | None) -> Any:
     else:
         compared = OPERATORS[op](column, pa.scalar(value, type_))
     return compared & ~pc.is_nan(column) if floating and op in ("!=", "not in") else compared
+
+
+def _in_utc(value: Any) -> Any:
+    """*value* as it is or, an instant, in UTC: where pandera is imported, arrays of pyarrow leave offsets out."""
+    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo is not None else value

@@ -147,3 +147,14 @@ def test_rows_are_compared_by_the_types_of_the_files(tmp_path: Path) -> None:
         files.read(january & (field("s") == 1), "arrow")
     with pytest.raises(FilterError, match="there is no column 'm'"):
         files.read(january & (field("m") == 1), "arrow")
+
+
+def test_an_instant_is_the_same_in_any_zone_also_where_pandera_is_imported(tmp_path: Path) -> None:
+    import pandera.pandas  # noqa: F401 - with it arrays of pyarrow leave offsets out
+
+    moment = dt.datetime(2013, 11, 3, 5, 30, tzinfo=dt.UTC)
+    files = numbered(tmp_path, "timestamp", [moment, moment - dt.timedelta(hours=5)])
+    here = moment.astimezone(dt.timezone(dt.timedelta(hours=-5)))
+    for where in (V.isin([here]), V.isin(["2013-11-03T00:30:00-05:00"]), here == V):
+        assert ids(files, where) == [0]
+    assert ids(files, ~V.isin([here])) == [1]
