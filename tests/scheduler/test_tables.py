@@ -25,13 +25,13 @@ NEW_YORK = {"timezone": "America/New_York", "start": "2013-01-01"}
 HALVES = PartitionByInterval("0 */12 * * *", name="half", **NEW_YORK)
 
 @asset(schedule=None, partition=HALVES, checks=[RowCount(at_least=1)],
-       storage=Iceberg("db.halves", catalog="lake", create=True, partition_on={"half": "begun_at"},
+       storage=Iceberg("db.halves", catalog="table_lake", create=True, partition_on={"half": "begun_at"},
                        schema={"begun_at": "timestamp", "seconds": "bigint"}))
 def table_halves(partition) -> pl.DataFrame:
     return pl.DataFrame({"seconds": [int(partition.interval.duration.total_seconds())]})
 
 @asset(schedule=table_halves, partition=PartitionByInterval("@daily", name="day", **NEW_YORK),
-       storage=Iceberg("db.days", catalog="lake", create=True, schema={"day": "date", "seconds": "bigint"}))
+       storage=Iceberg("db.days", catalog="table_lake", create=True, schema={"day": "date", "seconds": "bigint"}))
 def table_days(table_halves: pl.DataFrame) -> pl.DataFrame:
     return table_halves.select(pl.sum("seconds"))
 
@@ -43,7 +43,9 @@ with DAG("tables", schedule=None):
 def test_a21_runs_publish_into_one_table_at_once_and_the_next_asset_reads_it(airflow: Airflow) -> None:
     root = airflow.home.root
     properties = {"type": "sql", "uri": f"sqlite:///{root}/lake.db?timeout=60", "warehouse": str(root / "warehouse")}
-    airflow.api.post("connections", {"connection_id": "lake", "conn_type": "iceberg", "extra": json.dumps(properties)})
+    airflow.api.post(
+        "connections", {"connection_id": "table_lake", "conn_type": "iceberg", "extra": json.dumps(properties)}
+    )
     airflow.write("tables", DAG_FILE)
     airflow.wait(lambda: airflow.parsed("table_halves") and airflow.parsed("table_days"), "the assets")
     halves = PartitionByInterval("0 */12 * * *", timezone="America/New_York", start="2013-01-01")
@@ -52,7 +54,7 @@ def test_a21_runs_publish_into_one_table_at_once_and_the_next_asset_reads_it(air
         assert airflow.trigger("table_halves", key).status_code == 200
     assert {state for _, state, _ in airflow.wait_finished("table_halves", 6)} == {"success"}
     assert {state for _, state, _ in airflow.wait_finished("table_days", 3)} == {"success"}
-    catalog = load_catalog("lake", **properties)
+    catalog = load_catalog("table_lake", **properties)
     days = catalog.load_table("db.days")
     assert len(catalog.load_table("db.halves").snapshots()) == 6
     rows = pl.from_arrow(days.scan().to_arrow())
