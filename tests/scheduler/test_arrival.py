@@ -120,7 +120,10 @@ DAYS = PartitionByInterval("@daily", name="day", start="2013-01-01")
 LANDED = Parquet("s3://lake/landed", partition=DAYS, ownership="read-only", conn_id="lake")
 watched("landed_s3", LANDED, state="s3://lake/state", poke_interval=dt.timedelta(seconds=1))
 with DAG("arrival_s3", schedule=Partitioned(None, DAYS)):
-    PartitionSensor(task_id="day", files=LANDED, poke_interval=1, timeout=600)
+    # A trigger may fire before the executor's word of the deferral is heard, and the try fails then: it is tried again.
+    PartitionSensor(
+        task_id="day", files=LANDED, poke_interval=1, timeout=600, retries=2, retry_delay=dt.timedelta(seconds=1)
+    )
 """,
     )
     assert airflow.trigger("arrival_s3", "2013-02-08").status_code == 200
