@@ -101,9 +101,10 @@ class FrameOperator(AssetFunctionOperator):
         freezing = Freezing.asked_for(context, self.freeze)
         if freezing is not None:
             inputs = freezing.freeze(inputs)
+        sources = inputs
         if staging is not None:
-            inputs = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
-        reading = read_inputs(inputs)
+            sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
+        reading = read_inputs(sources)
         self._frames = reading.frames
         value = super().execute(context)
         frame = StoredFrame.of(value).collected()
@@ -113,7 +114,7 @@ class FrameOperator(AssetFunctionOperator):
             if storage is not None and staging is not None:
                 written = stage(frame.frame, partition, storage, staging)
                 result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
-                staged = StagedPartition(partition, storage, written, staging.data, inputs)
+                staged = StagedPartition(partition, storage, written, staging.data, sources)
                 results = audit(self.checks, staged, self.asset.name, kept=str(staging.data))
                 finish(context, self.asset, storage, partition, staging, result, results)
         if freezing is not None:

@@ -134,12 +134,12 @@ class SparkAssetOperator(SparkSubmitOperator):
             source.identities()
         key = partition.wrapped
         staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
-        inputs = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
+        sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
         handover = Handover(
             asset=self.asset_name,
             attempt=attempt,
             partition=partition,
-            inputs=inputs,
+            inputs=sources,
             output=self.storage,
             staging=staging,
             function=self.function,
@@ -158,7 +158,7 @@ class SparkAssetOperator(SparkSubmitOperator):
                     raise
                 raise reason from failure
         result = JobResult.load(staging, attempt.name)
-        staged = StagedPartition(partition, self.storage, result.written, staging.data, inputs)
+        staged = StagedPartition(partition, self.storage, result.written, staging.data, sources)
         checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
         finish(context, self.asset, self.storage, partition, staging, result, checks)
         if freezing is not None:

@@ -293,6 +293,30 @@ def test_k6_all_tries_of_a_run_read_what_the_first_one_read(flights: Parquet, st
     assert rows(storage) == [{"delay": 96.0, "date": DAY}]
 
 
+def test_a_table_without_partitions_is_read_beside_inputs_that_are_frozen(
+    flights: Parquet, storage: Parquet, tmp_path: Path
+) -> None:
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path / "warehouse")}
+    stored = Iceberg(
+        "db.tails", credentials=properties, partition=DAYS, schema={"date": "date", "n": "int"}, create=True
+    )
+    stored.save({DAY: pa.table({"n": pa.array([7], pa.int32())})})
+    tails = Iceberg("db.tails", credentials=properties)
+
+    def delays(flights: pl.DataFrame, tails: pl.DataFrame) -> pl.DataFrame:
+        return flights.select(pl.sum("delay"), n=pl.lit(tails["n"].sum()))
+
+    delays.__qualname__ = "delays"
+    inputs = {"flights": flights, "tails": tails}
+    delayed = asset(schedule="@daily", partition=DAYS, storage=storage, inputs=inputs, freeze=True)(delays)
+    run = context()
+    run["ti"].task_id, run["dag"].tasks, run["ti"].xcom_push = "delays", [delayed.task], lambda key, value: None
+    run["dag_run"].dag_id, run["dag_run"].run_id, run["dag_run"].start_date = "delays", "run", "start"
+    delayed.task.execute(run)
+    assert rows(storage) == [{"delay": 100.0, "n": 7, "date": DAY}]
+    assert not list((Path(flights.path).with_name("_flights") / "listings").iterdir())
+
+
 def test_an_upstream_asset_is_an_input_where_its_parameter_is_a_frame(flights: Parquet, storage: Parquet) -> None:
     def delays(flights: pl.DataFrame) -> Annotated[pl.DataFrame, {"delay": float}]:
         return flights.select("delay")
