@@ -14,6 +14,7 @@ from airflow_partitions.checks.check import Check, check_columns, column_names
 from airflow_partitions.checks.result import SHOWN, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.storage.filters.expressions import in_utc
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
@@ -159,7 +160,7 @@ class AcceptedValues(_Values):
         import pyarrow.compute as pc
 
         value = pc.field(self.column)
-        return value.is_valid() & ~value.isin(list(self.values))
+        return value.is_valid() & ~value.isin(list(map(in_utc, self.values)))
 
 
 def check_range(at_least: Any, at_most: Any, who: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition, PartitionByInterval, asset
-from airflow_partitions.checks import NotNull, RowCount, Unique, ValueRange
+from airflow_partitions.checks import AcceptedValues, NotNull, RowCount, Unique, ValueRange
 from airflow_partitions.errors import CheckError, InvalidDefinitionError, StorageError
 from airflow_partitions.storage import Parquet
 
@@ -149,3 +149,14 @@ def test_storage_that_can_not_be_read_is_no_failed_check(storage: Parquet, monke
     with pytest.raises(StorageError, match="no answer"):
         delays.task.execute(Run().context)
     assert not storage.of(DAYS).exists(DAY)
+
+
+def test_an_accepted_instant_is_the_same_in_any_zone_also_where_pandera_is_imported(storage: Parquet) -> None:
+    import pandera.pandas  # noqa: F401 - with it arrays of pyarrow leave offsets out
+
+    moment = datetime(2013, 2, 8, 17, tzinfo=UTC)
+    check = AcceptedValues("at", [moment.astimezone(timezone(timedelta(hours=-5)))])
+    declared(storage, [check], [pl.DataFrame({"at": [moment]})]).task.execute(Run().context)
+    early = declared(storage, [check], [pl.DataFrame({"at": [moment - timedelta(hours=5)]})])
+    with pytest.raises(CheckError, match="1 of 1 checks failed"):
+        early.task.execute(Run(number=2).context)

@@ -80,7 +80,7 @@ def arrow_condition(condition: Condition, kind: str | None) -> Any:
     column, op, value = pc.field(condition.field), condition.op, condition.value
     if value is None:
         return column.is_null() if op == "==" else column.is_valid()
-    value = tuple(map(_in_utc, value)) if isinstance(value, tuple) else _in_utc(value)
+    value = tuple(map(in_utc, value)) if isinstance(value, tuple) else in_utc(value)
     type_, floating = None if kind is None else arrow_type(kind), name_of(kind) in FLOATS
     if op in ("in", "not in"):
         both = [*value, -0.0] if floating and 0.0 in value else list(value)
@@ -92,6 +92,6 @@ def arrow_condition(condition: Condition, kind: str | None) -> Any:
     return compared & ~pc.is_nan(column) if floating and op in ("!=", "not in") else compared
 
 
-def _in_utc(value: Any) -> Any:
+def in_utc(value: Any) -> Any:
     """*value* as it is or, an instant, in UTC: where pandera is imported, arrays of pyarrow leave offsets out."""
     return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo is not None else value
