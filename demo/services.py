@@ -1,10 +1,9 @@
-"""Airflow's services as processes of this machine: started, watched and ended by the ids kept in one file."""
+"""Airflow's services: started, watched and ended by the ids kept in one file."""
 
 from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -13,10 +12,10 @@ from pathlib import Path
 
 import attrs
 import httpx
-import psutil
 
 from demo.errors import DemoError
 from demo.home import USER, Home
+from demo.processes import Service, end, free_port, spawn, tail
 
 COMMANDS = {
     "api-server": ("api-server", "--host", "127.0.0.1", "--workers", "1", "--port"),
@@ -30,52 +29,6 @@ FIRST = ("api-server", "dag-processor", "scheduler")  # enough to make partition
 PARTS = ("scheduler", "triggerer", "dag_processor")  # whose health Airflow tells, beside its database's
 PORT = 8080
 PATIENCE = 180.0  # seconds until all services must be healthy
-GRACE = 20.0  # seconds to end by themselves
-
-
-@attrs.frozen
-class Service:
-    """One process; its start time tells it from a later one that got the same id."""
-
-    name: str
-    pid: int
-    started: float
-
-    @property
-    def process(self) -> psutil.Process | None:
-        """The process, if it still runs."""
-        with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(self.pid)
-            if self._is(process) and process.status() != psutil.STATUS_ZOMBIE:
-                return process
-        return None
-
-    @property
-    def family(self) -> set[psutil.Process]:
-        """The process and all it has started; those of its group also after its own end."""
-        with suppress(psutil.NoSuchProcess):
-            if not self._is(psutil.Process(self.pid)):
-                return set()
-        processes = set()
-        for process in psutil.process_iter():
-            with suppress(psutil.NoSuchProcess, ProcessLookupError, PermissionError):
-                if os.getpgid(process.pid) == self.pid:
-                    processes |= {process, *process.children(recursive=True)}
-        return processes
-
-    def listens(self, port: int) -> bool:
-        """Whether it is this service that answers at *port*."""
-        for process in self.family:
-            with suppress(psutil.Error):
-                if any(
-                    end.status == psutil.CONN_LISTEN and end.laddr.port == port
-                    for end in process.net_connections("tcp")
-                ):
-                    return True
-        return False
-
-    def _is(self, process: psutil.Process) -> bool:
-        return bool(abs(process.create_time() - self.started) < 1)
 
 
 @attrs.frozen
@@ -161,27 +114,9 @@ def stop(home: Home) -> list[str]:
     services = Services.of(home)
     if services is None:
         return []
-    running = {member.name: process for member in services.members if (process := member.process)}
-    family = set[psutil.Process]().union(*(member.family for member in services.members))
-    for process in reversed(running.values()):
-        with suppress(psutil.NoSuchProcess):
-            process.terminate()
-    psutil.wait_procs(list(running.values()), timeout=GRACE)
-    for relative in family:  # Spark's drivers outlive the process that submitted them
-        with suppress(psutil.NoSuchProcess):
-            relative.kill()
-    psutil.wait_procs(family, timeout=GRACE)
+    names = end(services.members)
     home.processes.unlink(missing_ok=True)
-    return list(running)
-
-
-def tail(log: Path, lines: int = 20) -> str:
-    """The last lines of a log."""
-    return (
-        "\n".join(f"  | {line}" for line in log.read_text(errors="replace").splitlines()[-lines:])
-        if log.exists()
-        else "  | (no log)"
-    )
+    return names
 
 
 def _prepared(home: Home, port: int | None, preferred: int, tell: Callable[[str], object]) -> Services:
@@ -190,23 +125,13 @@ def _prepared(home: Home, port: int | None, preferred: int, tell: Callable[[str]
     _write_password(home)
     tell("making Airflow's database")
     _migrate(home, home.environment(dict(os.environ)))
-    services = Services(home, _free_port(port, preferred))
+    services = Services(home, free_port(port, preferred))
     tell(f"starting Airflow at {services.address}")
     return services
 
 
 def _service_of(part: str) -> str:
     return part.replace("_", "-")
-
-
-def _free_port(chosen_port: int | None, preferred: int) -> int:
-    for port in (chosen_port,) if chosen_port else (preferred, 0):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
-            with suppress(OSError):
-                probe.bind(("127.0.0.1", port))
-                return int(probe.getsockname()[1])
-    raise DemoError(f"port {chosen_port} is taken; leave --port out for a free one")
 
 
 def _write_password(home: Home) -> None:
@@ -227,17 +152,8 @@ def _migrate(home: Home, environment: dict[str, str]) -> None:
 
 def _spawn(services: Services, name: str, environment: dict[str, str]) -> Service:
     words = ["airflow", *COMMANDS[name], *([str(services.port)] if name == "api-server" else [])]
-    with services.log(name).open("w") as out:
-        process = subprocess.Popen(
-            words,
-            env=environment | _patience(services.home, name),
-            cwd=services.home.root,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-        )
-    return Service(name, process.pid, psutil.Process(process.pid).create_time())
+    patience = _patience(services.home, name)
+    return spawn(name, words, environment | patience, services.home.root, services.log(name))
 
 
 def _patience(home: Home, name: str) -> dict[str, str]:

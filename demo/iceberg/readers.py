@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from demo.errors import DemoError
 from demo.home import Home
 from demo.iceberg.plan import ASSETS, NAMESPACE, PACKAGE
-from demo.services import tail
+from demo.processes import tail
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -25,6 +25,7 @@ from demo.errors import DemoError
 from demo.firing import Firing
 from demo.home import CHECKOUT, Home
 from demo.landing import NEW_YORK, hours_of, partition_of
+from demo.processes import Service, free_port
 from demo.published import stored, totals
 from demo.steps import Steps
 
@@ -127,7 +128,7 @@ def test_services_are_added_to_those_that_run(tmp_path: Path, monkeypatch: pytes
     waits: list[list[str]] = []
     monkeypatch.setattr(services, "_migrate", lambda *_: None)
     monkeypatch.setattr(services, "_wait", lambda _, parts: waits.append(list(parts)))
-    monkeypatch.setattr(services, "_spawn", lambda _, name, __: services.Service(name, me.pid, me.create_time()))
+    monkeypatch.setattr(services, "_spawn", lambda _, name, __: Service(name, me.pid, me.create_time()))
     first = services.start(home, None, print, services.FIRST)
     assert [member.name for member in first.members] == list(services.FIRST)
     assert not first.running
@@ -143,17 +144,17 @@ def test_a_service_is_known_by_its_start_time() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
     try:
         started = psutil.Process(child.pid).create_time()
-        assert services.Service("it", child.pid, started).process
-        assert {process.pid for process in services.Service("it", child.pid, started).family} == {child.pid}
-        assert services.Service("other", child.pid, started - 100).process is None
-        assert services.Service("other", child.pid, started - 100).family == set()
+        assert Service("it", child.pid, started).process
+        assert {process.pid for process in Service("it", child.pid, started).family} == {child.pid}
+        assert Service("other", child.pid, started - 100).process is None
+        assert Service("other", child.pid, started - 100).family == set()
     finally:
         child.communicate()
 
 
 def test_all_of_airflow_has_to_be_there_to_be_running(tmp_path: Path) -> None:
     me = psutil.Process()
-    members = tuple(services.Service(name, me.pid, me.create_time()) for name in services.AIRFLOW)
+    members = tuple(Service(name, me.pid, me.create_time()) for name in services.AIRFLOW)
     assert services.Services(Home(tmp_path), 1, members).running
     assert not services.Services(Home(tmp_path), 1, members).has(services.COMMANDS)
     assert not services.Services(Home(tmp_path), 1, members[1:]).running
@@ -175,8 +176,8 @@ def test_a_taken_port_is_refused_when_asked_for_and_else_left_alone() -> None:
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(DemoError, match=f"port {port} is taken"):
-            services._free_port(port, port)
-        assert services._free_port(None, port) != port
+            free_port(port, port)
+        assert free_port(None, port) != port
 
 
 def test_stop_and_status_without_a_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

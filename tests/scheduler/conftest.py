@@ -29,6 +29,7 @@ import pytest
 from demo import services
 from demo.api import Api
 from demo.home import USER, Home
+from demo.processes import Service
 from tests.postgres import postgres
 
 DATABASES = ("sqlite", "postgresql")
@@ -80,7 +81,7 @@ class Airflow:
     home: ScratchHome
     api: Api
     killed: set[str] = attrs.field(factory=set)
-    orphans: list[services.Service] = attrs.field(factory=list)
+    orphans: list[Service] = attrs.field(factory=list)
 
     @property
     def services(self) -> services.Services:
