@@ -5,11 +5,19 @@ Names are loaded when first used, so that importing the package loads neither Ai
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from airflow_partitions.exports import lazy_exports
 
 __version__ = "0.1.0"
+
+if sys.version_info < (3, 10):  # noqa: UP036 - pip does not see the Python of a Spark driver
+    raise ImportError(
+        f"airflow_partitions {__version__} needs Python 3.10 or newer, on Spark's driver and workers too; this is"
+        f" {sys.version.split()[0]}, {sys.executable}. Name another one by spark.pyspark.python and"
+        " spark.pyspark.driver.python"
+    )
 
 _MODULES = {
     "INFER": "assets",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -23,3 +25,11 @@ def test_every_error_is_also_a_built_in_one() -> None:
     for error in classes:
         assert issubclass(error, PartitionError)
         assert issubclass(error, ValueError | OSError | RuntimeError | LookupError), error
+
+
+def test_an_older_python_is_told_which_one_it_needs() -> None:
+    program = "import sys; sys.version_info = (3, 9, 18); import airflow_partitions"
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    error = process.stderr.splitlines()[-1]
+    assert "needs Python 3.10 or newer, on Spark's driver and workers too; this is" in error
+    assert error.endswith("Name another one by spark.pyspark.python and spark.pyspark.driver.python")

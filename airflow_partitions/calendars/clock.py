@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from airflow_partitions.calendars.instants import DAY, SECOND, utc
+from airflow_partitions.calendars.instants import DAY, SECOND, UTC, utc
 from airflow_partitions.calendars.timeline import timeline
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()

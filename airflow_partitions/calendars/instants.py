@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TypeAlias
+
+#: That of Python 3.11 and newer, for drivers with an older one.
+UTC = timezone.utc
 
 #: A half-open range of instants: the first one, and the first one after it.
 TimeRange: TypeAlias = tuple[int, int]
@@ -26,6 +29,15 @@ def instant(moment: datetime) -> int:
 def utc(at: int) -> datetime:
     """The UTC datetime of an instant."""
     return EPOCH + timedelta(microseconds=at)
+
+
+def from_iso(text: str) -> datetime:
+    """The date and time in *text*, which may end with ``Z``: Python 3.10 does not read that by itself.
+
+    :raises ValueError: if it is not written in ISO's way.
+    """
+    zulu = text.endswith("Z") and len(text) > len("2013-01-01Z")
+    return datetime.fromisoformat(f"{text[:-1]}+00:00" if zulu else text)
 
 
 def wall_of(moment: datetime) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import attrs
 
 from airflow_partitions.calendars.duration import duration
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import Observation
 from airflow_partitions.checks.staged_partition import StagedPartition

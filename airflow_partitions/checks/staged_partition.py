@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -27,6 +27,7 @@ from airflow_partitions.storage.table_dataset import TableDataset
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
+    from typing_extensions import Self
 
     from airflow_partitions.storage.filesystem.filesystem import Location
 

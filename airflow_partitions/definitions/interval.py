@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from airflow_partitions.calendars import Calendar, Clock, CronCalendar, ElapsedCalendar, read_cron
-from airflow_partitions.calendars.instants import DAY, SECOND, instant, microseconds, plain, wall_of
+from airflow_partitions.calendars.instants import DAY, SECOND, from_iso, instant, microseconds, plain, wall_of
 from airflow_partitions.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions.definition import Moment, PartitionDefinition, check_name
@@ -192,7 +192,7 @@ class PartitionByInterval(PartitionDefinition):
         """
         if isinstance(value, str):
             try:
-                value = date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
+                value = date.fromisoformat(value) if len(value) == 10 else from_iso(value)
             except ValueError:
                 raise InvalidDefinitionError(
                     f"{what}={value!r} is not a time; expected ISO text such as '2013-01-01'"
@@ -293,7 +293,7 @@ class PartitionByInterval(PartitionDefinition):
 
     def _instant_of_iso(self, text: str) -> int:
         if len(text) != 10:
-            moment = datetime.fromisoformat(text)
+            moment = from_iso(text)
             if moment.utcoffset() is None:
                 raise ValueError("it has no UTC offset")
             return self.moment(moment)

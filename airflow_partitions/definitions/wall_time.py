@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from airflow_partitions.calendars.instants import from_iso
+
 _TIME = re.compile(
     r"(?P<date>\d{4}-\d{1,2}-\d{1,2})(?:[T\s]*(?P<clock>\d{1,2}(?::\d{2}){0,2}))?\s*(?P<offset>Z|[+-]\d{2}:?\d{2})?"
 )
@@ -19,6 +21,6 @@ def wall_time(text: str) -> datetime | None:
     hour, minute, second = [*(match["clock"] or "0").split(":"), "0", "0"][:3]
     clock = f"{hour:0>2}:{minute:0>2}:{second:0>2}"
     try:
-        return datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}T{clock}{match['offset'] or ''}")
+        return from_iso(f"{year}-{month:0>2}-{day:0>2}T{clock}{match['offset'] or ''}")
     except ValueError:
         return None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
-from airflow_partitions.calendars.instants import TimeRange, instant, microseconds
+from airflow_partitions.calendars.instants import UTC, TimeRange, instant, microseconds
 from airflow_partitions.calendars.steps import back
 from airflow_partitions.calendars.timeline import LAST, timeline
 from airflow_partitions.calendars.zones import zone

@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys import Key
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @attrs.frozen

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Self, final
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from airflow_partitions.calendars.clock import Clock
-from airflow_partitions.calendars.instants import TimeRange, instant
+from airflow_partitions.calendars.instants import UTC, TimeRange, instant
 from airflow_partitions.calendars.zones import zone
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys.frozen import Frozen
 from airflow_partitions.versions import check_version
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _OpenInterval:

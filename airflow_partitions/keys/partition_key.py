@@ -6,10 +6,13 @@ import types
 from collections.abc import Collection
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Any, ClassVar, NoReturn, Self, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeGuard, Union, get_args, get_origin, get_type_hints
 from weakref import WeakSet, ref
 
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # What a key class may define beside its fields. Everything else with two underscores could run code when keys are
 # made, compared, hashed, copied or unpickled, in processes that must not run authors' code.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from airflow_partitions.keys.frozen import Frozen
 from airflow_partitions.keys.interval import Interval
 from airflow_partitions.keys.segment import Segment
 from airflow_partitions.versions import check_version
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _OpenProductKey:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from airflow_partitions.keys.frozen import Frozen
 from airflow_partitions.keys.value import Value, from_json, own_value, text_of, to_json
 from airflow_partitions.versions import check_version
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _OpenSegment:

@@ -9,6 +9,7 @@ from decimal import Context, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+from airflow_partitions.calendars.instants import from_iso
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys.partition_key import PartitionKey, is_partition_key
 
@@ -172,7 +173,7 @@ def read_value(kind: str, text: str) -> Value:
         case "time":
             return time.fromisoformat(text)
         case "datetime":
-            return datetime.fromisoformat(text)
+            return from_iso(text)
     from uuid import UUID
 
     return UUID(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
@@ -17,6 +17,8 @@ from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.ownership import Ownership, ownership_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from airflow_partitions.storage.layout.layout import Layout
 
 Fields = tuple[tuple[str, str], ...]

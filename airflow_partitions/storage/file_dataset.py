@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
@@ -19,6 +19,9 @@ from airflow_partitions.storage.filesystem.paths import check_path
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.file_per_key import FilePerKey, FilePerKeyLayout
 from airflow_partitions.storage.layout.layout import Layout
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _Columns = tuple[tuple[str, Column], ...]
 

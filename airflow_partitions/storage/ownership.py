@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum
 
 from airflow_partitions.errors import InvalidDefinitionError
 
 
-class Ownership(StrEnum):
+class Ownership(str, Enum):
     """Whose the files of a dataset are.
 
     :cvar OWNED: ours; a dataset that holds files of others is refused.
@@ -20,6 +20,8 @@ class Ownership(StrEnum):
     READ_ONLY = "read-only"
     ADD_ONLY = "add-only"
     ADOPTED = "adopted"
+
+    __str__ = str.__str__
 
 
 def ownership_of(value: Ownership | str) -> Ownership:

@@ -6,7 +6,7 @@ A Dag file only describes a dataset, so what does the work is imported where it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -15,6 +15,7 @@ from airflow_partitions.storage.dataset import Dataset
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from typing_extensions import Self
 
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata

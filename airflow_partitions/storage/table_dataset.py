@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
@@ -12,6 +12,9 @@ from airflow_partitions.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.dataset import Dataset, Pairs, items
 from airflow_partitions.storage.layout.table_layout import TableLayout
 from airflow_partitions.storage.ownership import Ownership
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Airflow's own name of the connection to a catalog.
 DEFAULT_CATALOG = "iceberg_default"

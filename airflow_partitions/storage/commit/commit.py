@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -27,6 +27,8 @@ from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.open import open_staging, open_writable
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 

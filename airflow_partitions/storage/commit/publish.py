@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.index import indexed
 from airflow_partitions.storage.dataset import Dataset

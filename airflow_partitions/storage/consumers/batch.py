@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow_partitions.errors import ConfirmedError
 from airflow_partitions.storage.consumers.lease import Heartbeat
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.read import load
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Told the partitions taken so far and one more at the end: whether that one is taken too. After the first no, no other
 #: is asked about. It may be asked again, when another consumer was quicker.

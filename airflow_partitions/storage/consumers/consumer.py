@@ -9,12 +9,13 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import CheckpointError, InvalidDefinitionError, MissingInputError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.consumers.batch import Acceptor, Batch

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.filesystem.filesystem import ages, at, read
 from airflow_partitions.storage.scan.stored_partition import StoredPartition

@@ -6,11 +6,12 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import ages, at, create, names, read, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors

@@ -7,11 +7,12 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.connection import connected
 from airflow_partitions.storage.filesystem.exchange import move

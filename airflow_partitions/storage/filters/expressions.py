@@ -7,10 +7,11 @@ ideas of its own.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.storage.filters.filter import Condition
 from airflow_partitions.storage.filters.values import EPOCH, FLOATS, OPERATORS, name_of
 from airflow_partitions.storage.metadata.arrow_types import arrow_type

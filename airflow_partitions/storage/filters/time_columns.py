@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import TypeAlias
 
-from airflow_partitions.calendars.instants import instant, utc
+from airflow_partitions.calendars.instants import from_iso, instant, utc
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval
 from airflow_partitions.keys import Interval
@@ -97,7 +96,7 @@ class TimeColumns:
         """When the interval with these *texts* starts."""
         if len(self.names) == 1:
             try:
-                moment = datetime.fromisoformat(texts[self.names[0]])
+                moment = from_iso(texts[self.names[0]])
                 if moment.utcoffset() is not None:
                     return instant(moment)
             except ValueError:

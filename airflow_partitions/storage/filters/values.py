@@ -7,13 +7,14 @@ import operator
 import re
 import struct
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC, from_iso
 from airflow_partitions.errors import FilterError
 from airflow_partitions.storage.filters.filter import EVERYTHING, NOTHING, Condition, Filter
 from airflow_partitions.storage.filters.scalar import is_finite
@@ -226,7 +227,7 @@ def _exactly(value: Any, *kinds: type) -> Any:
 
 def _moment(text: str, *, aware: bool) -> datetime:
     check_microseconds(text)
-    moment = datetime.fromisoformat(text)
+    moment = from_iso(text)
     if (moment.utcoffset() is not None) != aware:
         raise ValueError("expected it with a UTC offset" if aware else "expected it without a UTC offset")
     return moment

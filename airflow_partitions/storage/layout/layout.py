@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from airflow_partitions.calendars.instants import HOUR, instant, utc
+from airflow_partitions.calendars.instants import HOUR, UTC, instant, utc
 from airflow_partitions.calendars.timeline import timeline
 from airflow_partitions.definitions import (
     PartitionAtRuntime,

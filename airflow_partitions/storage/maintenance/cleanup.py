@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import remove

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import remove

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError
 from airflow_partitions.keys import Interval, Key
 from airflow_partitions.storage.commit.commit import Commit

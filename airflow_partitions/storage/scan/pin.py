@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove

@@ -7,12 +7,13 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import StorageError, UnknownOutcomeError
 from airflow_partitions.storage.filesystem.filesystem import ages, create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
@@ -20,6 +21,8 @@ from airflow_partitions.storage.stores.lazy_mapping import LazyMapping
 from airflow_partitions.storage.stores.log_checkpoint import THREADS, LogCheckpoint, Record, line
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 _ENTRY, _CHECKPOINT = ".json", ".checkpoint.json"

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import ages, names, read, write

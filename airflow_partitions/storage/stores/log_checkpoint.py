@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -19,6 +19,8 @@ from airflow_partitions.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import read, write
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 #: How long a part may become, in bytes before it is compressed: some two thousand partitions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from pyiceberg.exceptions import ValidationError
@@ -17,6 +17,7 @@ from airflow_partitions.storage.tables.static_metadata import form_of, read_stat
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Self
 
     from airflow_partitions.storage.filesystem.filesystem import Location
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -19,6 +19,7 @@ from pyiceberg.transforms import (
 )
 from pyiceberg.types import DateType
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.definitions import PartitionByInterval
 from airflow_partitions.keys import Interval
 from airflow_partitions.storage.tables.key_column import KeyColumn, ValueColumn
