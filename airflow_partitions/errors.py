@@ -112,6 +112,14 @@ class MissingSparkError(PartitionError, RuntimeError):
     """A job was to run by the Spark of this environment, which has none."""
 
 
+class MissingListenerError(PartitionError, RuntimeError):
+    """A Spark Connect server can't count what a strict job reads."""
+
+
+class SparkServerError(PartitionError, ConnectionError):
+    """A Spark Connect server does not answer, refuses, or was restarted while a job ran. Nothing was published."""
+
+
 class UnpromisedReadError(PartitionError, RuntimeError):
     """A job read files outside the partitions it was promised (``strict=True``)."""
 

@@ -124,8 +124,8 @@ def _spark() -> Iterator[str]:
     from airflow.models.connection import Connection
     from airflow.sdk.exceptions import AirflowNotFoundException
 
+    from airflow_partitions.spark.connection import DEFAULT_CONNECTION
     from airflow_partitions.spark.installed import check_installed
-    from airflow_partitions.spark.operator import DEFAULT_CONNECTION
 
     try:
         Connection.get_connection_from_secrets(DEFAULT_CONNECTION)

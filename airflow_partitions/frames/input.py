@@ -94,13 +94,19 @@ class Input:
         """
         return attrs.evolve(self, storage=handed_over(self.storage, folder / self.name))
 
-    def read(self, spark: SparkSession | None = None, stored: Mapping[str, StoredPartition] | None = None) -> Any:
+    def read(
+        self,
+        spark: SparkSession | None = None,
+        stored: Mapping[str, StoredPartition] | None = None,
+        attempt: str | None = None,
+    ) -> Any:
         """The promised partitions as one frame: their folders are named, nothing else is listed.
 
         Column types are declared; the types of partition columns are never inferred.
 
         :param spark: the session to read by, whatever the frame is; without one, the reader of the frame reads.
         :param stored: what is stored of them; by default it is looked up.
+        :param attempt: name of the try that reads.
         :raises MissingInputError: if one is not stored, or there is nothing to read a schema from.
         :raises SchemaError: if a file does not fit the declared schema; before any job is started.
         :raises FilterError: if there is no column that the frame names.
@@ -108,7 +114,7 @@ class Input:
         partitions = self.stored() if stored is None else stored
         chosen = None if self.selection is None else tuple(partitions.values())
         dataset, columns = with_schema(self.storage, chosen or ()), self.frame.names
-        request = ReadRequest(dataset=dataset, partitions=chosen, columns=columns, spark=spark)
+        request = ReadRequest(dataset=dataset, partitions=chosen, columns=columns, spark=spark, attempt=attempt)
         if spark is None:
             return reader_for(self.frame.kind, self.storage).read(request)
         return self.frame.of_spark(reader_for("spark", self.storage).read(request))

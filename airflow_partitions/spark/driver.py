@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from airflow_partitions.spark.running_job import Job
 
 #: How often an input is read again when its files are replaced while they are read.
-_REPEATS = 3
+REPEATS = 3
 
 
 def run(current: Job) -> None:
@@ -27,7 +27,7 @@ def run(current: Job) -> None:
         raise ResultError("the handover has no function; expected a decorated one")
     function = shipped.load()
     own = {"spark": current.spark, "partition": current.partition}
-    for repeat in range(_REPEATS + 1):
+    for repeat in range(REPEATS + 1):
         try:
             current.write(function(**{p: own[p] if p in own else current.read(p) for p in shipped.parameters}))
         except PartitionError:
@@ -35,7 +35,7 @@ def run(current: Job) -> None:
         except Exception:
             # Whoever publishes an input's partition while we read it takes files from under the query. Nothing of this
             # job is visible yet, so it may start over with the new ones.
-            if repeat == _REPEATS or not current.start_over():
+            if repeat == REPEATS or not current.start_over():
                 raise
         else:
             return

@@ -29,6 +29,7 @@ class JobResult(Result):
     :ivar others: other places that were read.
     :ivar checks: results of the checks that it made.
     :ivar unseen: what was read and not counted, in words.
+    :ivar unwatched: code that may have read by itself, in words: nobody can look into it.
     :ivar application: Spark's id of the application.
     :ivar seconds: from the start of the session to the end of the write.
     """
@@ -37,6 +38,7 @@ class JobResult(Result):
     others: tuple[str, ...]
     application: str
     unseen: tuple[str, ...] = ()
+    unwatched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
 
     def save(self, staging: Staging) -> None:
@@ -62,6 +64,7 @@ class JobResult(Result):
                     "written": StagedFiles(**form["written"]),
                     "others": tuple(form["others"]),
                     "unseen": tuple(form["unseen"]),
+                    "unwatched": tuple(form["unwatched"]),
                     "checks": tuple(CheckResult(**check) for check in form["checks"]),
                 },
                 reads=reads,
@@ -78,7 +81,10 @@ class JobResult(Result):
 
     def summary(self) -> dict[str, Any]:
         """Counts for the asset event, and what they leave out."""
-        left_out = {"others": list(self.others[:_SHOWN]), "unseen": list(self.unseen[:_SHOWN])}
+        left_out = {
+            name: list(words[:_SHOWN])
+            for name, words in (("others", self.others), ("unseen", self.unseen), ("unwatched", self.unwatched))
+        }
         return {
             **super().summary(),
             "application": self.application,

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import sys
+import inspect
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from datetime import datetime
-from importlib.util import find_spec
-from pathlib import Path
-from shutil import which
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINARY
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import Asset, BaseHook
-from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
+from airflow.sdk import Asset
 
 from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.declared import declared
 from airflow_partitions.checks.function import by_spark
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.dependencies import Rule
-from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
 from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
-from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.installed import check_installed
-from airflow_partitions.spark.job_result import JobResult, load_error
+from airflow_partitions.spark.connection import CONNECT, SUBMIT, connection_of
+from airflow_partitions.spark.handover import Handover
+from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.modules import modules_of
 from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.spark.shipping import Shipped
+from airflow_partitions.spark.submission import DRIVER, Submission
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.storage import Storage
@@ -42,19 +35,20 @@ from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
+    from pyspark.sql import SparkSession
 
-_DRIVER = str(Path(__file__).with_name("driver.py"))
-#: The connection where nobody names one, and none of its name is there: as the local loop runs Spark.
-DEFAULT_CONNECTION = "spark_default"
-_LOCAL = '{"conn_type": "spark", "host": "local[2]"}'
+#: Parameters of ``SparkSubmitOperator`` that a job on a running server has, too.
+_OF_BOTH = {"conn_id", "conf", "name", "durable"}
+_OF_SUBMIT = frozenset(inspect.signature(SparkSubmitOperator.__init__).parameters) - _OF_BOTH
 
 
-class SparkAssetOperator(SparkSubmitOperator):
-    """Submit a Spark job that makes one partition of an asset, and publish what it wrote.
+class SparkAssetOperator(Submission):
+    """Run a Spark job that makes one partition of an asset, and publish what it wrote.
 
-    The job writes to a staging place of this run and try; the task checks what it reports and puts it in the place of
-    the partition in one step. Whatever fails before that leaves the old files alone. Driver and workers see the storage
-    under the same path as the task.
+    The type of the connection says where: ``spark``, on a driver of its own, by spark-submit; ``spark_connect``, by a
+    session of a running Spark Connect server, from this task. The job writes to a staging place of this run and try;
+    the task checks what it reports and puts it in the place of the partition in one step. Whatever fails before that
+    leaves the old files alone. Driver, server and workers see the storage under the same path as the task.
 
     :param asset: the asset, or its name; it is one of the task's outlets.
     :param storage: where the asset lies, bound to its definition.
@@ -107,7 +101,8 @@ class SparkAssetOperator(SparkSubmitOperator):
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
-        super().__init__(application=application or _DRIVER, name=name or asset_name, durable=False, **kwargs)
+        self.of_submit = tuple(sorted(word for word in kwargs.keys() & _OF_SUBMIT if kwargs[word] is not None))
+        super().__init__(application=application or DRIVER, name=name or asset_name, durable=False, **kwargs)
         self.asset = asset
         self.asset_name = asset_name
         self.storage = storage
@@ -119,10 +114,12 @@ class SparkAssetOperator(SparkSubmitOperator):
         self.shipped_checks = tuple(ship_check(check, modules) for check in made if by_spark(check))
         self.strict = strict
         self.freeze = freeze
+        self._spark: SparkSession | None = None
 
     def execute(self, context: Context) -> None:
         """Make the partition of this run."""
-        self._find_spark()
+        connection = connection_of(self._conn_id)
+        self._check_way(connection)
         partition = partition_in(context, self.task_id)
         attempt = attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
@@ -146,23 +143,26 @@ class SparkAssetOperator(SparkSubmitOperator):
             checks=self.shipped_checks,
             strict=self.strict,
         )
-        # A file to send along is beside the rest where that is a local folder: it is of use to whoever looks there.
-        kept = nullcontext(staging.folder) if isinstance(staging.folder, Path) else TemporaryDirectory()
-        with kept as folder:
-            self._hand_over(handover, Path(folder))
-            try:
-                super().execute(context)
-            except AirflowException as failure:
-                reason = load_error(staging)
-                if reason is None:
-                    raise
-                raise reason from failure
+        if connection.conn_type == CONNECT:
+            from airflow_partitions.spark.connect.run import run_connected  # a parser of Dags needs no client
+
+            run_connected(handover, connection, self.conf or {}, self._began)
+        else:
+            self.submit(handover, connection, context)
         result = JobResult.load(staging, attempt.name)
         staged = StagedPartition(partition, self.storage, result.written, staging.data, sources)
         checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
         finish(context, self.asset, self.storage, partition, staging, result, checks)
         if freezing is not None:
             freezing.release(context, inputs)
+
+    def on_kill(self) -> None:
+        """End the job."""
+        if self._spark is None:
+            super().on_kill()
+            return
+        self._spark.interruptAll()
+        self._spark.stop()
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
@@ -171,55 +171,16 @@ class SparkAssetOperator(SparkSubmitOperator):
             for name, storage in self.inputs.items()
         }
 
-    def _hand_over(self, handover: Handover, folder: Path) -> None:
-        """Give the job its handover: as a Spark property, or by a file in *folder* that the property names."""
-        value, file = handover.pack(folder)
-        # UTC where nothing else is asked for, so that a job does not depend on the machine it lands on.
-        defaults = {"spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
-        self.conf = {**defaults, **(self.conf or {}), PROPERTY: value}
-        self._hook = None  # made from these values, when the job is submitted
-        if file is not None:
-            self.files = ",".join(filter(None, [self.files, str(file)]))
+    def _began(self, spark: SparkSession) -> None:
+        self._spark = spark
 
-    def _connection(self) -> Connection:
-        try:
-            return BaseHook.get_connection(self._conn_id)
-        except AirflowNotFoundException as error:
-            variable = f"AIRFLOW_CONN_{self._conn_id.upper()}"
-            if self._conn_id != DEFAULT_CONNECTION:
-                raise StorageError(
-                    f"no connection {self._conn_id!r}, and Airflow would silently submit to YARN; expected one of type"
-                    f" spark: {variable}='{_LOCAL}'"
-                ) from error
-        self.log.warning(
-            "There is no connection %r, so the job runs on this machine, on two threads. To say so, or to name a"
-            " cluster by its host (spark://…, yarn, k8s://…): %s='%s'",
-            self._conn_id,
-            variable,
-            _LOCAL,
-        )
-        os.environ[variable] = _LOCAL  # of this task's process; Airflow's hook looks there, and else takes YARN
-        return BaseHook.get_connection(self._conn_id)
-
-    def _find_spark(self) -> None:
-        """Choose the spark-submit and the Python of this environment where nothing else is configured."""
-        connection = self._connection()
-        extra = connection.extra_dejson
-        own = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY)
-        if self._spark_binary is None and "spark-binary" not in extra:
-            if own.exists():
-                self._spark_binary = str(own)
-            elif which(DEFAULT_SPARK_BINARY) is None:
-                check_installed()
-        host, mode = f"{connection.conn_type}://{connection.host}", self._deploy_mode or extra.get("deploy-mode")
-        if self._spark_binary != str(own) or mode == "cluster" or "yarn" in host or "k8s" in host:
-            return
-        spec = find_spec("pyspark")
-        home = spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else ""
-        variables = {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable}
-        if (connection.host or "").startswith("local"):
-            variables["PYSPARK_PYTHON"] = sys.executable
-        self.env_vars = {**variables, **(self.env_vars or {})}
+    def _check_way(self, connection: Connection) -> None:
+        if connection.conn_type == CONNECT and self.of_submit:
+            raise InvalidDefinitionError(
+                f"spark asset {self.asset_name!r}: {', '.join(self.of_submit)} belongs to spark-submit, and connection"
+                f" {connection.conn_id!r} is one to a running Spark Connect server; expected it in the settings of the"
+                f" server, or a connection of type {SUBMIT}"
+            )
 
 
 def _check_durable(durable: Any, asset: str) -> None:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import PartitionError, ResultError, UnpromisedReadError
+from airflow_partitions.errors import PartitionError, ReplacedError, ResultError, UnpromisedReadError
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import Handover, receive
 from airflow_partitions.spark.job_result import JobResult, save_error
-from airflow_partitions.spark.proof import ObservedScan, Proof, normalise_path, recording
+from airflow_partitions.spark.proof import ObservedScan, Promise, Proof, normalise_path, recording
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.spark_reader import spark_path
@@ -45,12 +45,14 @@ class Job:
     :ivar spark: the Spark session.
     :ivar handover: what was asked for.
     :ivar frame: what was written, once it is, if it was one DataFrame.
+    :ivar renewable: whether the session may read other files than those that there were when the job began.
     """
 
     def __init__(self, spark: SparkSession, handover: Handover) -> None:
         self.spark = spark
         self.handover = handover
         self.frame: DataFrame | None = None
+        self.renewable = True
         self._started = time.monotonic()
         self._frames: dict[str, Any] = {}
         self._staged: StagedFiles | None = None
@@ -73,7 +75,8 @@ class Job:
             names = ", ".join(self.handover.inputs) or "none"
             raise ResultError(f"there is no input {name!r}; expected one of: {names}")
         if name not in self._frames:
-            self._frames[name] = self.handover.inputs[name].read(self.spark, self._stored[name])
+            source = self.handover.inputs[name]
+            self._frames[name] = source.read(self.spark, self._stored[name], self.handover.attempt.name)
         return self._frames[name]
 
     def write(self, frame: Any) -> None:
@@ -101,16 +104,45 @@ class Job:
         own = normalise_path(spark_path(str(self.handover.staging.data)))
         return all(f"{location}/".startswith(f"{own}/") for location in scan.locations)
 
+    def promise(self) -> Promise:
+        """What it may read."""
+        return Promise(
+            attempt=self.handover.attempt.name,
+            places=frozenset(place for places in self._places().values() for place in places),
+            own=tuple(self._own_places()),
+            strict=self.handover.strict,
+        )
+
+    def _own_places(self) -> Iterator[str]:
+        """Folders that it writes to."""
+        staged = self.handover.staging.data
+        yield normalise_path(spark_path(str(staged)))
+        if isinstance(self.handover.output, TableDataset):
+            from airflow_partitions.storage.tables.shadow import Shadow
+
+            yield normalise_path(spark_path(Shadow.open(staged, dict(self.handover.output.credentials)).data))
+
+    def _places(self) -> dict[str, dict[str, str]]:
+        """For each input the places that Spark reads it from, each with the promised folder it stands for."""
+        return {
+            name: {normalise_path(place): folder for place, folder in _places(source, self._stored[name]).items()}
+            for name, source in self.handover.inputs.items()
+        }
+
     def start_over(self) -> bool:
         """Forget what was read and written if an input's files were replaced meanwhile, so that it can be read again.
 
         :return: whether there was such a replacement.
+        :raises ReplacedError: if there was, and another session is needed to read it.
         """
         stored, identities = self._look()
         if identities == self._identities:
             return False
+        if not isinstance(self.handover.output, TableDataset):  # whose place has been made, with nothing in it
+            remove(self.handover.staging.data)
+        if not self.renewable:
+            raise ReplacedError(f"partition {self.partition.text!r}: an input was replaced while it was read")
         self._stored, self._identities, self._frames, self._staged = stored, identities, {}, None
-        remove(self.handover.staging.data)
         return True
 
     def _look(self) -> tuple[dict[str, Mapping[str, StoredPartition]], dict[str, dict[str, Any]]]:
@@ -123,7 +155,7 @@ class Job:
         """Check what was read, and report."""
         if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
-        places = {name: _places(source, self._stored[name]) for name, source in self.handover.inputs.items()}
+        places = self._places()
         checks = [self._checked(check, self._staged) for check in self.handover.checks]
         reads, others = attribute([scan for scan in proof.scans() if not self._is_own(scan)], places)
         unseen = proof.unseen()
@@ -137,13 +169,16 @@ class Job:
                 f"partition {self.partition.text!r}: what the job read can't be compared with its inputs: "
                 f"{', '.join(unseen[:5])}; expected DataFrames and no RDDs, or strict=False"
             )
+        if not proof.counts:
+            reads = {name: Reads(selected=counts.selected, rows=None) for name, counts in reads.items()}
         result = JobResult(
             attempt=self.handover.attempt.name,
             written=self._staged,
             reads=reads,
             others=others,
             unseen=unseen,
-            application=self.spark.sparkContext.applicationId,
+            unwatched=proof.unwatched(),
+            application=str(self.spark.conf.get("spark.app.id")),
             checks=tuple(checks),
             seconds=time.monotonic() - self._started,
         )
@@ -163,7 +198,8 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
 
     :param handover: what to do; by default what the Airflow task handed over.
     :param spark: the session to use; by default the active one, or a new one.
-    :raises ResultError: if nothing was written, or the session can't be watched.
+    :raises ResultError: if nothing was written, or a query can't be looked at.
+    :raises MissingListenerError: if the job is strict, and the Spark Connect server has no listener.
     :raises MissingInputError: if a partition of an input is not stored.
     :raises UnpromisedReadError: if the job is strict and read anything but its inputs.
     """
@@ -172,8 +208,9 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
     session = spark or SparkSession.builder.getOrCreate()
     order = handover or receive(session)
     try:
-        with recording(session) as proof:
-            current = Job(session, order)
+        current = Job(session, order)
+        with recording(session, current.promise) as proof:
+            current.renewable = proof.renewable
             yield current
             current.finish(proof)
     except PartitionError as error:
@@ -201,24 +238,21 @@ def attribute(
     A scan belongs to the input that was promised all of its places. Where several were, it belongs to the one whose
     partitions are the most like those the scan was given, to the first of equals.
 
-    :param places: for each input the promised places, each with the folder of the partition it stands for.
+    :param places: for each input the promised places, normalised, each with the folder of the partition it stands for.
     """
-    promised = {
-        name: {normalise_path(path): folder for path, folder in folders.items()} for name, folders in places.items()
-    }
     mine: dict[str, list[ObservedScan]] = {name: [] for name in places}
     others: set[str] = set()
     for scan in scans:
-        owners = [name for name, folders in promised.items() if scan.locations <= folders.keys()]
-        owner = min(owners, key=lambda name: _difference(scan, promised[name]), default=None)
+        owners = [name for name, folders in places.items() if scan.locations <= folders.keys()]
+        owner = min(owners, key=lambda name: _difference(scan, places[name]), default=None)
         if owner is None:
-            others.update(scan.locations.difference(*promised.values()) or scan.locations)
+            others.update(scan.locations.difference(*places.values()) or scan.locations)
         else:
             mine[owner].append(scan)
     reads = {
         name: Reads(
-            selected=len(set(promised[name].values())),
-            partitions=len({promised[name][location] for scan in own for location in scan.locations}),
+            selected=len(set(places[name].values())),
+            partitions=len({places[name][location] for scan in own for location in scan.locations}),
             files=sum(scan.files for scan in own),
             bytes=sum(scan.bytes for scan in own),
             rows=sum(scan.rows for scan in own),

@@ -318,11 +318,11 @@ def test_a_missing_connection_is_not_yarn(lake: Any, cluster: Cluster, monkeypat
 
 
 def test_eu4_the_first_job_of_a_new_airflow_runs_on_its_own_machine_and_says_so(
-    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT")
     task(lake).execute(context(lake))
-    log = capsys.readouterr().out
+    log = caplog.messages[0]
     (command,) = cluster.commands
     assert command[command.index("--master") + 1] == "local[2]"
     assert "no connection 'spark_default', so the job runs on this machine" in log

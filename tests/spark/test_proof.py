@@ -232,7 +232,7 @@ def test_rdds_of_what_the_driver_has_are_no_reads(spark: SparkSession, flights: 
 
 
 def test_jobs_that_spark_has_forgotten_are_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    from airflow_partitions.spark.uncounted_reads import Jobs
+    from airflow_partitions.spark.proof.uncounted_reads import Jobs
 
     jobs = Jobs(spark)
     jobs.begin()
@@ -251,12 +251,12 @@ def test_nothing_before_or_after_counts(spark: SparkSession, flights: DataFrame)
 
 
 def test_a_broken_look_is_not_proof(spark: SparkSession, flights: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    from airflow_partitions.spark.proof import Proof
+    from airflow_partitions.spark.proof.classic import ClassicProof
 
     def broken(*_: Any) -> None:
         raise ValueError("unknown node")
 
-    monkeypatch.setattr(Proof, "_walk", broken)
+    monkeypatch.setattr(ClassicProof, "_walk", broken)
     with recording(spark) as proof:
         flights.count()
         with pytest.raises(ResultError, match="could not be looked at: unknown node"):

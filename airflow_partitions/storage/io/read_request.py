@@ -26,12 +26,15 @@ class ReadRequest(Request):
     :ivar columns: columns of the frame, in order; ``None`` for all of them, partition columns last.
     :ivar pruning: the filter; its ``rows`` is what the rows have yet to be tested for.
     :ivar spark: the session, if one was given.
+    :ivar attempt: name of the try that reads, if one does. Spark takes cached data for what has the same plan,
+        also what another session of its server has cached and somebody has replaced since: a plan of its own has none.
     """
 
     partitions: tuple[StoredPartition, ...] | None = None
     columns: tuple[str, ...] | None = None
     pruning: Pruning | None = None
     spark: SparkSession | None = None
+    attempt: str | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.dataset.tables and self.dataset.table_name is None:

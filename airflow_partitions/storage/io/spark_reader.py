@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from airflow_partitions.errors import MissingInputError, ReaderError, StorageError
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _THRESHOLD = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 #: Nothing is left out.
 _EXACTLY = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
+#: The option that tells the reads of one try from all others.
+_ATTEMPT = "airflow_partitions.attempt"
 _PATTERN = re.compile(r"[*?\[{\\]")
 #: What Spark says of a format that it does not know.
 _UNKNOWN = re.compile(r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source")
@@ -134,7 +136,7 @@ def _load(
             " \\, or as_='arrow'"
         )
     reader = spark.read.format(scan.dataset.format).schema(schema)
-    options = {**_EXACTLY, **read_options(scan)}
+    options = {**_EXACTLY, **_options(scan)}
     if base is not None:
         # Other levels of the paths than partition columns are skipped.
         options |= {"basePath": base, "ignoreInvalidPartitionPaths": "true"}
@@ -142,6 +144,11 @@ def _load(
         reader = reader.option(name, value)
     with _listed_by_the_driver(spark, len(paths)), known_format(scan.dataset.format, spark):
         return reader.load(paths)
+
+
+def _options(scan: ReadRequest) -> dict[str, Any]:
+    own = {} if scan.attempt is None else {_ATTEMPT: scan.attempt}
+    return {**read_options(scan), **own}
 
 
 def _elsewhere(scan: ReadRequest, spark: SparkSession, schema: StructType, partition: StoredPartition) -> DataFrame:
@@ -178,6 +185,9 @@ def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
 @contextmanager
 def _listed_by_the_driver(spark: SparkSession, paths: int) -> Iterator[None]:
     listed = spark.conf.get(_THRESHOLD)
+    if int(listed or 0) >= paths:
+        yield
+        return
     spark.conf.set(_THRESHOLD, str(max(paths, 1)))
     try:
         yield
@@ -217,7 +227,7 @@ def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> Struc
         raise StorageError(f"no file in the first partition of {scan.dataset.path!r}; expected one, or schema={{…}}")
     try:
         # Without basePath each path is a root of its own: its name is not read as a column.
-        reader = spark.read.format(scan.dataset.format).options(**read_options(scan))
+        reader = spark.read.format(scan.dataset.format).options(**_options(scan))
         with known_format(scan.dataset.format, spark):
             return reader.load(paths[:1]).schema
     except AnalysisException as error:

@@ -82,6 +82,11 @@ class Shadow:
             write_static(folder, form_of(transaction.table_metadata))
         return shadow
 
+    @property
+    def data(self) -> str:
+        """Folder of its data files."""
+        return str(self.table.properties["write.data.path"])
+
     @classmethod
     def open(cls, folder: Location, properties: Mapping[str, str] | None = None) -> Self:
         """The shadow in *folder*; a copy, for one of several keys, of that in a folder above.

@@ -1,4 +1,4 @@
-"""Counts of what a session really read, from the plans that ran.
+"""Counts of what a session with a driver really read, from the plans that ran.
 
 A listener is told of every query execution of the session, also of failed ones and of those the author does not see
 (a write runs in an execution of its own). Each executed plan is walked through adaptive execution, query stages,
@@ -8,20 +8,22 @@ queries say.
 
 RDDs (``sparkContext.textFile``, ``DataFrame.rdd``) have no plans: what was read by them is told, not counted. What it
 can't see at all: files read by pandas or boto3 in the driver or in Python UDFs; sessions made by ``newSession()``; the
-reading of a schema from file footers. It needs a classic session: Spark Connect has no plans to look at.
+reading of a schema from file footers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from airflow_partitions.errors import ResultError
-from airflow_partitions.spark.sql_metrics import SqlMetrics
-from airflow_partitions.spark.uncounted_reads import Jobs, sources
+from airflow_partitions.spark.proof.promise import Promise
+from airflow_partitions.spark.proof.scan import ObservedScan, normalise_path
+from airflow_partitions.spark.proof.sql_metrics import SqlMetrics
+from airflow_partitions.spark.proof.uncounted_reads import Jobs, sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,24 +45,11 @@ _RDD_SCANS = {"RDDScanExec", "ExternalRDDScanExec"}
 _DRAIN_MILLISECONDS = 60_000
 
 
-@attrs.frozen
-class ObservedScan:
-    """One scan that ran.
+class ClassicProof:
+    """Counts of one session with a driver, gathered by a listener."""
 
-    :ivar locations: folders it read from.
-    :ivar roots: folders and files it was given, which it may have read a part of.
-    """
-
-    locations: frozenset[str]
-    partitions: int
-    files: int
-    bytes: int
-    rows: int
-    roots: frozenset[str] = frozenset()
-
-
-class Proof:
-    """Counts of one session, gathered by a listener."""
+    counts = True
+    renewable = True
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -95,6 +84,10 @@ class Proof:
         """What was read by RDDs, in words: the counts are without it."""
         self.drain()
         return (*sorted(self._rdds), *self._jobs.reading())
+
+    def unwatched(self) -> tuple[str, ...]:
+        """Nothing: what the driver's code does is not looked at."""
+        return ()
 
     def look_at(self, execution: Any, *, ended: bool = True) -> None:
         """Count what an *execution* did.
@@ -159,7 +152,7 @@ class _Listener:
     """The one listener of a session: Spark does not recognise a Python object when asked to take it off again."""
 
     def __init__(self) -> None:
-        self.proofs: list[Proof] = []
+        self.proofs: list[ClassicProof] = []
 
     # The names of QueryExecutionListener, called by the JVM on a thread of its own.
     def onSuccess(self, name: str, execution: Any, nanoseconds: int) -> None:  # noqa: N802
@@ -182,14 +175,9 @@ _listeners: dict[str, _Listener] = {}
 
 
 @contextmanager
-def recording(spark: SparkSession) -> Iterator[Proof]:
-    """Count what *spark* reads inside the block.
-
-    :raises ResultError: for a Spark Connect session.
-    """
-    if not hasattr(spark, "_jsparkSession"):
-        raise ResultError("a Spark Connect session can't prove what it read; expected a classic session, with a driver")
-    proof, listener = Proof(spark), _listener_of(spark)
+def counted(spark: SparkSession, _: Callable[[], Promise]) -> Iterator[ClassicProof]:
+    """Count what *spark* reads inside the block."""
+    proof, listener = ClassicProof(spark), _listener_of(spark)
     proof.begin()
     listener.proofs.append(proof)
     try:
@@ -207,13 +195,6 @@ def _listener_of(spark: SparkSession) -> _Listener:
         _listeners[session] = _Listener()
         spark._jsparkSession.listenerManager().register(_listeners[session])  # noqa: SLF001
     return _listeners[session]
-
-
-def normalise_path(path: str) -> str:
-    """*path* in one spelling: local ones without ``file:``."""
-    if path.startswith("file:"):
-        return "/" + path.removeprefix("file:").lstrip("/")
-    return path
 
 
 def _scan(plan: Any) -> ObservedScan:

@@ -1,0 +1,69 @@
+"""What a Spark Connect server or its client says, in our words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from airflow_partitions.errors import ResultError, SparkServerError, UnpromisedReadError
+
+_FORGOTTEN = re.compile(r"SESSION_NOT_FOUND|SESSION_CHANGED|SESSION_CLOSED|OPERATION_NOT_FOUND|OPERATION_ABANDONED")
+_UNPROMISED = re.compile(r"UNPROMISED_READ:?\s*(?P<reason>[^\n]*)")
+#: Errors of the client about what only a session with a driver has.
+_NO_DRIVER = ("JVM_ATTRIBUTE_NOT_SUPPORTED", "NOT_IMPLEMENTED", "UNSUPPORTED_OPERATION", "ATTRIBUTE_NOT_SUPPORTED")
+
+
+@contextmanager
+def translated(server: str, connection: str) -> Iterator[None]:
+    """Tell what went wrong with the *server*, ``host:port``, of a *connection*.
+
+    :raises SparkServerError: if it does not answer, refuses, or was restarted meanwhile.
+    :raises UnpromisedReadError: if it refused to read what was not promised.
+    :raises ResultError: if the job asked for what only a driver has.
+    """
+    import grpc
+    from pyspark.errors import PySparkAttributeError, PySparkNotImplementedError
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+    where = f"Spark Connect server {server} of connection {connection!r}"
+    try:
+        yield
+    except (PySparkAttributeError, PySparkNotImplementedError) as error:
+        if error.getCondition() not in _NO_DRIVER:
+            raise
+        raise ResultError(
+            f"the job asks for what only a driver of its own has: {error}; expected DataFrames, or a connection of type"
+            " spark for this asset"
+        ) from error
+    except (SparkConnectGrpcException, grpc.RpcError) as error:
+        if (refused := _UNPROMISED.search(str(error))) is not None:
+            raise UnpromisedReadError(refused["reason"]) from error
+        reason = _reason(error, where)
+        if reason is None:
+            raise
+        raise SparkServerError(reason) from error
+
+
+def _reason(error: Exception, where: str) -> str | None:
+    """What is wrong with the server; ``None`` if it is the query that is wrong."""
+    from grpc import StatusCode
+
+    text = str(error)
+    if _FORGOTTEN.search(text):
+        return (
+            f"the {where} was restarted, or has closed the session, while the job ran; nothing was published: try again"
+        )
+    code = error.getGrpcStatusCode() if hasattr(error, "getGrpcStatusCode") else error.code()  # type: ignore[attr-defined]
+    first = text.strip().splitlines()[0] if text.strip() else str(code)
+    match code:
+        case StatusCode.UNAUTHENTICATED | StatusCode.PERMISSION_DENIED:
+            return f"the {where} refused the token; expected the server's own as the connection's password ({first})"
+        case StatusCode.UNIMPLEMENTED:
+            return f"the {where} speaks no Spark Connect, or an older one; expected the port of such a server ({first})"
+        case StatusCode.UNAVAILABLE | StatusCode.DEADLINE_EXCEEDED | StatusCode.CANCELLED:
+            return (
+                f"the {where} does not answer; expected one that speaks Spark Connect there, with TLS exactly if the"
+                f" connection says so; nothing was published ({first})"
+            )
+    return None

@@ -1,0 +1,100 @@
+"""A session of its own for one job."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.errors import InvalidDefinitionError, SparkServerError
+from airflow_partitions.spark.connect.progress import Progress
+from airflow_partitions.spark.proof.requests import Requests, remember
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
+#: Tells pyspark's functions that they are called for a session without a driver.
+_MODE = "SPARK_CONNECT_MODE_ENABLED"
+#: A server that is away is asked for some 40 seconds; then Airflow tries the task again.
+_RETRIES = 9
+_LONGEST_WAIT = 8_000  # milliseconds
+_DEFAULTS = {
+    # As for a job with a driver: it does not depend on the machine it lands on.
+    "spark.sql.session.timeZone": "UTC",
+    # The folders of partitions are listed by the server itself: they are named, and few files are in each.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1),
+}
+#: Sessions that were closed: one that is collected while another runs stops the threads that all share.
+_CLOSED: list[Any] = []
+
+
+@contextmanager
+def connected(url: str, name: str, *, conf: Mapping[str, str], strict: bool) -> Iterator[SparkSession]:
+    """A session of the server at *url*, for the block.
+
+    :param name: marks what the session runs, in the server's pages.
+    :param conf: Spark properties.
+    :param strict: whether the job may make no copies of it.
+    :raises SparkServerError: if the server is of an older Spark than the client.
+    :raises InvalidDefinitionError: if a property belongs to the server.
+    """
+    mode = os.environ.get(_MODE)
+    os.environ[_MODE] = "1"
+    requests = Requests(strict=strict)
+    try:
+        spark = _session(url, requests)
+        try:
+            remember(spark, requests)
+            spark.addTag(name)
+            # First of all, so that what follows fails, and is not run again unseen, on a server that was restarted.
+            _configure(spark, {**_DEFAULTS, **conf})
+            _check_version(spark)
+            spark.registerProgressHandler(Progress())
+            yield spark
+        finally:
+            _CLOSED.append(spark)
+            spark.stop()
+    finally:
+        if mode is None:
+            del os.environ[_MODE]
+        else:
+            os.environ[_MODE] = mode
+
+
+def _session(url: str, requests: Requests) -> Any:
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession
+
+    channel = DefaultChannelBuilder(url)
+    channel.add_interceptor(requests)
+    spark = SparkSession.builder.channelBuilder(channel).create()
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST_WAIT)])
+    return spark
+
+
+def _configure(spark: Any, conf: Mapping[str, str]) -> None:
+    from pyspark.errors import AnalysisException
+
+    for name, value in conf.items():
+        try:
+            spark.conf.set(name, value)
+        except AnalysisException as error:
+            raise InvalidDefinitionError(
+                f"conf {name}={value} can't be set for a job on a Spark Connect server: {error}; expected it in the"
+                " settings of the server, or a connection of type spark, which starts a driver for each job"
+            ) from error
+
+
+def _check_version(spark: Any) -> None:
+    import pyspark
+
+    server, client = (tuple(map(int, version.split(".")[:2])) for version in (spark.version, pyspark.__version__))
+    if server < client:
+        raise SparkServerError(
+            f"the Spark Connect server runs Spark {spark.version}, and its client here is {pyspark.__version__};"
+            " expected a server of the same Spark or a newer one"
+        )
