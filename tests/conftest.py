@@ -5,8 +5,9 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 #: What Spark needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
 #: Iceberg, and for the SQL catalogs of tests.
@@ -50,6 +52,46 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def quiet_gateway() -> None:
     # Its threads still log when pytest has closed the streams.
     logging.getLogger("py4j").setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="session")
+def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server of Spark Connect with the listener, of the packages of :func:`spark`."""
+    from airflow_partitions.spark.server.connect_server import ConnectServer
+
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("connect")
+    conf = {
+        "spark.jars.packages": ",".join(PACKAGES),
+        "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    with ConnectServer(port=port, log=folder / "server.log", memory="1g", conf=conf) as server:
+        yield server.url
+
+
+#: A client that is collected while another works stops the threads that all share, and the other waits for ever.
+_sessions: list[ConnectSession] = []
+
+
+@pytest.fixture
+def connect_sessions(
+    connect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], ConnectSession]]:
+    """Makes sessions of the server, each another one; the functions of pyspark are those of Connect in the test."""
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+    from pyspark.sql.connect.session import SparkSession
+
+    first = len(_sessions)
+
+    def session() -> ConnectSession:
+        _sessions.append(SparkSession.builder.remote(connect_server).create())
+        return _sessions[-1]
+
+    yield session
+    for one in _sessions[first:]:
+        one.stop()  # else it asks a server that is gone when the process ends
 
 
 @pytest.fixture(scope="session")

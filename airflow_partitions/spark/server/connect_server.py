@@ -1,0 +1,215 @@
+"""A server of Spark Connect on this machine, with the listener, reachable from this machine only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import attrs
+
+from airflow_partitions.errors import MissingSparkError, StorageError, UnreachableError
+from airflow_partitions.spark.server.listener import Listener
+
+DEFAULT_PORT = 15002
+#: Spark sends a token without TLS to a host of this name only.
+_HOST = "localhost"
+_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_WARM_UP = "from pyspark.sql import SparkSession; SparkSession.builder.getOrCreate().range(2).groupBy('id').count().collect()"
+#: Settings to which what is asked for is added, with a comma between.
+_LISTS = {"spark.sql.extensions", "spark.sql.queryExecutionListeners", "spark.jars.packages", "spark.jars"}
+_SIGNAL_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+
+
+@attrs.define
+class ConnectServer:
+    """One server. As a context manager it is started, and ended with its block.
+
+    :ivar port: where it listens, on the loopback interface.
+    :ivar log: the file its output is added to; ``None`` for that of this process.
+    :ivar token: what clients have to show; without one anybody on this machine may run code by it.
+    :ivar memory: of its JVM, as Spark writes it: ``2g``.
+    :ivar conf: settings of Spark, over those that suit small partitions.
+    """
+
+    port: int = DEFAULT_PORT
+    log: Path | None = None
+    token: str | None = None
+    memory: str | None = None
+    conf: Mapping[str, str] = attrs.field(factory=dict)
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """What clients connect to, with the token."""
+        return f"sc://{_HOST}:{self.port}" + (f"/;token={self.token}" if self.token else "")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self, patience: float = 300) -> None:
+        """Start it, and wait until it has answered a first query, which takes longest.
+
+        :param patience: seconds to wait, packages included.
+        :raises MissingSparkError: if there is no Java, or no pyspark with a server, or no listener for it.
+        :raises StorageError: if the port is in use.
+        :raises UnreachableError: if it ends, or does not answer.
+        """
+        home = spark_home()
+        listener = Listener.of(_version(home))
+        self._check_port()
+        words = [str(home / "bin" / "spark-submit"), "--class", _CLASS]
+        for name, value in self._settings(listener).items():
+            words += ["--conf", f"{name}={value}"]
+        output = None if self.log is None else self.log.open("ab")
+        try:
+            self._process = subprocess.Popen(
+                [*words, "spark-internal"],
+                env=self._environment(home),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # so that Ctrl-C is first heard by this process, which then ends it
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
+            )
+        finally:
+            if output is not None:
+                output.close()
+        try:
+            self._wait(time.monotonic() + patience)
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, while it runs."""
+        return None if self.returncode is not None or self._process is None else self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended; ``None`` if it hasn't."""
+        return None if self._process is None else self._process.poll()
+
+    def stop(self, patience: float = 10) -> None:
+        """End it, by force after *patience* seconds."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _settings(self, listener: Listener) -> dict[str, str]:
+        cores = os.cpu_count() or 1
+        settings = {
+            "spark.master": f"local[{cores}]",
+            "spark.app.name": "airflow_partitions",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(self.port),
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.shuffle.partitions": str(cores),
+            "spark.scheduler.mode": "FAIR",
+            "spark.ui.enabled": "false",
+            **({"spark.driver.memory": self.memory} if self.memory else {}),
+            **listener.settings,
+        }
+        for name, value in self.conf.items():
+            settings[name] = f"{settings[name]},{value}" if name in _LISTS and name in settings else value
+        return settings
+
+    def _environment(self, home: Path) -> dict[str, str]:
+        # Not as words of the command, which everybody on this machine can read.
+        token = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": self.token} if self.token else {}
+        kept = {name: value for name, value in os.environ.items() if name not in _OF_CLIENTS}
+        return {**kept, "SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, **token}
+
+    def _check_port(self) -> None:
+        with socket.socket() as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                server.bind(("127.0.0.1", self.port))
+            except OSError as error:
+                raise StorageError(f"port {self.port} is in use ({error}); expected a free one: --port") from error
+
+    def _wait(self, deadline: float) -> None:
+        while not self._listens():
+            self._check(deadline)
+            time.sleep(0.1)
+        environment = {**os.environ, "SPARK_REMOTE": self.url}
+        warm_up = subprocess.Popen(
+            [sys.executable, "-c", _WARM_UP], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            while warm_up.poll() is None:
+                self._check(deadline)
+                time.sleep(0.1)
+        finally:
+            warm_up.kill()
+            warm_up.wait()
+        if warm_up.returncode:
+            raise UnreachableError(f"the server on port {self.port} does not answer queries; {self._see}")
+
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    def _check(self, deadline: float) -> None:
+        if self.returncode is not None:
+            raise UnreachableError(f"the server on port {self.port} ended with status {self.returncode}; {self._see}")
+        if time.monotonic() > deadline:
+            raise UnreachableError(f"the server on port {self.port} was not ready in time; {self._see}")
+
+    @property
+    def _see(self) -> str:
+        return "see what it said" + (f" in {self.log}" if self.log is not None else "")
+
+
+#: Variables by which clients are told of servers: a server would take itself for a client.
+_OF_CLIENTS = {"SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "SPARK_LOCAL_REMOTE", "SPARK_API_MODE"}
+
+
+def spark_home() -> Path:
+    """The Spark of this environment.
+
+    :raises MissingSparkError: if there is none that can serve.
+    """
+    spec = find_spec("pyspark")
+    home = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
+    if home is None or not list((home / "jars").glob("spark-connect_*.jar")):
+        raise MissingSparkError(
+            "there is no pyspark with a server of Spark Connect here; expected pip install 'airflow-partitions[spark]'"
+        )
+    return home
+
+
+def _version(home: Path) -> str:
+    (core,) = (home / "jars").glob("spark-core_*.jar")
+    return core.stem.rpartition("-")[2]
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this process when the one that started it is gone, however that ended."""
+    ctypes.CDLL(None).prctl(_SIGNAL_OF_PARENT, signal.SIGTERM)
