@@ -76,9 +76,7 @@ _sessions: list[ConnectSession] = []
 
 
 @pytest.fixture
-def connect_sessions(
-    connect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], ConnectSession]]:
+def connect_sessions(connect_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], ConnectSession]]:
     """Makes sessions of the server, each another one; the functions of pyspark are those of Connect in the test."""
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
     from pyspark.sql.connect.session import SparkSession

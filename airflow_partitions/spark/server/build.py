@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
+from airflow_partitions.spark.server.distribution import Distribution
 from airflow_partitions.spark.server.listener import Listener, source_hash, sources
 
 COMPILER = ("org.eclipse.jdt", "ecj", "3.40.0")
@@ -22,8 +22,8 @@ COMPILER = ("org.eclipse.jdt", "ecj", "3.40.0")
 _RELEASE = "17"
 
 
-def build(spark_home: Path, jar: Path, *, cache: Path | None = None) -> None:
-    """Compile the listener against the Spark in *spark_home*, and write *jar*.
+def build(spark: Distribution, jar: Path, *, cache: Path | None = None) -> None:
+    """Compile the listener against the jars of *spark*, and write *jar*.
 
     :param cache: keeps the compiler; by default where Ivy keeps such things.
     :raises subprocess.CalledProcessError: if it can't be compiled, or there is no compiler; the output tells why.
@@ -31,29 +31,17 @@ def build(spark_home: Path, jar: Path, *, cache: Path | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         classes = Path(folder, "classes")
         options = [f"-{_RELEASE}", "-encoding", "UTF-8", "-g", "-proceedOnError:Fatal", "-nowarn", "-d", str(classes)]
-        paths = ["-classpath", os.pathsep.join(map(str, _jars(spark_home)))]
-        _java(_compiler(spark_home, Path(folder), cache), *options, *paths, *map(str, sources()))
+        paths = ["-classpath", os.pathsep.join(map(str, spark.jars))]
+        _java(_compiler(spark, Path(folder), cache), *options, *paths, *map(str, sources()))
         _pack({path.relative_to(classes).as_posix(): path.read_bytes() for path in classes.rglob("*.class")}, jar)
 
 
-def spark_version(spark_home: Path) -> str:
-    """The version of the Spark in *spark_home*."""
-    (core,) = (spark_home / "jars").glob("spark-core_*.jar")
-    return core.stem.rpartition("-")[2]
-
-
-def _jars(spark_home: Path) -> list[Path]:
-    return sorted((spark_home / "jars").glob("*.jar"))
-
-
-def _compiler(spark_home: Path, folder: Path, cache: Path | None) -> list[str]:
+def _compiler(spark: Distribution, folder: Path, cache: Path | None) -> list[str]:
     """How Java is told to run the compiler."""
-    (ivy,) = (spark_home / "jars").glob("ivy-*.jar")
+    ivy = ["-cp", str(spark.jar("ivy-")), "org.apache.ivy.Main"]
     where = [] if cache is None else ["-cache", str(cache)]
     pattern = str(folder / "[type]" / "[artifact].[ext]")
-    _java(
-        ["-cp", str(ivy), "org.apache.ivy.Main"], *where, "-dependency", *COMPILER, "-notransitive", "-retrieve", pattern
-    )
+    _java(ivy, *where, "-dependency", *COMPILER, "-notransitive", "-retrieve", pattern)
     return ["-jar", str(folder / "jar" / "ecj.jar")]
 
 
@@ -73,18 +61,14 @@ def _pack(classes: Mapping[str, bytes], jar: Path) -> None:
 
 def main() -> None:
     """Make the jar of one version of Spark anew."""
-    import pyspark
-
     parser = argparse.ArgumentParser(description="Make the jar of the listener for one version of Spark.")
-    home = Path(pyspark.__file__).parent
-    parser.add_argument("--spark-home", type=Path, default=home, help="A Spark with its jars (default: that of Python)")
-    arguments = parser.parse_args()
-    version = re.match(r"\d+\.\d+", spark_version(arguments.spark_home))
-    assert version is not None  # noqa: S101 - Spark's jars have versions
-    listener = Listener(version[0])
+    parser.add_argument("--spark-home", type=Path, help="A Spark with its jars (default: that of this Python)")
+    home = parser.parse_args().spark_home
+    spark = Distribution.here() if home is None else Distribution(home)
+    listener = Listener(".".join(spark.version.split(".")[:2]))
     listener.jar.parent.mkdir(exist_ok=True)
     try:
-        build(arguments.spark_home, listener.jar)
+        build(spark, listener.jar)
     except subprocess.CalledProcessError as error:
         raise SystemExit(error.stdout + error.stderr) from None
     print(listener.jar)  # noqa: T201 - the answer

@@ -10,21 +10,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import attrs
 
-from airflow_partitions.errors import MissingSparkError, StorageError, UnreachableError
+from airflow_partitions.errors import StorageError, UnreachableError
+from airflow_partitions.spark.server.distribution import Distribution
 from airflow_partitions.spark.server.listener import Listener
 
 DEFAULT_PORT = 15002
 #: Spark sends a token without TLS to a host of this name only.
 _HOST = "localhost"
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
-_WARM_UP = "from pyspark.sql import SparkSession; SparkSession.builder.getOrCreate().range(2).groupBy('id').count().collect()"
+_WARM_UP = (
+    "from pyspark.sql import SparkSession; SparkSession.builder.getOrCreate().range(2).groupBy('id').count().collect()"
+)
 #: Settings to which what is asked for is added, with a comma between.
 _LISTS = {"spark.sql.extensions", "spark.sql.queryExecutionListeners", "spark.jars.packages", "spark.jars"}
 _SIGNAL_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -70,17 +72,17 @@ class ConnectServer:
         :raises StorageError: if the port is in use.
         :raises UnreachableError: if it ends, or does not answer.
         """
-        home = spark_home()
-        listener = Listener.of(_version(home))
+        spark = Distribution.here()
+        listener = Listener.of(spark.version)
         self._check_port()
-        words = [str(home / "bin" / "spark-submit"), "--class", _CLASS]
+        words = [str(spark.home / "bin" / "spark-submit"), "--class", _CLASS]
         for name, value in self._settings(listener).items():
             words += ["--conf", f"{name}={value}"]
         output = None if self.log is None else self.log.open("ab")
         try:
             self._process = subprocess.Popen(
                 [*words, "spark-internal"],
-                env=self._environment(home),
+                env=self._environment(spark.home),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -189,25 +191,6 @@ class ConnectServer:
 
 #: Variables by which clients are told of servers: a server would take itself for a client.
 _OF_CLIENTS = {"SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "SPARK_LOCAL_REMOTE", "SPARK_API_MODE"}
-
-
-def spark_home() -> Path:
-    """The Spark of this environment.
-
-    :raises MissingSparkError: if there is none that can serve.
-    """
-    spec = find_spec("pyspark")
-    home = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
-    if home is None or not list((home / "jars").glob("spark-connect_*.jar")):
-        raise MissingSparkError(
-            "there is no pyspark with a server of Spark Connect here; expected pip install 'airflow-partitions[spark]'"
-        )
-    return home
-
-
-def _version(home: Path) -> str:
-    (core,) = (home / "jars").glob("spark-core_*.jar")
-    return core.stem.rpartition("-")[2]
 
 
 def _end_with_parent() -> None:
