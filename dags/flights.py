@@ -23,6 +23,7 @@ from airflow_partitions import (
 from airflow_partitions.storage import Parquet
 
 LAKE = os.environ.get("AIRFLOW_PARTITIONS_LAKE", "/lake")
+CONNECTION = os.environ.get("AIRFLOW_PARTITIONS_LAKE_CONNECTION")  # of a lake that is reached by one
 NEW_YORK = "America/New_York"
 YEAR = {"timezone": NEW_YORK, "start": "2013-01-01", "end": "2014-01-01"}
 
@@ -40,6 +41,7 @@ FLIGHTS = Parquet(
     partition_on=HOUR_COLUMN,
     schema={"carrier": "string", "flight": "bigint", "origin": "string", "dest": "string", "dep_delay": "double"},
     ownership="read-only",
+    conn_id=CONNECTION,
 )
 WEATHER = Parquet(
     f"{LAKE}/landing/weather",
@@ -47,6 +49,7 @@ WEATHER = Parquet(
     partition_on=HOUR_COLUMN,
     schema={"origin": "string", "temp": "double", "wind_speed": "double", "visib": "double"},
     ownership="read-only",
+    conn_id=CONNECTION,
 )
 
 # Small partitions: a small driver and no more tasks than cores.
@@ -56,7 +59,7 @@ SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2", "spar
 @spark_asset(
     schedule="@hourly",
     partition=HOURS,
-    storage=Parquet(f"{LAKE}/hourly_flights", partition_on=HOUR_COLUMN),
+    storage=Parquet(f"{LAKE}/hourly_flights", partition_on=HOUR_COLUMN, conn_id=CONNECTION),
     inputs={"flights": FLIGHTS, "weather": WEATHER},
     strict=True,
     conf=SMALL,
@@ -69,7 +72,7 @@ def hourly_flights(flights, weather):
 @spark_asset(
     schedule="@daily",
     partition=AIRPORT_DAYS,
-    storage=Parquet(f"{LAKE}/airport_days", partition_on={**DAY_COLUMN, "airport": "{airport}"}),
+    storage=Parquet(f"{LAKE}/airport_days", partition_on={**DAY_COLUMN, "airport": "{airport}"}, conn_id=CONNECTION),
     inputs={"flights": FLIGHTS},
     strict=True,
     conf=SMALL,
@@ -89,7 +92,7 @@ def airport_days(partition, flights):
 @asset(
     schedule="@hourly",
     partition=HOURS,
-    storage=Parquet(f"{LAKE}/hourly_departures", partition_on=HOUR_COLUMN),
+    storage=Parquet(f"{LAKE}/hourly_departures", partition_on=HOUR_COLUMN, conn_id=CONNECTION),
     inputs={"flights": FLIGHTS, "weather": WEATHER},
 )
 def hourly_departures(
@@ -119,7 +122,7 @@ def hourly_departures(
 @spark_asset(
     schedule=hourly_departures,
     partition=DAYS,
-    storage=Parquet(f"{LAKE}/daily_departures", partition_on=DAY_COLUMN),
+    storage=Parquet(f"{LAKE}/daily_departures", partition_on=DAY_COLUMN, conn_id=CONNECTION),
     strict=True,
     conf=SMALL,
 )
@@ -136,7 +139,9 @@ def daily_departures(hourly_departures):
 @spark_asset(
     schedule=hourly_departures,
     partition=AIRPORT_DAYS,
-    storage=Parquet(f"{LAKE}/airport_departures", partition_on={**DAY_COLUMN, "airport": "{airport}"}),
+    storage=Parquet(
+        f"{LAKE}/airport_departures", partition_on={**DAY_COLUMN, "airport": "{airport}"}, conn_id=CONNECTION
+    ),
     strict=True,
     conf=SMALL,
 )
@@ -156,7 +161,7 @@ def airport_departures(partition, hourly_departures):
     schedule=daily_departures,
     partition=DAYS,
     rules={"daily_departures": Lookback(2)},
-    storage=Parquet(f"{LAKE}/three_day_departures", partition_on=DAY_COLUMN),
+    storage=Parquet(f"{LAKE}/three_day_departures", partition_on=DAY_COLUMN, conn_id=CONNECTION),
     strict=True,
     conf=SMALL,
 )

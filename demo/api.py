@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -38,6 +39,16 @@ class Api:
         """The answer's JSON; None if there is nothing at *path*."""
         answer = self._request("GET", f"/api/v2/{path}", params=query)
         return None if answer.status_code == httpx.codes.NOT_FOUND else self._content(answer)
+
+    def pages(self, path: str, field: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """All items, oldest first, so that a later one takes the place of an earlier one."""
+        offset = 0
+        while True:
+            page = self.get(path, limit=100, offset=offset, order_by="id", **query)
+            yield from page[field]
+            offset += len(page[field])
+            if not page[field] or offset >= page["total_entries"]:
+                return
 
     def patch(self, path: str, body: dict[str, Any]) -> Any:
         """Change what is at *path*."""

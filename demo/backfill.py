@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -18,6 +18,7 @@ ENDED = ("success", "failed")
 PARSED_WITHIN = 120.0  # seconds until the Dags must be there
 STUCK_AFTER = 600.0  # seconds without any run changing its state
 PAUSE = 3.0  # seconds between two looks
+ACTIVE = 32  # runs of a backfill at a time: more than are worked on, and few to look after
 
 
 @attrs.frozen
@@ -60,7 +61,7 @@ def submit(api: Api, target: Target) -> bool:
         "from_date": target.bounds[0].isoformat(),
         "to_date": target.bounds[1].isoformat(),
         "reprocess_behavior": "failed",
-        "max_active_runs": len(target.keys),
+        "max_active_runs": min(len(target.keys), ACTIVE),
     }
     return api.post("backfills", body, known=(httpx.codes.CONFLICT,)) is not None
 
@@ -80,7 +81,7 @@ def clear(api: Api, run: Run) -> None:
 
 def runs(api: Api, asset: str, prefix: str = "2013-") -> list[Run]:
     """All runs that make a partition of *asset* whose key starts with *prefix*, oldest first."""
-    pages = _pages(api, f"dags/{asset}/dagRuns", "dag_runs", partition_key_prefix_pattern=prefix)
+    pages = api.pages(f"dags/{asset}/dagRuns", "dag_runs", partition_key_prefix_pattern=prefix)
     return [Run(asset, run["partition_key"], run["dag_run_id"], run["state"]) for run in pages]
 
 
@@ -171,17 +172,6 @@ def _line(entry: dict[str, Any]) -> str:
 
 def _errors(entry: dict[str, Any]) -> list[str]:
     return [f"{error.get('exc_type')}: {error.get('exc_value')}" for error in entry.get("error_detail") or ()]
-
-
-def _pages(api: Api, path: str, field: str, **query: Any) -> Iterator[dict[str, Any]]:
-    """All items, oldest first, so that a later one takes the place of an earlier one."""
-    offset = 0
-    while True:
-        page = api.get(path, limit=100, offset=offset, order_by="id", **query)
-        yield from page[field]
-        offset += len(page[field])
-        if not page[field] or offset >= page["total_entries"]:
-            return
 
 
 def _check_imports(api: Api) -> None:

@@ -59,6 +59,10 @@ class Home:
         """One file per service, and the folder ``tasks``."""
         return self.root / "logs"
 
+    def log(self, name: str) -> Path:
+        """The log of the service *name*."""
+        return self.logs / f"{name}.log"
+
     @property
     def processes(self) -> Path:
         """The services that were started: ids and start times."""
@@ -73,6 +77,11 @@ class Home:
     def password(self) -> Path:
         """The file with the password of the UI and the REST API."""
         return self.root / "secrets" / "password"
+
+    @property
+    def passwords(self) -> Path:
+        """The same for Airflow."""
+        return self.root / "secrets" / "passwords.json"
 
     @property
     def dags(self) -> Path:
@@ -103,6 +112,11 @@ class Home:
             file.write_text(secrets.token_urlsafe(32))
         return file.read_text()
 
+    def write_password(self) -> None:
+        """Let Airflow find the password, in the form that it reads."""
+        self.passwords.touch(mode=0o600)
+        self.passwords.write_text(json.dumps({USER: self.secret("password")}))
+
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
         """The environment of Airflow's services and of the Spark jobs they start; other Airflows' settings left out."""
         inherited = {
@@ -123,7 +137,6 @@ class Home:
         }
 
     def _airflow(self, port: int) -> dict[str, str]:
-        passwords = self.root / "secrets" / "passwords.json"
         return {
             "API__BASE_URL": f"http://127.0.0.1:{port}",
             "API__HOST": "127.0.0.1",
@@ -134,7 +147,7 @@ class Home:
             "CORE__EXECUTOR": "LocalExecutor",
             "CORE__LOAD_EXAMPLES": "False",
             "CORE__PARALLELISM": str(TASKS),  # SQLite locks, and a Spark job takes a core
-            "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+            "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(self.passwords),
             "CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
             "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",  # parsing takes time from the jobs
             "DAG_PROCESSOR__PARSING_PROCESSES": "1",

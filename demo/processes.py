@@ -69,7 +69,7 @@ def spawn(
 
     :param user: who it runs as, where that is not who starts it.
     """
-    with log.open("w") as out:
+    with log.open("a") as out:
         process = subprocess.Popen(
             words,
             env=environment,

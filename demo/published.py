@@ -42,8 +42,11 @@ def rows_of(lake: Path, asset: str, key: str) -> DataFrame:
 def totals(lake: Path, asset: str, key: str) -> dict[str, float]:
     """The number of rows of a partition, and the total of each column that has one; empty if it is not there."""
     rows = rows_of(lake, asset, key)
-    if not len(rows.columns):
-        return {}
+    return total(rows) if len(rows.columns) else {}
+
+
+def total(rows: DataFrame) -> dict[str, float]:
+    """The number of *rows*, and the total of each column that has one."""
     values = {name: rows[name].dropna() for name in TOTALS if name in rows}
     return {"rows": len(rows)} | {name: float(each.agg(TOTALS[name])) for name, each in values.items() if len(each)}
 

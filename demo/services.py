@@ -14,7 +14,7 @@ import attrs
 import httpx
 
 from demo.errors import DemoError
-from demo.home import USER, Home
+from demo.home import Home
 from demo.processes import Service, end, free_port, spawn, tail
 
 COMMANDS = {
@@ -73,7 +73,7 @@ class Services:
 
     def log(self, name: str) -> Path:
         """The log of the service *name*."""
-        return self.home.logs / f"{name}.log"
+        return self.home.log(name)
 
     def save(self) -> None:
         """Remember the processes."""
@@ -122,7 +122,7 @@ def stop(home: Home) -> list[str]:
 def _prepared(home: Home, port: int | None, preferred: int, tell: Callable[[str], object]) -> Services:
     """A home with a database, a port, and no service yet."""
     home.create()
-    _write_password(home)
+    home.write_password()
     tell("making Airflow's database")
     _migrate(home, home.environment(dict(os.environ)))
     services = Services(home, free_port(port, preferred))
@@ -132,12 +132,6 @@ def _prepared(home: Home, port: int | None, preferred: int, tell: Callable[[str]
 
 def _service_of(part: str) -> str:
     return part.replace("_", "-")
-
-
-def _write_password(home: Home) -> None:
-    file = home.root / "secrets" / "passwords.json"
-    file.touch(mode=0o600)
-    file.write_text(json.dumps({USER: home.secret("password")}))
 
 
 def _migrate(home: Home, environment: dict[str, str]) -> None:
@@ -153,6 +147,7 @@ def _migrate(home: Home, environment: dict[str, str]) -> None:
 def _spawn(services: Services, name: str, environment: dict[str, str]) -> Service:
     words = ["airflow", *COMMANDS[name], *([str(services.port)] if name == "api-server" else [])]
     patience = _patience(services.home, name)
+    services.log(name).unlink(missing_ok=True)
     return spawn(name, words, environment | patience, services.home.root, services.log(name))
 
 
