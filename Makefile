@@ -13,7 +13,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
 PARTS = test-sqlite test-postgresql test-rest test-wheel
-.PHONY: help demo demo-stop demo-status test $(PARTS) lint lock bench docs
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test $(PARTS) lint lock bench docs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,15 @@ demo-status: $(READY) ## what of the demo is running
 
 demo-stop: ## end what `make demo` started; its data stays in .demo/
 	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m demo stop $(ARGS); else echo 'nothing to stop'; fi
+
+cluster: $(READY) ## the same as in production: PostgreSQL, two schedulers, a Spark cluster, S3; January 2013; ARGS=--quick: a day
+	@$(SPARK) $(VENV)/bin/python -m cluster start $(ARGS)
+
+cluster-status: $(READY) ## what of the cluster is running
+	@$(VENV)/bin/python -m cluster status $(ARGS)
+
+cluster-stop: ## end what `make cluster` started; its data stays in .cluster/
+	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m cluster stop $(ARGS); else echo 'nothing to stop'; fi
 
 test: $(READY) ## all tests, with the real scheduler and real Spark
 ifdef ARGS

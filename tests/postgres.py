@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +12,9 @@ from pathlib import Path
 
 import attrs
 
-TOOL = Path(__file__).parents[1] / "tools" / "postgres.sh"
+from cluster.postgres import initialise, owner, programs
+from demo.processes import free_port
+
 #: Nothing here has to survive a power cut.
 OPTIONS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": "200"}
 
@@ -41,57 +40,28 @@ class Postgres:
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     """Start a server; its folder is gone when it is ended."""
-    process = subprocess.run([TOOL], check=True, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
-    programs = Path(process.stdout.strip())
     with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        owner = _owner()
-        if owner:
-            shutil.chown(folder, owner)
-        password = secrets.token_hex()
-        secret = folder / "password"
-        secret.touch(mode=0o600)
-        secret.write_text(password)
-        if owner:
-            shutil.chown(secret, owner)
-        cluster = folder / "cluster"
+        user = owner()
+        if user:
+            shutil.chown(folder, user)
+        files, server = folder / "cluster", Postgres(free_port(None, 0), secrets.token_hex())
 
-        def run(program: str, *words: str) -> None:
+        def run(*words: str) -> None:
             subprocess.run(
-                [programs / program, "--pgdata", cluster, *words],
+                [programs() / "pg_ctl", "--pgdata", files, "--wait", *words],
                 check=True,
-                user=owner,
-                group=owner,
-                extra_groups=[] if owner else None,
+                user=user,
+                group=user,
+                extra_groups=[] if user else None,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
 
-        run(
-            "initdb",
-            *("--username", "airflow", "--pwfile", str(secret), "--auth", "scram-sha-256"),
-            *("--encoding", "UTF8", "--locale", "C", "--no-sync"),
-        )
-        port = _free_port()
-        options = {"listen_addresses": "127.0.0.1", "port": str(port), "unix_socket_directories": "", **OPTIONS}
-        with (cluster / "postgresql.conf").open("a") as file:
-            file.writelines(f"{name} = '{value}'\n" for name, value in options.items())
-        run("pg_ctl", "--wait", "--log", str(folder / "log"), "start")
+        initialise(files, server.password, server.port, OPTIONS)
+        run("--log", str(folder / "log"), "start")
         try:
-            yield Postgres(port, password)
+            yield server
         finally:
-            run("pg_ctl", "--wait", "--mode", "immediate", "stop")  # by the process id in the cluster's folder
-
-
-def _owner() -> str | None:
-    """Who the server runs as: it refuses to be root, then Debian's own user for it."""
-    if os.getuid() != 0:
-        return None
-    return pwd.getpwnam("postgres").pw_name
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+            run("--mode", "immediate", "stop")  # by the process id in the folder

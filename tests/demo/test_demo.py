@@ -384,5 +384,5 @@ def test_the_demo_is_made_by_make() -> None:
     process = subprocess.run(
         ["make", "-s", "-C", str(root)], capture_output=True, text=True, check=True, env=dict(os.environ)
     )
-    for target in ("demo", "demo-stop", "test", "lint", "lock", "bench", "docs"):
+    for target in ("demo", "demo-stop", "cluster", "cluster-stop", "test", "lint", "lock", "bench", "docs"):
         assert f"make {target} " in process.stdout

@@ -13,6 +13,9 @@ import jsonschema
 import pytest
 import yaml
 
+from cluster.home import ClusterHome
+from cluster.services import services
+
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yaml").read_text())
 EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / ".env.example").read_text(), flags=re.MULTILINE))
@@ -42,8 +45,53 @@ def test_docker_compose_accepts_it(tmp_path: Path) -> None:
 
 def test_the_services() -> None:
     twice = {f"{name}-{number}" for name in ("scheduler", "upkeep", "spark-worker") for number in (1, 2)}
-    once = {"postgres", "init", "api-server", "dag-processor", "triggerer", "spark-master", "s3"}
+    once = {"postgres", "init", "api-server", "dag-processor", "triggerer", "spark-master", "spark-connect", "s3"}
     assert once | twice == set(SERVICES)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> ClusterHome:
+    return ClusterHome.opened(tmp_path)
+
+
+def test_the_cluster_without_docker_has_the_same_services(home: ClusterHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cluster.services._postgres_files", lambda home: home.postgres)
+    programs = {program.name: program for program in services(home)}
+    assert set(programs) == set(SERVICES)
+    for name in ("dag-processor", "upkeep-1", "upkeep-2"):
+        assert list(programs[name].words[1:]) == COMPOSE["services"][name]["command"].split()
+    for name in ("spark-master", "spark-worker-1", "spark-worker-2"):
+        words = COMPOSE["services"][name]["entrypoint"] + COMPOSE["services"][name]["command"]
+        assert programs[name].words[1] == words[1]
+        assert all(value in programs[name].words for value in words if value in ("--cores", "2", "--memory", "3g"))
+    assert "org.apache.spark.sql.connect.service.SparkConnectServer" in programs["spark-connect"].words
+    assert "spark.cores.max=2" in programs["spark-connect"].words
+
+
+def test_airflow_has_the_settings_of_the_cluster_without_docker(home: ClusterHome) -> None:
+    common = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / "docker/airflow.env").read_text(), flags=re.MULTILINE))
+    assert len(common) > 10
+    assert common.items() <= home.environment({}).items()
+    airflow = [service for service in COMPOSE["services"].values() if "AIRFLOW__CORE__FERNET_KEY" in str(service)]
+    assert len(airflow) == 8
+    for service in airflow:
+        assert service["env_file"] == "docker/airflow.env"
+        assert not common.keys() & service["environment"].keys()
+    lake = set(COMPOSE["services"]["scheduler-1"]["environment"])
+    assert {name for name in lake if name.startswith("AWS")} <= home.environment({}).keys()
+
+
+def test_spark_has_the_settings_of_the_cluster_without_docker(home: ClusterHome) -> None:
+    common = (ROOT / "docker" / "spark-defaults.conf").read_text()
+    home.configure_spark("x.jar")
+    own = (home.spark / "spark-defaults.conf").read_text()
+    assert own.startswith(common)
+    names = re.findall(r"^(spark\.\S+)", own, flags=re.MULTILINE)
+    assert len(names) == len(set(names))
+    assert (home.spark / "spark-defaults.conf").stat().st_mode & 0o077 == 0
+    mount = "./docker/spark-defaults.conf:/opt/airflow/spark/conf/spark-defaults.conf:ro"
+    for name in ("scheduler-1", "scheduler-2", "spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"):
+        assert mount in COMPOSE["services"][name]["volumes"]
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -1,0 +1,1 @@
+"""The flights pipeline as in production, on one machine: PostgreSQL, S3, Spark's master, and two schedulers."""

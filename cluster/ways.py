@@ -1,0 +1,31 @@
+"""The two ways to run the same Dags: by a connection to Spark's master, or to a server that runs already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster.home import ClusterHome
+from demo.api import Api
+
+CONNECTION = "spark_default"  # what the Dags name by naming nothing
+
+
+def connection(home: ClusterHome, way: str) -> dict[str, Any]:
+    """Airflow's connection of Spark."""
+    if way == "cold":
+        return {"conn_type": "spark", "host": "spark://127.0.0.1", "port": home.ports["spark-master"]}
+    return {
+        "conn_type": "spark_connect",
+        "host": "sc://localhost",
+        "port": home.ports["spark-connect"],
+        "password": home.secret("connect"),
+    }
+
+
+def choose(api: Api, home: ClusterHome, way: str) -> None:
+    """Let Airflow run Spark that way from now on."""
+    body = {"connection_id": CONNECTION, **connection(home, way)}
+    if api.get(f"connections/{CONNECTION}"):
+        api.patch(f"connections/{CONNECTION}", {"extra": None, "password": None, "schema": None, "login": None} | body)
+    else:
+        api.post("connections", body)
