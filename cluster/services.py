@@ -11,12 +11,15 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 
 import attrs
 import httpx
 
+from airflow_partitions.spark.server.listener import Listener
 from cluster.home import ClusterHome
+from cluster.jars import class_path
 from cluster.postgres import configure, initialise, owner, programs
 
 _CORES, _MEMORY = "2", "3g"  # of each worker
@@ -106,18 +109,28 @@ def _spark(home: ClusterHome) -> tuple[Program, ...]:
             name="spark-connect",
             words=(
                 "spark-submit",
-                *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
-                *("--master", home.master, "--conf", f"spark.cores.max={_CORES}"),
-                *("--conf", "spark.connect.grpc.binding.address=127.0.0.1"),
-                *("--conf", f"spark.connect.grpc.binding.port={home.ports['spark-connect']}"),
+                *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", home.master),
+                *(word for name, value in _connect_settings(home).items() for word in ("--conf", f"{name}={value}")),
                 "spark-internal",
             ),
             folder=home.spark,
             healthy=_listens(home.ports["spark-connect"]),
-            environment={"SPARK_DAEMON_MEMORY": "1g"},
+            environment={"SPARK_DAEMON_MEMORY": "1g", "SPARK_CONNECT_AUTHENTICATE_TOKEN": home.secret("connect")},
             after=(*workers, "s3"),
         ),
     )
+
+
+def _connect_settings(home: ClusterHome) -> dict[str, str]:
+    listener = Listener.of(version("pyspark"))
+    return {
+        **listener.settings,
+        "spark.driver.extraClassPath": f"{listener.jar}:{class_path(home)}",
+        "spark.cores.max": _CORES,
+        "spark.scheduler.mode": "FAIR",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(home.ports["spark-connect"]),
+    }
 
 
 def _airflow(home: ClusterHome) -> tuple[Program, ...]:

@@ -52,8 +52,7 @@ WEATHER = Parquet(
     conn_id=CONNECTION,
 )
 
-# Small partitions: a small driver and no more tasks than cores.
-SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
+SMALL = {"spark.sql.shuffle.partitions": "2"}  # no more tasks than small partitions need
 
 
 @spark_asset(
