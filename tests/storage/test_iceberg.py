@@ -159,6 +159,97 @@ def test_the_keys_of_files_are_listed_only_where_they_may_be_those_that_are_read
     assert len(files) == 1
 
 
+class Looks:
+    """Counts how often a table is loaded, its list of manifests is read, and each of these.
+
+    :ivar loads: looks at the catalog.
+    :ivar lists: lists of manifests.
+    :ivar manifests: paths of the manifests that were read.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from pyiceberg.manifest import ManifestFile
+        from pyiceberg.table.snapshots import Snapshot
+
+        from airflow_partitions.storage.tables.catalog import TableReference
+
+        self.loads, self.lists, self.manifests = 0, 0, list[str]()
+        find, manifests, fetch = TableReference.find, Snapshot.manifests, ManifestFile.fetch_manifest_entry
+
+        def load(reference: TableReference) -> Any:
+            self.loads += 1
+            return find(reference)
+
+        def read_list(snapshot: Snapshot, io: Any) -> Any:
+            self.lists += 1
+            return manifests(snapshot, io)
+
+        def read(manifest: ManifestFile, *args: Any, **more: Any) -> Any:
+            self.manifests.append(manifest.manifest_path)
+            return fetch(manifest, *args, **more)
+
+        monkeypatch.setattr(TableReference, "find", load)
+        monkeypatch.setattr(Snapshot, "manifests", read_list)
+        monkeypatch.setattr(ManifestFile, "fetch_manifest_entry", read)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("where", ["2013-02-08", field("date").between("2013-02-08", "2013-02-10")], ids=str)
+def test_who_looks_whether_keys_are_there_plans_to_read_them(
+    delays: Iceberg, monkeypatch: pytest.MonkeyPatch, where: Any, *, declared: bool
+) -> None:
+    storage = delays if declared else attrs.evolve(delays, schema=None, create=False)
+    for day in ("2013-02-11", "2013-02-12"):
+        delays.save({day: pa.table({"origin": ["LGA"], "delay": [4.0]})})
+    looks = Looks(monkeypatch)
+    frame = storage.read(where, as_="polars")
+    assert frame["origin"].sort().to_list()[0] == ("JFK" if where == "2013-02-08" else "EWR")
+    assert (looks.loads, looks.lists) == (1, 1)
+    assert len(looks.manifests) == len(set(looks.manifests))
+    if where == "2013-02-08":
+        assert len(looks.manifests) == 1
+
+
+def test_a_table_is_loaded_as_often_as_there_is_something_to_decide(
+    delays: Iceberg, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = Looks(monkeypatch)
+    delays.save({"2013-02-11": pa.table({"origin": ["LGA"], "delay": [4.0]})})
+    assert looks.loads == 2  # as the writer begins; to compare and swap
+    looks.loads = 0
+    assert delays.exists("2013-02-11")
+    assert looks.loads == 1
+    looks.loads = 0
+    list(delays.list())
+    assert looks.loads == 1
+
+
+def test_rows_deleted_in_a_way_that_pyiceberg_does_not_know_are_not_read_as_if_they_were_there(
+    delays: Iceberg,
+) -> None:
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestEntryStatus
+    from pyiceberg.typedef import Record
+
+    from airflow_partitions.storage.tables.live_files import live_files
+    from airflow_partitions.storage.tables.open import open_table
+    from airflow_partitions.storage.tables.planned_files import scan_tasks
+
+    table = open_table(delays)
+    live = live_files(table.metadata, table.io, table.current_snapshot())
+    file = DataFile.from_args(
+        content=DataFileContent.EQUALITY_DELETES, file_path="/lake/deletes.parquet", file_format=FileFormat.PARQUET,
+        partition=Record(), record_count=1, file_size_in_bytes=1, equality_ids=[1],
+    )  # fmt: skip
+    for number, deleted in ((0, False), (9, True)):
+        delete = ManifestEntry.from_args(status=ManifestEntryStatus.ADDED, sequence_number=number, data_file=file)
+        deleting = attrs.evolve(live, deletes=[delete])
+        if deleted:
+            with pytest.raises(StorageError, match=r"deletes\.parquet' deletes rows by their values.*as_='spark'"):
+                scan_tasks(deleting, live.entries)
+        else:
+            assert len(scan_tasks(deleting, live.entries)) == len(list(live.entries))
+
+
 def test_rows_of_another_day_are_refused_and_nothing_changes(delays: Iceberg) -> None:
     late = pa.table({"departed_at": [datetime(2013, 2, 12, 5, tzinfo=UTC)], "origin": ["JFK"], "delay": [1.0]})
     with pytest.raises(ForeignRowsError, match="rows of other partitions than '2013-02-11'"):
@@ -256,6 +347,22 @@ def test_a_table_that_is_not_there_is_told_with_the_nearest(delays: Iceberg, tmp
     other = Iceberg("flights.delay", catalog="lake", credentials=catalog(tmp_path), partition=NEW_YORK)
     with pytest.raises(MissingInputError, match=r"no table 'flights.delay' in .*; nearest: 'flights.delays'"):
         other.exists("2013-02-08")
+
+
+@pytest.mark.spark
+def test_spark_is_given_the_manifests_that_were_planned_and_none_before(
+    delays: Iceberg, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in ("2013-02-11", "2013-02-12", "2013-02-13"):
+        delays.save({day: pa.table({"origin": ["LGA"], "delay": [4.0]})})
+    looks = Looks(monkeypatch)
+    frame = delays.read("2013-02-12", spark=spark)
+    assert [(row.origin, row.delay) for row in frame.collect()] == [("LGA", 4.0)]
+    assert (looks.loads, looks.lists, len(looks.manifests)) == (1, 1, 1)
+    plan: Any = frame._jdf.queryExecution().sparkPlan()
+    table = plan.collectLeaves().head().scan().table()
+    assert table.currentSnapshot().allManifests(table.io()).size() == 1
+    assert len(list(table.snapshots())) == 1
 
 
 @pytest.mark.spark

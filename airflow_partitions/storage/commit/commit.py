@@ -24,7 +24,7 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.stores.open import open_staging, open_writable
+from airflow_partitions.storage.stores.open import open_writable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -73,8 +73,8 @@ class Commit:
         self.rule = SchemaRule(None if dataset.schema is None else dict(dataset.schema), evolve)
         self.store = open_writable(dataset)
         with translate_errors(f"storage {dataset.path!r}", "written"):
-            self.base = self.store.version()
-        self._staging = None if dataset.ownership is Ownership.READ_ONLY else open_staging(dataset, self.attempt)
+            self._staging = None if dataset.ownership is Ownership.READ_ONLY else self.store.staging(self.attempt)
+            self.base = self.store.version() if self._staging is None else self._staging.base
         self._changes: dict[str, Change] = {}
 
     @staticmethod

@@ -16,12 +16,10 @@ from airflow_partitions.storage.io.schemas import TYPED
 from airflow_partitions.storage.metadata.arrow_types import spark_name
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-FORMATS = ("parquet", "orc", "csv", "json", "text", "avro")
+FORMATS: tuple[str, ...] = ("parquet", "orc", "csv", "json", "text", "avro")
 
 
 def source_of(scan: ReadRequest) -> ds.Dataset:
@@ -69,47 +67,46 @@ class ArrowReader(Reader):
     frame = "arrow"
     formats = FORMATS
 
-    def read(self, scan: ReadRequest) -> pa.Table:
+    def read(self, scan: ReadRequest) -> Any:
+        return self._table(scan)
+
+    def _table(self, scan: ReadRequest) -> pa.Table:
+        """The rows of *scan*, of which other kinds of frames are made."""
         return read_table(scan)
 
 
-class PandasReader(Reader):
+class PandasReader(ArrowReader):
     """DataFrames of pandas."""
 
     frame = "pandas"
-    formats = FORMATS
 
-    def read(self, scan: ReadRequest) -> pd.DataFrame:
-        frame: pd.DataFrame = read_table(scan).to_pandas()
-        return frame
+    def read(self, scan: ReadRequest) -> Any:
+        return self._table(scan).to_pandas()
 
 
-class PolarsReader(Reader):
+class PolarsReader(ArrowReader):
     """DataFrames of polars."""
 
     frame = "polars"
-    formats = FORMATS
 
     def read(self, scan: ReadRequest) -> Any:
         import polars as pl
 
-        frame: pl.DataFrame | pl.Series = pl.from_arrow(read_table(scan))
-        return frame
+        return pl.from_arrow(self._table(scan))
 
 
-class LazyPolarsReader(Reader):
+class LazyPolarsReader(PolarsReader):
     """LazyFrames of polars: of Parquet and ORC files only the columns and rows that a query needs are read, when it
     is collected.
     """
 
     frame = "polars.LazyFrame"
-    formats = FORMATS
 
     def read(self, scan: ReadRequest) -> Any:
         import polars as pl
 
         if scan.dataset.format not in TYPED:
-            return PolarsReader().read(scan).lazy()
+            return super().read(scan).lazy()
         source = dataset(scan)
         columns = scan.chosen(source.schema.names)
         if scan.pruning is not None and scan.pruning.residual is not None:

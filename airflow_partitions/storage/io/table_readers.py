@@ -6,15 +6,15 @@ import atexit
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from airflow_partitions.storage.io.arrow_reader import ArrowReader, LazyPolarsReader, PandasReader, PolarsReader
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import known_format, quoted, session_of, spark_path
 from airflow_partitions.storage.io.table_scan import TableScan
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -41,59 +41,44 @@ class SparkTableReader(Reader):
         """The folder with the metadata: where the table is pinned, or one of this machine."""
         if scan.request.dataset.pin is not None:
             return scan.request.dataset.pin
-        from airflow_partitions.storage.tables.pin import pin
+        from airflow_partitions.storage.tables.scan_copy import write_scan_copy
 
         folder = tempfile.mkdtemp(prefix="table-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)  # until then the frame may be read
-        pin(scan.table, Path(folder))
+        write_scan_copy(scan.table, Path(folder), scan.live)
         return folder
 
 
-class ArrowTableReader(Reader):
+class ArrowTableReader(ArrowReader):
     """Tables of Arrow."""
 
-    frame = "arrow"
     formats = FORMATS
 
-    def read(self, scan: ReadRequest) -> pa.Table:
+    def _table(self, scan: ReadRequest) -> pa.Table:
         return _read(scan)
 
 
-class PandasTableReader(Reader):
+class PandasTableReader(ArrowTableReader, PandasReader):
     """DataFrames of pandas."""
 
     frame = "pandas"
-    formats = FORMATS
-
-    def read(self, scan: ReadRequest) -> pd.DataFrame:
-        frame: pd.DataFrame = _read(scan).to_pandas()
-        return frame
 
 
-class PolarsTableReader(Reader):
+class PolarsTableReader(ArrowTableReader, PolarsReader):
     """DataFrames of polars."""
 
     frame = "polars"
-    formats = FORMATS
-
-    def read(self, scan: ReadRequest) -> Any:
-        import polars as pl
-
-        return pl.from_arrow(_read(scan))
 
 
-class LazyPolarsTableReader(Reader):
+class LazyPolarsTableReader(ArrowTableReader, LazyPolarsReader):
     """LazyFrames of polars, of rows that are there already."""
 
     frame = "polars.LazyFrame"
-    formats = FORMATS
-
-    def read(self, scan: ReadRequest) -> Any:
-        return PolarsTableReader().read(scan).lazy()
 
 
 def _read(scan: ReadRequest) -> pa.Table:
     from pyiceberg.expressions import AlwaysTrue
+    from pyiceberg.io.pyarrow import ArrowScan
 
     from airflow_partitions.storage.metadata.arrow_types import spark_name
     from airflow_partitions.storage.tables.catalog import translated_errors
@@ -102,10 +87,9 @@ def _read(scan: ReadRequest) -> pa.Table:
     columns = scan.chosen(table.columns)
     residual = table.residual_columns
     with translated_errors(f"table {scan.dataset.path!r}", "read"):
-        rows = table.table.scan(
-            row_filter=AlwaysTrue() if table.rows is None else table.rows.expression,
-            selected_fields=tuple(dict.fromkeys([*columns, *sorted(residual)])),
-        ).to_arrow()
+        selected = table.table.schema().select(*dict.fromkeys([*columns, *sorted(residual)]))
+        where = AlwaysTrue() if table.rows is None else table.rows.expression
+        rows = ArrowScan(table.table.metadata, table.table.io, selected, where).to_table(table.tasks)
     if scan.pruning is not None and residual:
         types = {name: spark_name(rows.schema.field(name).type) or "" for name in residual}
         rows = rows.filter(scan.pruning.to_arrow(scan.pruning.residual, types))

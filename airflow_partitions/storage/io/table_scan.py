@@ -11,8 +11,10 @@ from airflow_partitions.storage.io.read_request import ReadRequest, check_column
 from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
-    from pyiceberg.table import Table
+    from pyiceberg.table import FileScanTask, Table
 
+    from airflow_partitions.storage.tables.live_files import LiveFiles
+    from airflow_partitions.storage.tables.planned_files import PlannedFiles
     from airflow_partitions.storage.tables.row_filter import RowFilter
 
 
@@ -27,11 +29,42 @@ class TableScan:
 
     @cached_property
     def table(self) -> Table:
-        """The table, as it is at the first look."""
+        """The table: as it was looked at for its partitions, else as it is now."""
         from airflow_partitions.storage.tables.open import open_table
 
+        if self._planned:
+            return self._planned[0].table
         assert isinstance(self.request.dataset, TableDataset)  # noqa: S101 - what has the format is one
         return open_table(self.request.dataset)
+
+    @cached_property
+    def tasks(self) -> list[FileScanTask]:
+        """What pyiceberg has to scan.
+
+        :raises StorageError: if it does not know how.
+        """
+        from airflow_partitions.storage.tables.live_files import live_files
+        from airflow_partitions.storage.tables.planned_files import scan_tasks
+
+        if self._planned:
+            return scan_tasks(self._planned[0].live, (entry for each in self._planned for entry in each.entries))
+        where = None if self.rows is None else self.rows.expression
+        live = live_files(self.table.metadata, self.table.io, self.table.current_snapshot(), where)
+        return scan_tasks(live, live.entries)
+
+    @property
+    def live(self) -> LiveFiles | None:
+        """The live files of the table, as far as the scan is planned."""
+        return self._planned[0].live if self._planned else None
+
+    @cached_property
+    def _planned(self) -> list[PlannedFiles]:
+        """The files of the partitions, as who looked for them has planned it; nothing if nobody has."""
+        from airflow_partitions.storage.tables.planned_files import PlannedFiles
+
+        contents = [partition.content for partition in self.request.partitions or ()]
+        planned = [each for each in contents if isinstance(each, PlannedFiles)]
+        return planned if len(planned) == len(contents) else []
 
     @cached_property
     def rows(self) -> RowFilter | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property, partial
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from airflow_partitions.storage.tables.maintenance import orphans
 from airflow_partitions.storage.tables.new_table import FORMAT, make_table
 from airflow_partitions.storage.tables.paths import plain
 from airflow_partitions.storage.tables.pin import pin, pinned
+from airflow_partitions.storage.tables.planned_files import PlannedFiles
 from airflow_partitions.storage.tables.publish import Publisher, WrittenFiles
 from airflow_partitions.storage.tables.shadow import Shadow
 from airflow_partitions.storage.tables.snapshots import last_number
@@ -73,20 +74,16 @@ class IcebergStore(Store):
     create: bool = False
     pin: str | None = None
     read_only: bool = False
+    #: Where the table was when it was first looked at.
+    _locations: list[str] = attrs.field(factory=list, init=False, repr=False, eq=False)
 
     @property
     def root(self) -> str:  # type: ignore[override]
         """Location of the table; its name, as long as there is none."""
-        try:
-            return self._location
-        except MissingInputError:
-            return self.table.name
-
-    @cached_property
-    def _location(self) -> str:
-        table = self.table.load() if self.pin is None else self._find()
-        assert table is not None  # noqa: S101 - what was pinned is there
-        return plain(table.location()).rstrip("/")
+        if not self._locations:
+            with suppress(MissingInputError):
+                self._find()
+        return self._locations[0] if self._locations else self.table.name
 
     @property
     def bookkeeping(self) -> Location:
@@ -99,13 +96,18 @@ class IcebergStore(Store):
 
     def snapshot(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
-    ) -> Mapping[str, PartitionFiles]:
+    ) -> Mapping[str, PlannedFiles]:
         table = self._find()
         if table is None:
             return {}
         keys = KeyFilter.of(self.layout, self.columns, table.schema())
         with translated_errors(f"table {self.table.name!r}", "read"):
             return Contents(table, keys).read(directories, accept and partial(accepts, accept=accept))
+
+    def listed(
+        self, directories: Sequence[str] | None = None, accept: Accept | None = None
+    ) -> Mapping[str, PartitionFiles]:
+        return {directory: planned.unplanned for directory, planned in self.snapshot(directories, accept).items()}
 
     def recorded_schema(self) -> Mapping[str, str]:
         table = self._find()
@@ -214,9 +216,14 @@ class IcebergStore(Store):
 
     def _find(self) -> Table | None:
         """The table as it is read, ``None`` if there is none, and it is made when it is written."""
+        table: Table | None
         if self.pin is not None:
-            return pinned(at(self.pin, self.table.credentials), self.table.properties)
-        return self.table.find() if self.create else self.table.load()
+            table = pinned(at(self.pin, self.table.credentials), self.table.properties)
+        else:
+            table = self.table.find() if self.create else self.table.load()
+        if table is not None and not self._locations:
+            self._locations.append(plain(table.location()).rstrip("/"))
+        return table
 
     def _made(self) -> Table:
         """The table, which is made if there is none."""

@@ -152,7 +152,7 @@ class Store(ABC):
         :raises ConflictError: if another writer was there first.
         :raises StorageError: if the file system refuses; what was there is there again.
         """
-        with translate_errors(about(str(self.root), [change.key for change in changes]), "published"):
+        with translate_errors(lambda: about(str(self.root), [change.key for change in changes]), "published"):
             return self._committed(changes, attempt, base, rule)
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Store(ABC):
         :raises ConflictError: if something else is stored there now; nothing was changed.
         :raises StorageError: if the file system refuses.
         """
-        with translate_errors(about(str(self.root), [metadata.key]), "described"):
+        with translate_errors(lambda: about(str(self.root), [metadata.key]), "described"):
             if not self._described(directory, content, metadata):
                 raise ConflictError(
                     f"partition {metadata.key!r} of {str(self.root)!r} was written or dropped meanwhile; nothing was"

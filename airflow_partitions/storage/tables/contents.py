@@ -11,12 +11,12 @@ from pyiceberg.table import Table
 
 from airflow_partitions.errors import LayoutError
 from airflow_partitions.keys import Key
-from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.tables.file_keys import FileKeys
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.live_files import LiveFiles, live_files
 from airflow_partitions.storage.tables.paths import below, common
+from airflow_partitions.storage.tables.planned_files import PlannedFiles
 from airflow_partitions.storage.tables.snapshots import Published, Snapshots, keeps_rows
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Contents:
 
     def read(
         self, directories: Sequence[str] | None = None, accepts: Callable[[str], bool] | None = None
-    ) -> dict[str, PartitionFiles]:
+    ) -> dict[str, PlannedFiles]:
         """What is in *directories*, or in all that it *accepts*, sorted."""
         metadata = self.table.metadata
         snapshots = Snapshots(metadata, self.table.io)
@@ -46,21 +46,21 @@ class Contents:
         if keys is not None and not keys:
             return {}
         live = live_files(metadata, self.table.io, snapshots.head, where)
-        groups = self._groups(live, keys, accepts)
+        groups, nameless = self._groups(live, keys, accepts)
         empty = {
             directory
             for directory in snapshots.empty()
             if (keys is None or directory in keys) and (accepts is None or accepts(directory))
         }
         published = snapshots.published(groups.keys() | empty if keys is not None or accepts is not None else None)
-        contents: dict[str, PartitionFiles] = {}
+        contents: dict[str, PlannedFiles] = {}
         for directory in sorted(groups.keys() | empty):
             key, entries = groups.get(directory, (None, []))
             key = self._key(directory) if key is None else key
             if key is not None:
                 said = unchanged(published.get(directory), self.keys.sql(key), entries, live, snapshots)
                 if entries or said is not None:
-                    contents[directory] = self._files(entries, said)
+                    contents[directory] = self._files(entries, said, live, nameless)
         return contents if directories is None else {each: contents[each] for each in directories if each in contents}
 
     def _keys(self, directories: Iterable[str]) -> dict[str, Key]:
@@ -75,13 +75,13 @@ class Contents:
 
     def _groups(
         self, live: LiveFiles, keys: dict[str, Key] | None, accepts: Callable[[str], bool] | None
-    ) -> dict[str, tuple[Key, list[ManifestEntry]]]:
-        """Directory to its key and the entries of its files."""
+    ) -> tuple[dict[str, tuple[Key, list[ManifestEntry]]], list[ManifestEntry]]:
+        """Directory to its key and the entries of its files; and the entries of files that tell no keys."""
         file_keys, layout = FileKeys.of(self.keys, self.table.metadata), self.keys.layout
         groups: dict[str, tuple[Key, list[ManifestEntry]]] = {}
         # Whether a file may have rows of one key is told sooner than all its keys.
         few = None if keys is None or len(keys) > FEW else [self.keys.values(key) for key in keys.values()]
-        nameless = 0
+        nameless: list[ManifestEntry] = []
         for entry in live.entries:
             if not entry.data_file.record_count:
                 continue
@@ -89,7 +89,7 @@ class Contents:
                 continue
             file = file_keys.keys_of(entry.data_file)
             if file is None:
-                nameless += 1
+                nameless.append(entry)
                 continue
             for key in file:
                 directory = layout.directory_of(key)
@@ -98,16 +98,24 @@ class Contents:
         if nameless:
             _log.warning(
                 "%s files of table %s have no statistics that tell their keys, and are left out; rewrite them",
-                nameless,
+                len(nameless),
                 ".".join(self.table.name()),
             )
-        return groups
+        return groups, nameless
 
-    def _files(self, entries: list[ManifestEntry], metadata: PartitionMetadata | None) -> PartitionFiles:
+    def _files(
+        self,
+        entries: list[ManifestEntry],
+        metadata: PartitionMetadata | None,
+        live: LiveFiles,
+        nameless: list[ManifestEntry],
+    ) -> PlannedFiles:
         paths = [entry.data_file.file_path for entry in entries]
         base = common(self.table.location(), paths)
         files = {below(base, entry.data_file.file_path): entry.data_file.file_size_in_bytes for entry in entries}
-        return PartitionFiles(base, dict(sorted(files.items())), metadata)
+        readable = (*entries, *nameless)  # no key is listed for the latter, but its rows may be there
+        sizes = dict(sorted(files.items()))
+        return PlannedFiles(base, sizes, metadata, table=self.table, live=live, entries=readable)
 
 
 def unchanged(

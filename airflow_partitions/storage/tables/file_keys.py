@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
@@ -54,15 +54,10 @@ class FileKeys:
         """What *file* says of the columns that hold keys."""
         values: dict[str, Values] = {}
         nulls = set()
-        fields = list(enumerate(self.specs[file.spec_id].fields))
         for name, column in self.keys.columns.items():
-            own = [(field, file.partition[i]) for i, field in fields if field.source_id == column.field.field_id]
-            ranges = [each for field, value in own if (each := _of_partition(column, field, value)) is not None]
-            if (bounds := _of_statistics(column, file)) is not None:
-                ranges.append(bounds)
-            for each in ranges:
+            for each in self._ranges(column, file):
                 values[name] = values[name].both(each) if name in values else each
-            if not column.field.required and not any(_is_value(field, value) for field, value in own):
+            if not column.field.required and not any(_is_value(*own) for own in self._partition(column, file)):
                 counts = file.null_value_counts or {}
                 if counts.get(column.field.field_id, 1):
                     nulls.add(name)
@@ -81,13 +76,28 @@ class FileKeys:
         """Whether rows of *file* may be of the key that has *values*."""
         if not file.record_count:
             return False
-        columns = self.columns(file)
-        return all(name not in columns.values or own.overlaps(columns.values[name]) for name, own in values.items())
+        # Ranges that overlap each other and a third one have a part in common. The first that does not will do.
+        ranges = ((own, each) for name, own in values.items() for each in self._ranges(self.keys.columns[name], file))
+        return all(own.overlaps(each) for own, each in ranges)
 
     def keys_of(self, file: DataFile) -> Iterable[Key] | None:
         """The keys that rows of *file* may be of, ``None`` if that can't be said."""
         values = self.columns(file).values
         return None if len(values) < len(self.keys.columns) else self.keys.keys(values)
+
+    def _ranges(self, column: KeyColumn, file: DataFile) -> Iterator[Values]:
+        """The ranges that the values of *column* in *file* lie in: by its partition, and by its statistics."""
+        for field, value in self._partition(column, file):
+            if (own := _of_partition(column, field, value)) is not None:
+                yield own
+        if (bounds := _of_statistics(column, file)) is not None:
+            yield bounds
+
+    def _partition(self, column: KeyColumn, file: DataFile) -> Iterator[tuple[PartitionField, Any]]:
+        """The values of the partition of *file* that come from *column*."""
+        for position, field in enumerate(self.specs[file.spec_id].fields):
+            if field.source_id == column.field.field_id:
+                yield field, file.partition[position]
 
 
 def _of_statistics(column: KeyColumn, file: DataFile) -> Values | None:

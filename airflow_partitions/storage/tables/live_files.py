@@ -40,7 +40,7 @@ class LiveFiles:
             delete.sequence_number or 0
             for delete in self.deletes
             if (delete.sequence_number or 0) >= (entry.sequence_number or 0)
-            and _may_be_of(delete.data_file, entry.data_file)
+            and may_be_of(delete.data_file, entry.data_file)
         )
         return max(numbers, default=0)
 
@@ -84,7 +84,7 @@ def _evaluators(metadata: TableMetadata, where: BooleanExpression) -> dict[int, 
 _PATH = 2147483546
 
 
-def _may_be_of(delete: DataFile, file: DataFile) -> bool:
+def may_be_of(delete: DataFile, file: DataFile) -> bool:
     """Whether *delete* may delete rows of *file*."""
     low, high = (delete.lower_bounds or {}).get(_PATH), (delete.upper_bounds or {}).get(_PATH)
     path = file.file_path.encode()

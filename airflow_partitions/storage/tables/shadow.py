@@ -13,7 +13,13 @@ from pyiceberg.table import StaticTable, Table
 from airflow_partitions.errors import ResultError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.tables.paths import below
-from airflow_partitions.storage.tables.static_metadata import form_of, read_static, version_of, write_static
+from airflow_partitions.storage.tables.static_metadata import (
+    form_of,
+    read_static,
+    version_of,
+    without_history,
+    write_static,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,11 +29,8 @@ if TYPE_CHECKING:
 
 #: Folder of the data files of tries, below the location of a table.
 DATA = "data"
-#: What else is forgotten of the real table.
-_NOTHING: Mapping[str, Any] = {
-    "snapshots": [], "snapshot-log": [], "metadata-log": [], "refs": {}, "current-snapshot-id": -1, "statistics": [],
-    "partition-statistics": [], "last-sequence-number": 0,
-}  # fmt: skip
+#: What a table says before it has a snapshot.
+_NOTHING: Mapping[str, Any] = {"current-snapshot-id": -1, "last-sequence-number": 0}
 _METRICS = "write.metadata.metrics.column."
 #: Whose the shadow is, in its properties.
 _LOCATION = "airflow.location"
@@ -66,7 +69,7 @@ class Shadow:
         :param schema: columns that may be written, too; the table gets them when they are published.
         """
         location = table.location().rstrip("/")
-        form = form_of(table.metadata)
+        form = form_of(without_history(table.metadata))
         form |= {**_NOTHING, "location": str(folder)}
         form["properties"] |= {
             "write.data.path": f"{location}/{DATA}/{attempt_name}",
@@ -101,7 +104,9 @@ class Shadow:
                 parent = parent.parent
                 if version_of(parent) is not None:
                     table = read_static(parent, shadow.properties, version=1)
-                    write_static(folder, {**form_of(table.metadata), **_NOTHING, "location": str(folder)})
+                    write_static(
+                        folder, {**form_of(without_history(table.metadata)), **_NOTHING, "location": str(folder)}
+                    )
                     break
             else:
                 raise ResultError(f"{str(folder)!r} holds no table to write to; expected the staging folder of a try")

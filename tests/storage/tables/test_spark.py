@@ -16,6 +16,7 @@ from pyiceberg.transforms import BucketTransform, DayTransform, HourTransform, I
 from airflow_partitions import PartitionAtRuntime
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import ConflictError, ForeignRowsError, LayoutError
+from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
@@ -237,6 +238,23 @@ def test_rows_that_others_deleted_are_gone_with_their_file(spark: SparkSession, 
     assert numbers(store) == [*range(10, 13), *range(14, 20), 100]
     pin(store.table.load(), tmp_path / "pin")
     assert read(spark, tmp_path / "pin") == numbers(store)
+
+
+def test_rows_that_others_deleted_by_their_position_are_read_by_nobody(spark: SparkSession, tmp_path: Path) -> None:
+    store = table_with(tmp_path, NEW_YORK, "days")
+    publish(spark, store, {DAY: range(10), NEXT: range(10, 20)})
+    lake = Lake(spark, store, tmp_path / "copy")
+    spark.sql(f"DELETE FROM {lake.name} WHERE v IN (3, 13)")
+    lake.take_over()
+    properties = store.table.properties
+    delays = Iceberg(
+        "db.delays", catalog="lake", credentials=properties, partition=NEW_YORK, partition_on={"date": "ts"}
+    )
+    for where in (DAY, [DAY, NEXT]):
+        rows = [row.v for row in delays.read(where, spark=spark).collect()]
+        assert sorted(rows) == delays.read(where, as_="polars")["v"].sort().to_list()
+        assert 3 not in rows
+        assert len(rows) == (9 if where == DAY else 18)
 
 
 def test_compaction_is_no_conflict_and_no_change(spark: SparkSession, tmp_path: Path) -> None:
