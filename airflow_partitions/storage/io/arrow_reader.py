@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -61,17 +62,25 @@ def _types(schema: pa.Schema, rows: Filter, scan: ReadRequest) -> dict[str, str]
     return {name: spark_name(kind) or str(kind) for name, kind in plain.items()}
 
 
-class ArrowReader(Reader):
-    """Tables of Arrow."""
+class RowsReader(Reader):
+    """Tables of Arrow, of which other kinds of frames are made."""
 
     frame = "arrow"
-    formats = FORMATS
 
     def read(self, scan: ReadRequest) -> Any:
         return self._table(scan)
 
+    @abstractmethod
     def _table(self, scan: ReadRequest) -> pa.Table:
-        """The rows of *scan*, of which other kinds of frames are made."""
+        """The rows of *scan*."""
+
+
+class ArrowReader(RowsReader):
+    """Tables of Arrow."""
+
+    formats = FORMATS
+
+    def _table(self, scan: ReadRequest) -> pa.Table:
         return read_table(scan)
 
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.storage.io.arrow_reader import ArrowReader, LazyPolarsReader, PandasReader, PolarsReader
+from airflow_partitions.storage.io.arrow_reader import LazyPolarsReader, PandasReader, PolarsReader, RowsReader
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import known_format, quoted, session_of, spark_path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-FORMATS = ("iceberg",)
+FORMATS: tuple[str, ...] = ("iceberg",)
 
 
 class SparkTableReader(Reader):
@@ -49,7 +49,7 @@ class SparkTableReader(Reader):
         return folder
 
 
-class ArrowTableReader(ArrowReader):
+class ArrowTableReader(RowsReader):
     """Tables of Arrow."""
 
     formats = FORMATS

@@ -130,10 +130,12 @@ class IcebergStore(Store):
         self.check_writable()
         table = self._made()
         if table.format_version != FORMAT:
+            remedy = f"ALTER TABLE {self.table.name} SET TBLPROPERTIES ('format-version' = '{FORMAT}') makes it so"
+            if table.format_version > FORMAT:
+                remedy = "no table goes back to an older one; write to another table, and read this one"
             raise InvalidDefinitionError(
                 f"table {self.table.name!r} has format version {table.format_version}; expected {FORMAT} to be"
-                f" written: ALTER TABLE {self.table.name} SET TBLPROPERTIES ('format-version' = '{FORMAT}') makes it"
-                " so, if it is less"
+                f" written: {remedy}"
             )
         keys = KeyFilter.of(self.layout, self.columns, table.schema())
         if (reason := misfit(table.spec(), keys)) is not None:
