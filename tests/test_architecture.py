@@ -63,6 +63,8 @@ STORAGE_FLOORS = (
     "files",
     "formats",
     "iceberg",
+    "sql_text",
+    "sql_iceberg",
     "sql_table",
 )
 #: The part that knows of no library but attrs.

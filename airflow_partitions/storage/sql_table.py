@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -16,7 +16,10 @@ from airflow_partitions.storage.io.spark_options import format_options
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
 from airflow_partitions.storage.metadata.arrow_types import arrow_type
 from airflow_partitions.storage.scan.recorded_schema import with_schema
+from airflow_partitions.storage.sql_iceberg import iceberg_statements
+from airflow_partitions.storage.sql_text import indented, listed, sql_name, sql_text
 from airflow_partitions.storage.stores.open import has_log
+from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +55,7 @@ class _Types:
         if pa.types.is_list(kind):
             return self.array.format(self.of(kind.value_type))
         if pa.types.is_struct(kind):
-            return self.struct.format(", ".join(f"{_name(field.name)} {self.of(field.type)}" for field in kind))
+            return self.struct.format(", ".join(f"{sql_name(field.name)} {self.of(field.type)}" for field in kind))
         return self.plain[str(kind)]
 
     def of_columns(self, columns: Mapping[str, str]) -> dict[str, str]:
@@ -89,29 +92,30 @@ _TRINO_FORMATS = ("parquet", "orc", "avro")
 
 
 def ddl(dataset: Dataset, table: str, engine: str = "spark") -> str:
-    """The statements that make *dataset* an external table of an engine: its columns, and where its files are.
+    """The statements by which an engine sees *dataset* as a table: the columns of its files, and where they are; or the
+    catalog that its table of Iceberg is in.
 
     .. code-block:: python
 
         print(ddl(delays, "delays", "duckdb"))
 
     They may be run again, and have to be where an engine keeps a list of the partitions (Spark and Trino do): that
-    brings the list up to date. No rows are read, and nothing is changed here.
+    brings the list up to date. No rows are read, and nothing is changed here. No password is shown: a comment says
+    which properties of the catalog are left to you.
 
     :param table: its name, with the catalog's and the schema's if wanted (``lake.delays``); Trino needs both.
-    :param engine: ``"spark"``, ``"duckdb"`` (of Parquet) or ``"trino"`` (its Hive connector).
+    :param engine: ``"spark"``, ``"duckdb"`` (of Parquet and Iceberg) or ``"trino"`` (its Hive and Iceberg connectors).
     :return: the statements, each with ``;`` and a line break at its end.
     :raises InvalidDefinitionError: if folders don't tell what is current, or the engine can't read the dataset.
     :raises StorageError: if the schema is not declared, and the one that commits recorded can't be read.
     """
     if engine not in _ENGINES:
         raise InvalidDefinitionError(f"engine {engine!r} is not known; expected one of: {', '.join(_ENGINES)}")
-    if not isinstance(dataset, FileDataset):
-        raise InvalidDefinitionError(
-            f"storage {dataset.path!r} is a table of its catalog, which the engines ask themselves; expected a dataset"
-            " of files, such as Parquet(…)"
-        )
     _check_current(dataset, table)
+    if isinstance(dataset, TableDataset):
+        return "".join(f"{statement};\n" for statement in iceberg_statements(dataset, table, engine))
+    if not isinstance(dataset, FileDataset):
+        raise InvalidDefinitionError(f"storage {dataset.path!r} is no table; expected Parquet(…), or Iceberg(…)")
     return "".join(f"{statement};\n" for statement in _ENGINES[engine](dataset, table))
 
 
@@ -122,7 +126,7 @@ def spark_table(dataset: FileDataset, table: str) -> str:
     """
     columns = {**_schema(dataset), **_partition_columns(dataset)}
     options = [f"{spark_text(name)} = {spark_text(value)}" for name, value in format_options(dataset).items()]
-    fields = _listed(f"{quoted(name)} {kind}" for name, kind in columns.items())
+    fields = listed(f"{quoted(name)} {kind}" for name, kind in columns.items())
     clauses = [
         f"CREATE TABLE IF NOT EXISTS {spark_name(table)} {fields}",
         f"USING {dataset.format}",
@@ -151,18 +155,18 @@ def _duckdb(dataset: FileDataset, table: str) -> Iterator[str]:
             " expected Parquet, or engine='spark'"
         )
     schema, folders = _DUCKDB.of_columns(_schema(dataset)), _DUCKDB.of_columns(_partition_columns(dataset))
-    columns = [f"{_duckdb_value(_name(name), kind)} AS {_name(name)}" for name, kind in schema.items()]
-    types = ", ".join(f"{_text(name)}: {kind}" for name, kind in folders.items())
+    columns = [f"{_duckdb_value(sql_name(name), kind)} AS {sql_name(name)}" for name, kind in schema.items()]
+    types = ", ".join(f"{sql_text(name)}: {kind}" for name, kind in folders.items())
     # So that a column that no file has is null. Instants may be of either type: see below.
     kinds = {name: "TIMESTAMP" if kind == _INSTANT else kind for name, kind in schema.items()}
-    nulls = ", ".join(f"NULL::{kind} AS {_name(name)}" for name, kind in kinds.items())
+    nulls = ", ".join(f"NULL::{kind} AS {sql_name(name)}" for name, kind in kinds.items())
     root = str(local(dataset.path)) if is_local(dataset.path) else dataset.path
     levels = [*("*=*" for _ in folders), *([] if dataset.table_name is None else [dataset.table_name])]
     # No pattern is meant by the path; what begins with _ or . is no data.
-    files = _text("/".join([re.sub(r"([*?\[])", r"[\1]", root), *levels, "[!_.]*"]))
+    files = sql_text("/".join([re.sub(r"([*?\[])", r"[\1]", root), *levels, "[!_.]*"]))
     lines = [
-        f"CREATE OR REPLACE VIEW {'.'.join(map(_name, table.split('.')))} AS",
-        f"SELECT{_indented([*columns, *map(_name, folders)])}",
+        f"CREATE OR REPLACE VIEW {'.'.join(map(sql_name, table.split('.')))} AS",
+        f"SELECT{indented([*columns, *map(sql_name, folders)])}",
         "FROM (",
         f"  FROM read_parquet({files}, hive_partitioning = true, hive_types = {{{types}}}, union_by_name = true)",
         f"  UNION ALL BY NAME SELECT {nulls} WHERE false",
@@ -193,18 +197,18 @@ def _trino(dataset: FileDataset, table: str) -> Iterator[str]:
     columns = {**_TRINO.of_columns(_schema(dataset)), **folders}
     location = f"file://{local(dataset.path)}" if is_local(dataset.path) else dataset.path
     properties = [
-        f"format = {_text(dataset.format.upper())}",
-        f"partitioned_by = ARRAY[{', '.join(map(_text, folders))}]",
-        f"external_location = {_text(location)}",
+        f"format = {sql_text(dataset.format.upper())}",
+        f"partitioned_by = ARRAY[{', '.join(map(sql_text, folders))}]",
+        f"external_location = {sql_text(location)}",
     ]
     yield (
-        f"CREATE TABLE IF NOT EXISTS {'.'.join(map(_name, (catalog, schema, name)))}"
-        f" {_listed(f'{_name(n)} {kind}' for n, kind in columns.items())}\n"
-        f"WITH {_listed(properties)}"
+        f"CREATE TABLE IF NOT EXISTS {'.'.join(map(sql_name, (catalog, schema, name)))}"
+        f" {listed(f'{sql_name(n)} {kind}' for n, kind in columns.items())}\n"
+        f"WITH {listed(properties)}"
     )
     yield (
-        f"CALL {_name(catalog)}.system.sync_partition_metadata(schema_name => {_text(schema)},"
-        f" table_name => {_text(name)}, mode => 'FULL', case_sensitive => false)"
+        f"CALL {sql_name(catalog)}.system.sync_partition_metadata(schema_name => {sql_text(schema)},"
+        f" table_name => {sql_text(name)}, mode => 'FULL', case_sensitive => false)"
     )
 
 
@@ -216,8 +220,8 @@ _ENGINES: Mapping[str, Callable[[FileDataset, str], Iterator[str]]] = {
 }
 
 
-def _check_current(dataset: FileDataset, table: str) -> None:
-    """Refuse a *dataset* whose folders hold more than what is current."""
+def _check_current(dataset: Dataset, table: str) -> None:
+    """Refuse a *dataset* that is not what is current, or whose folders hold more than that."""
     if dataset.pin is not None:
         raise InvalidDefinitionError(
             f"storage {dataset.path!r} is frozen for a run, and a table shows what is stored now; expected the dataset"
@@ -227,7 +231,7 @@ def _check_current(dataset: FileDataset, table: str) -> None:
         raise InvalidDefinitionError(
             f"storage {dataset.path!r} has several tables; expected one of them, such as .table({dataset.tables[0]!r})"
         )
-    if dataset.layout.in_frames and has_log(dataset):
+    if isinstance(dataset, FileDataset) and dataset.layout.in_frames and has_log(dataset):
         raise InvalidDefinitionError(
             f"storage {dataset.path!r}: a log says which of its files are current, and its folders hold replaced ones"
             f" too; expected explore(spark, files, {table!r}) after each commit, the paths of files.list() for other"
@@ -256,22 +260,6 @@ def _schema(dataset: FileDataset) -> Mapping[str, str]:
 def _partition_columns(dataset: FileDataset) -> Mapping[str, str]:
     """Column to Spark type."""
     return {name: column.type for name, column in dataset.layout.columns.items()}
-
-
-def _listed(items: Iterable[str]) -> str:
-    return f"({_indented(items)}\n)"
-
-
-def _indented(items: Iterable[str]) -> str:
-    return ",".join(f"\n  {item}" for item in items)
-
-
-def _name(name: Any) -> str:
-    return '"' + str(name).replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def spark_text(value: object) -> str:

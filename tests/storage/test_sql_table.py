@@ -16,7 +16,7 @@ import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.storage import Column, Commit, Csv, FilePerKey, Files, Iceberg, Parquet, ddl
+from airflow_partitions.storage import Column, Commit, Csv, FilePerKey, Files, Parquet, ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -304,8 +304,5 @@ def test_what_an_engine_cannot_read_is_refused(oddities: Parquet, tmp_path: Path
         ddl(report, "hive.lake.t", "trino")
     with pytest.raises(InvalidDefinitionError, match="folders of partition columns"):
         ddl(Csv(str(tmp_path), partition_on=FilePerKey(".csv"), schema={"n": "int"}), "t")
-    delays = Iceberg("flights.delays", catalog="lake", partition=KEYS)
-    with pytest.raises(InvalidDefinitionError, match=r"'flights.delays' is a table of its catalog"):
-        ddl(delays, "t")
     with pytest.raises(InvalidDefinitionError, match="is frozen for a run"):
         ddl(oddities.freeze("a run"), "t")
