@@ -110,6 +110,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.storage:Avro": (),
         "airflow_partitions.storage:Text": (),
         "airflow_partitions.storage:Iceberg": (),
+        "airflow_partitions.storage:Maintenance": (),
         "airflow_partitions.storage:Ownership": (),
         "airflow_partitions.storage:Column": (),
         "airflow_partitions.storage:FilePerKey": (),

@@ -15,6 +15,7 @@ from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, stored_as
 from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage import Storage
+from airflow_partitions.storage.table_dataset import TableDataset
 from airflow_partitions.timetables.asset_extra import AssetFrames, write_extra
 from airflow_partitions.timetables.condition import condition_of, leaves
 from airflow_partitions.timetables.runtime_timetables import runtime_timetable
@@ -48,7 +49,8 @@ class PartitionedAsset(Asset):
         if (produces := self._source.produces()) is not None:
             columns = None if self.result is None else self.result.columns
             stored = None if self.storage is None else FrameType.stored(self.storage, columns)
-            write_extra(self, produces, AssetFrames(stored, self.reads))
+            maintained = None if self.storage is None else _maintained(self.storage, self.name)
+            write_extra(self, produces, AssetFrames(stored, self.reads, maintained))
 
 
 @attrs.define(kw_only=True)
@@ -121,6 +123,21 @@ class AssetDeclaration(PartitionedDag):
         condition = condition_of(self.schedule)
         names = set() if condition is None else {leaf.name for leaf in leaves(condition)}
         return {name: rule for name, rule in (self.rules or {}).items() if name in names}
+
+
+def _maintained(storage: Storage, name: str) -> dict[str, Any] | None:
+    """JSON form of *storage*, if upkeep is to keep it small.
+
+    :raises InvalidDefinitionError: if it can't be reached by upkeep.
+    """
+    if not isinstance(storage, TableDataset) or storage.maintenance is None:
+        return None
+    if storage.credentials:
+        raise InvalidDefinitionError(
+            f"asset {name!r}: upkeep reaches table {storage.path!r} by a connection of Airflow only; expected catalog=…"
+            " without credentials=, or maintain_table(…) in a task of yours in place of maintenance="
+        )
+    return storage.to_json()
 
 
 def check_function(function: Callable[..., Any]) -> None:

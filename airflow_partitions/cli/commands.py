@@ -16,6 +16,12 @@ examples:
   airflow asset-partitions reconcile
   airflow asset-partitions reconcile hourly_flights daily_delays --output json
 """
+_MAINTAIN_EXAMPLES = """
+examples:
+  airflow asset-partitions maintain --dry-run
+  airflow asset-partitions maintain fares --dry-run --output json
+  airflow asset-partitions maintain fares
+"""
 _RECORDS_EXAMPLES = """
 examples:
   airflow asset-partitions records hourly_flights
@@ -93,16 +99,31 @@ def get_commands() -> list[CLICommand]:
                 ),
                 ActionCommand(
                     name="upkeep",
-                    help="Keep ledgers, paused consumers and pending rows in order",
+                    help="Keep ledgers, paused consumers, pending rows and tables in order",
                     description="Write what was materialised to the ledgers, ask for partitions whose upstream events"
-                    " came while a Dag was paused, and delete pending rows that can never fire. Of several"
-                    " processes one works, the others stand by. Nothing is lost when none runs.",
+                    " came while a Dag was paused, delete pending rows that can never fire, and once a day keep the"
+                    " tables of assets small that say maintenance=. Of several processes one works, the others stand"
+                    " by. Nothing is lost when none runs.",
                     epilog=_UPKEEP_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.upkeep.upkeep"),
                     args=(
                         Arg(("--loop",), action="store_true", help="Go on until the process is ended"),
                         Arg(("--check",), action="store_true", help="Only say whether a process is alive: exit 0 or 1"),
                         Arg(("--interval",), type=float, default=5.0, help="Seconds between rounds (default: 5)"),
+                        _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="maintain",
+                    help="Keep the tables of assets small now",
+                    description="Forget old snapshots of the tables of assets that say maintenance=, write their"
+                    " manifests anew, remove files that nobody names, and merge small files where they say so: what"
+                    " upkeep does once a day.",
+                    epilog=_MAINTAIN_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.maintain.maintain_tables"),
+                    args=(
+                        Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"),
+                        Arg(("--dry-run",), action="store_true", help="Change nothing, only tell"),
                         _OUTPUT,
                     ),
                 ),

@@ -29,7 +29,7 @@ def upkeep(args: Namespace) -> None:
         sys.exit(None if leader() is not None else "no upkeep process is alive")
     end = _end_on_signal() if args.loop else Event()
     reported: set[str] = set()
-    work = Upkeep()
+    work = Upkeep(wait=not args.loop)
     try:
         with Candidate() as candidate:
             while True:
@@ -39,6 +39,8 @@ def upkeep(args: Namespace) -> None:
                     return
     except StorageError as error:
         sys.exit(str(error))
+    finally:
+        work.close()
 
 
 def _end_on_signal() -> Event:
@@ -91,6 +93,8 @@ def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
             f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"
             f" deleted pending rows: {outcome.fired} fired, {outcome.hopeless} that can never fire"
         )
+    for table in outcome.tables:
+        console.print(str(table), markup=False, highlight=False)
 
 
 def _show(updates: list[LedgerUpdate], output: str) -> None:

@@ -23,6 +23,7 @@ _MODULES = {
     "Iceberg": "iceberg",
     "Json": "formats",
     "Layout": "layout.layout",
+    "Maintenance": "table_dataset",
     "Orc": "formats",
     "Ownership": "ownership",
     "Parquet": "formats",
@@ -63,6 +64,7 @@ __all__ = [
     "Iceberg",
     "Json",
     "Layout",
+    "Maintenance",
     "Orc",
     "Ownership",
     "Parquet",
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.ownership import Ownership
     from airflow_partitions.storage.sql_table import ddl
     from airflow_partitions.storage.storage import Storage
+    from airflow_partitions.storage.table_dataset import Maintenance
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

@@ -38,6 +38,7 @@ class Iceberg(TableDataset, Storage):
         text or number for segments. Default: the column called like the dimension.
     :param schema: column to Spark type of the table, for ``create``. Without it the schema is that of the table.
     :param create: make the table when it is first written, with a partition spec that keeps the keys apart.
+    :param maintenance: how upkeep keeps the table small; without it upkeep leaves the table alone.
     :param ownership: ``"read-only"`` for a table that others write. In one that is ``"owned"`` others may write too:
         what they wrote of a key is replaced when that is published, unless they did so after its run had begun.
     :param credentials: instead of a connection: pyiceberg's properties of the catalog. They are never part of the JSON

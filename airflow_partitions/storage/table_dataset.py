@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,6 +31,38 @@ def _partition_on(value: Mapping[str, str] | Iterable[tuple[str, str]] | None) -
     return items(value, expected, LayoutError)
 
 
+def _positive(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if not isinstance(value, timedelta) or value <= timedelta(0):
+        raise InvalidDefinitionError(f"{field.name}={value!r}; expected a time above zero, such as timedelta(days=7)")
+
+
+@attrs.frozen(kw_only=True)
+class Maintenance:
+    """How a table is kept small: by :func:`maintain_table`, and once a day by upkeep.
+
+    :param keep_snapshots: how long snapshots are kept that no tag and no branch names; longer than any job takes, since
+        who began before the last one that was forgotten has to begin again.
+    :param keep_files: how long files that no snapshot names are left alone; longer than any job takes.
+    :param compact: whether the small files of each partition are merged, too: see :func:`compact`.
+    :raises InvalidDefinitionError: if a time is not above zero.
+    """
+
+    keep_snapshots: timedelta = attrs.field(default=timedelta(days=7), validator=_positive)
+    keep_files: timedelta = attrs.field(default=timedelta(days=7), validator=_positive)
+    compact: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, times in seconds."""
+        times = {name: getattr(self, name).total_seconds() for name in ("keep_snapshots", "keep_files")}
+        return {**times, "compact": self.compact}
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Maintenance:
+        """The inverse of :meth:`to_json`."""
+        times = {name: timedelta(seconds=form[name]) for name in ("keep_snapshots", "keep_files")}
+        return cls(**times, compact=form["compact"])
+
+
 @attrs.frozen
 class TableDataset(Dataset):
     """What there is to say about a table. Its parameters are those of :class:`.Iceberg`."""
@@ -39,6 +72,11 @@ class TableDataset(Dataset):
     catalog: str = attrs.field(default=DEFAULT_CATALOG, kw_only=True)
     partition_on: Pairs | None = attrs.field(default=None, converter=_partition_on, kw_only=True)
     create: bool = attrs.field(default=False, kw_only=True)
+    maintenance: Maintenance | None = attrs.field(
+        default=None,
+        kw_only=True,
+        validator=attrs.validators.optional(attrs.validators.instance_of(Maintenance)),
+    )
 
     @staticmethod
     def check_path(path: Any) -> str:
@@ -51,6 +89,10 @@ class TableDataset(Dataset):
             raise InvalidDefinitionError(
                 f"storage {self.path!r}: ownership={self.ownership.value!r} is about files; expected 'read-only' for a"
                 " table that others write, or 'owned', where rows of others are replaced with those of their key"
+            )
+        if self.maintenance is not None and self.ownership is Ownership.READ_ONLY:
+            raise InvalidDefinitionError(
+                f"storage {self.path!r} has ownership='read-only': others look after it; expected no maintenance="
             )
         if self.create and self.schema is None:
             raise InvalidDefinitionError(
@@ -118,14 +160,16 @@ class TableDataset(Dataset):
             # Lists, because the order of columns matters and JSON objects have none.
             "partition_on": None if self.partition_on is None else [list(pair) for pair in self.partition_on],
             "create": self.create or None,
+            "maintenance": None if self.maintenance is None else self.maintenance.to_json(),
         }
 
     @classmethod
     def arguments_of(cls, form: Mapping[str, Any], credentials: Mapping[str, Any] | None) -> dict[str, Any]:
-        on = form.get("partition_on")
+        on, maintenance = form.get("partition_on"), form.get("maintenance")
         return {
             "catalog": form.get("catalog", DEFAULT_CATALOG),
             "partition_on": None if on is None else [(name, column) for name, column in on],
             "create": form.get("create", False),
+            "maintenance": None if maintenance is None else Maintenance.from_json(maintenance),
             "credentials": credentials or {},
         }

@@ -55,16 +55,19 @@ class AssetFrames:
 
     :ivar stored: of its partitions; ``None`` if it says nothing of where they are.
     :ivar inputs: of its inputs, by name.
+    :ivar maintained: JSON form of the table that they are stored in, if upkeep is to keep it small.
     """
 
     stored: FrameType | None = None
     inputs: Mapping[str, FrameType] = attrs.field(factory=dict)
+    maintained: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
         return {
             "stored": None if self.stored is None else self.stored.to_json(),
             "inputs": {name: frame.to_json() for name, frame in self.inputs.items()},
+            **({} if self.maintained is None else {"maintained": dict(self.maintained)}),
         }
 
     @classmethod
@@ -72,7 +75,7 @@ class AssetFrames:
         """The inverse of :meth:`to_json`."""
         stored = data["stored"]
         inputs = {name: FrameType.from_json(form) for name, form in data["inputs"].items()}
-        return cls(None if stored is None else FrameType.from_json(stored), inputs)
+        return cls(None if stored is None else FrameType.from_json(stored), inputs, data.get("maintained"))
 
 
 def write_extra(asset: Asset, partitions: ProducedPartitions, frames: AssetFrames | None = None) -> None:

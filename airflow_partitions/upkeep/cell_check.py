@@ -17,6 +17,7 @@ from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.run_requests import RunRequest
 from airflow_partitions.history.state_store import form_of
 from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
+from airflow_partitions.upkeep.last_maintained import MAINTENANCE, LastMaintained
 from airflow_partitions.versions import read_form
 
 _READERS: Mapping[str, Callable[[Any], object]] = {
@@ -24,6 +25,7 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
     "record/": LedgerRecord.from_json,
     "page/": read_page,
     CONSUMER: LastLookedAt.from_json,
+    MAINTENANCE: LastMaintained.from_json,
     "request/": RunRequest.from_json,
 }
 _AT_ONCE = 1_000

@@ -20,6 +20,7 @@ from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
 from airflow_partitions.upkeep.serialized_dags import SerializedDags, fingerprint, read_serialized_dags
+from airflow_partitions.upkeep.tables import TableUpkeep, TableWork
 from airflow_partitions.versions import Report
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Round:
     :ivar caught_up: partitions asked for because of events that their consumers had missed.
     :ivar fired: pending rows deleted because they fired long ago.
     :ivar hopeless: pending rows deleted because they can never fire.
+    :ivar tables: what was done to tables of assets.
     :ivar problems: failures for single assets and Dags, each as a sentence.
     """
 
@@ -42,12 +44,13 @@ class Round:
     caught_up: int
     fired: int
     hopeless: int
+    tables: tuple[TableUpkeep, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def idle(self) -> bool:
         """Whether there was nothing to do."""
-        return not (self.records or self.caught_up or self.fired or self.hopeless or self.problems)
+        return not (self.records or self.caught_up or self.fired or self.hopeless or self.tables or self.problems)
 
     def without(self, problems: Collection[str]) -> Round:
         """This round, and of its problems those that are not among *problems*."""
@@ -63,16 +66,21 @@ class Upkeep:
 
     A first round looks at all that is behind its events. Those after it look at what is new, so that an idle one asks
     a few questions, however many assets there are; and after a while one looks at all again.
+
+    :param wait: let a round wait until the tables of assets are looked after, rather than go on beside it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, wait: bool = False) -> None:
+        self._wait = wait
+        self._tables = TableWork()
         self._events = NewEvents()
         self._ledgers: dict[str, PartitionDefinition | KeyFormat] = {}
         self._consumers: dict[str, dict[str, Any]] = {}
         self._whole: datetime | None = None
 
     def round(self, *, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -> Round:
-        """Bring the ledgers up to date, catch up after pauses, delete pending rows that can never fire.
+        """Bring the ledgers up to date, catch up after pauses, delete pending rows that can never fire, and let tables
+        be kept small.
 
         A failure for one asset or Dag is reported, and does not keep the others.
 
@@ -92,7 +100,22 @@ class Upkeep:
         hopeless = delete_hopeless(dags.consumers, harmless, problems)
         fired = delete_fired(keep_fired) if is_whole else 0
         self._whole = now if is_whole else self._whole
-        return Round(len(dags.definitions), records, caught_up, fired, hopeless, tuple(problems))
+        tables = self._maintain(dags, problems, begin=is_whole)
+        return Round(len(dags.definitions), records, caught_up, fired, hopeless, tuple(tables), tuple(problems))
+
+    def _maintain(self, dags: SerializedDags, problems: dict[str, None], *, begin: bool) -> list[TableUpkeep]:
+        """Let tables that are due be kept small; what was done to those that are ready."""
+
+        def report(problem: str) -> None:
+            problems[problem] = None
+
+        if begin:
+            self._tables.begin(dags.tables, report)
+        return self._tables.ended(report, wait=self._wait)
+
+    def close(self) -> None:
+        """End what goes on beside the rounds."""
+        self._tables.close()
 
     def _update_ledgers(
         self, dags: SerializedDags, positions: Positions | None, first: Mapping[str, int], problems: dict[str, None]
@@ -139,7 +162,7 @@ class Upkeep:
 
 def one_round(*, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -> Round:
     """One round of :class:`Upkeep`."""
-    return Upkeep().round(harmless=harmless, keep_fired=keep_fired)
+    return Upkeep(wait=True).round(harmless=harmless, keep_fired=keep_fired)
 
 
 @contextmanager

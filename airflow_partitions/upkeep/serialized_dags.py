@@ -30,6 +30,7 @@ class SerializedDags:
     :ivar definitions: of the keys of each asset's events, by its name.
     :ivar makes: names of the assets that each Dag makes, by its id.
     :ivar paths: where Spark assets are stored, by their names.
+    :ivar tables: JSON forms of the tables that are to be kept small, by the names of the assets they are of.
     :ivar problems: reasons why Dags can never run, each as a sentence.
     """
 
@@ -37,6 +38,7 @@ class SerializedDags:
     definitions: Mapping[str, PartitionDefinition | KeyFormat]
     makes: Mapping[str, frozenset[str]]
     paths: Mapping[str, str]
+    tables: Mapping[str, Mapping[str, Any]]
     problems: tuple[str, ...]
 
     def definition(self, asset: str) -> PartitionDefinition | KeyFormat:
@@ -106,7 +108,9 @@ def read_serialized_dags() -> SerializedDags:
     active = {dag_id: consumer for dag_id, consumer in consumers.items() if not paused[dag_id]}
     makes = {dag_id: node.writes for dag_id, node in nodes.items()}
     paths = {name: frame.path for node in nodes.values() for name, frame in node.stored.items()}
-    return SerializedDags(active, definitions, makes, paths, tuple(problems))
+    frames = {name: frames for node in nodes.values() for name, frames in node.frames.items()}
+    tables = {name: each.maintained for name, each in frames.items() if each.maintained is not None}
+    return SerializedDags(active, definitions, makes, paths, tables, tuple(problems))
 
 
 def fingerprint(timetable: Partitioned) -> dict[str, Any]:

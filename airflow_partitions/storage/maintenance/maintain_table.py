@@ -11,7 +11,7 @@ from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.stores.open import open_writable
-from airflow_partitions.storage.table_dataset import TableDataset
+from airflow_partitions.storage.table_dataset import Maintenance, TableDataset
 
 
 @attrs.frozen
@@ -33,8 +33,8 @@ class Maintained:
 def maintain_table(
     dataset: Dataset,
     *,
-    keep_snapshots: timedelta = timedelta(days=7),
-    keep_files: timedelta = timedelta(days=7),
+    keep_snapshots: timedelta | None = None,
+    keep_files: timedelta | None = None,
     now: datetime | None = None,
     dry_run: bool = False,
 ) -> Maintained:
@@ -44,9 +44,8 @@ def maintain_table(
     branches name. Run it now and then: to publish takes as long as its manifests are large, and each commit writes the
     list of all snapshots.
 
-    :param keep_snapshots: how long they are kept; longer than any job takes, since who began before the last one that
-        was forgotten has to begin again.
-    :param keep_files: how long files that no snapshot names are left alone; longer than any job takes.
+    :param keep_snapshots: how long they are kept; by default what the dataset's :class:`Maintenance` says, or 7 days.
+    :param keep_files: how long files that no snapshot names are left alone; by default likewise.
     :param dry_run: change nothing, only tell.
     :raises InvalidDefinitionError: if *dataset* is no table, or one of others.
     :raises StorageError: if it can't be reached.
@@ -59,13 +58,13 @@ def maintain_table(
     from airflow_partitions.storage.tables.maintenance import expire_snapshots, orphans, rewrite_manifests
     from airflow_partitions.storage.tables.open import reference_to
 
-    now = now or datetime.now(UTC)
+    now, policy = now or datetime.now(UTC), dataset.maintenance or Maintenance()
     open_writable(dataset)
     reference = reference_to(dataset)
     keys = KeyFilter.of(dataset.layout, dataset.columns, reference.load().schema())
-    snapshots = expire_snapshots(reference, keys, now - keep_snapshots, dry_run=dry_run)
+    snapshots = expire_snapshots(reference, keys, now - (keep_snapshots or policy.keep_snapshots), dry_run=dry_run)
     manifests, into = rewrite_manifests(reference, dry_run=dry_run)
-    files = orphans(reference, now - keep_files)
+    files = orphans(reference, now - (keep_files or policy.keep_files))
     for file in files if not dry_run else []:
         remove(file)
     return Maintained(tuple(snapshots), manifests, into, tuple(map(str, files)))

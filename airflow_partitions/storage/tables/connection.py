@@ -36,9 +36,14 @@ def connected(conn_id: str) -> MappingProxyType[str, Any]:
             f"there is no connection {conn_id!r}; expected one to a catalog of Iceberg, such as"
             f' AIRFLOW_CONN_{conn_id.upper()}=\'{{"conn_type": "iceberg", "host": "https://…"}}\''
         ) from error
+    return MappingProxyType(properties_of(connection))
+
+
+def properties_of(connection: Any) -> dict[str, Any]:
+    """pyiceberg's properties of the catalog that a *connection* of Airflow describes."""
     properties: dict[str, Any] = {"type": _REST, **connection.extra_dejson}
     if connection.host:
         properties["uri"] = connection.host.rstrip("/")
     if properties["type"] == _REST and connection.login and connection.password:
         properties["credential"] = f"{connection.login}:{connection.password}"
-    return MappingProxyType(properties)
+    return properties
