@@ -39,6 +39,14 @@ examples:
   airflow asset-partitions ddl airport_days --engine duckdb --dags dags/flights.py | duckdb lake.duckdb
   airflow asset-partitions ddl airport_days --engine trino --table hive.lake.airport_days
 """
+_SPARK_SERVER_EXAMPLES = """
+examples:
+  airflow asset-partitions spark-server                              what a server of yours needs
+  airflow asset-partitions spark-server --spark 4.0 --output json
+  airflow asset-partitions spark-server --start                      a server on this machine, until Ctrl-C
+  airflow asset-partitions spark-server --start --port 15010 --memory 4g --conf spark.sql.shuffle.partitions=8
+  airflow asset-partitions spark-server --start --packages org.apache.hadoop:hadoop-aws:3.4.2
+"""
 _EXAMPLES = """
 examples:
   airflow asset-partitions test hourly_flights 2013-02-08T05:00-05:00
@@ -153,6 +161,36 @@ def get_commands() -> list[CLICommand]:
                             " UTC offset",
                         ),
                         Arg(("--until",), metavar="TIME", help="Only intervals that begin before it"),
+                        _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="spark-server",
+                    help="Show what a Spark Connect server needs, or start one",
+                    description="Show the jar and the three settings by which a Spark Connect server counts what its"
+                    " sessions read, and refuses what was not promised. With --start run such a server on this machine,"
+                    " for this machine only, until this command is ended: with a token, which is made on first use, and"
+                    " settings that suit small partitions. A server that dies is started again.",
+                    epilog=_SPARK_SERVER_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.spark_server.spark_server"),
+                    args=(
+                        Arg(
+                            ("--spark",),
+                            metavar="VERSION",
+                            help="Version of the server's Spark (default: the one here)",
+                        ),
+                        Arg(("--start",), action="store_true", help="Start a server"),
+                        Arg(("--port",), type=int, default=15002, help="Where it listens (default: 15002)"),
+                        Arg(("--memory",), metavar="SIZE", help="Memory of the server, as 4g (default: Spark's, 1g)"),
+                        Arg(
+                            ("--conf",),
+                            action="append",
+                            metavar="NAME=VALUE",
+                            default=[],
+                            help="Setting of Spark; can be repeated",
+                        ),
+                        Arg(("--packages",), metavar="NAMES", help="Maven coordinates, with commas between"),
+                        Arg(("--jars",), metavar="PATHS", help="Jars, with commas between"),
                         _OUTPUT,
                     ),
                 ),

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from shutil import which
 
 from airflow_partitions.errors import MissingSparkError
+from airflow_partitions.spark.java import JAVA, java_version
 
 #: What no notes can be about.
 UNSEEN = (
     "Not looked at: airflow-partitions in API servers, triggerers and workers, which leave no trace of it in Airflow's"
     " database. GET /api/v2/plugins of an API server lists asset_partitions where it is there."
 )
-#: Versions of Java that Spark runs on.
-_JAVA = (17, 21)
 #: A scheduler without a heartbeat for so long is not alive, as Airflow has it.
 _ALIVE = timedelta(seconds=30)
 #: A scheduler that works makes a run that is due long before.
@@ -139,22 +135,9 @@ def _spark() -> Iterator[str]:
     except MissingSparkError as error:
         yield f"{error}; needed where tasks run"
     version = java_version()
-    if version not in _JAVA:
+    if version not in JAVA:
         kind = "no Java" if version is None else f"Java {version}"
-        yield f"there is {kind} on this machine; Spark needs Java {' or '.join(map(str, _JAVA))} where tasks run"
-
-
-def java_version() -> int | None:
-    """The major version of the Java that Spark would start here; ``None`` without one."""
-    home = os.environ.get("JAVA_HOME")
-    program = Path(home, "bin", "java") if home else which("java")
-    try:
-        words = [str(program), "-version"]
-        answer = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    match = re.search(r'version "(\d+)', answer.stderr)
-    return None if match is None else int(match[1])
+        yield f"there is {kind} on this machine; Spark needs Java {' or '.join(map(str, JAVA))} where tasks run"
 
 
 def _storage(name: str, path: str) -> Iterator[str]:

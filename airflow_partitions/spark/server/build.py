@@ -15,7 +15,7 @@ from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 from airflow_partitions.spark.server.distribution import Distribution
-from airflow_partitions.spark.server.listener import Listener, source_hash, sources
+from airflow_partitions.spark.server.listener import JAR, source_hash, sources
 
 COMPILER = ("org.eclipse.jdt", "ecj", "3.40.0")
 #: The Java that the oldest Spark of these runs on.
@@ -60,18 +60,15 @@ def _pack(classes: Mapping[str, bytes], jar: Path) -> None:
 
 
 def main() -> None:
-    """Make the jar of one version of Spark anew."""
-    parser = argparse.ArgumentParser(description="Make the jar of the listener for one version of Spark.")
+    """Make the jar anew."""
+    parser = argparse.ArgumentParser(description="Make the jar of the listener.")
     parser.add_argument("--spark-home", type=Path, help="A Spark with its jars (default: that of this Python)")
     home = parser.parse_args().spark_home
-    spark = Distribution.here() if home is None else Distribution(home)
-    listener = Listener(".".join(spark.version.split(".")[:2]))
-    listener.jar.parent.mkdir(exist_ok=True)
     try:
-        build(spark, listener.jar)
+        build(Distribution.here() if home is None else Distribution(home), JAR)
     except subprocess.CalledProcessError as error:
         raise SystemExit(error.stdout + error.stderr) from None
-    print(listener.jar)  # noqa: T201 - the answer
+    print(JAR)  # noqa: T201 - the answer
 
 
 if __name__ == "__main__":

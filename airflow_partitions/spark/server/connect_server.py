@@ -16,9 +16,10 @@ from typing import Self
 
 import attrs
 
-from airflow_partitions.errors import StorageError, UnreachableError
+from airflow_partitions.errors import MissingSparkError, StorageError, UnreachableError
+from airflow_partitions.spark.java import JAVA, java_version
 from airflow_partitions.spark.server.distribution import Distribution
-from airflow_partitions.spark.server.listener import Listener
+from airflow_partitions.spark.server.listener import settings
 
 DEFAULT_PORT = 15002
 #: Spark sends a token without TLS to a host of this name only.
@@ -29,6 +30,8 @@ _WARM_UP = (
 )
 #: Settings to which what is asked for is added, with a comma between.
 _LISTS = {"spark.sql.extensions", "spark.sql.queryExecutionListeners", "spark.jars.packages", "spark.jars"}
+#: Fair also among queries of one pool, which all those of clients are.
+_POOLS = Path(__file__).with_name("fair.xml")
 _SIGNAL_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
@@ -36,13 +39,15 @@ _SIGNAL_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 class ConnectServer:
     """One server. As a context manager it is started, and ended with its block.
 
+    :ivar spark: what serves; by default the pyspark of this environment.
     :ivar port: where it listens, on the loopback interface.
-    :ivar log: the file its output is added to; ``None`` for that of this process.
+    :ivar log: the file its output is added to; ``None`` for standard error.
     :ivar token: what clients have to show; without one anybody on this machine may run code by it.
     :ivar memory: of its JVM, as Spark writes it: ``2g``.
     :ivar conf: settings of Spark, over those that suit small partitions.
     """
 
+    spark: Distribution = attrs.field(factory=Distribution.here)
     port: int = DEFAULT_PORT
     log: Path | None = None
     token: str | None = None
@@ -72,17 +77,17 @@ class ConnectServer:
         :raises StorageError: if the port is in use.
         :raises UnreachableError: if it ends, or does not answer.
         """
-        spark = Distribution.here()
-        listener = Listener.of(spark.version)
+        conf = self._conf()
+        _check_java()
         self._check_port()
-        words = [str(spark.home / "bin" / "spark-submit"), "--class", _CLASS]
-        for name, value in self._settings(listener).items():
+        words = [str(self.spark.home / "bin" / "spark-submit"), "--class", _CLASS]
+        for name, value in conf.items():
             words += ["--conf", f"{name}={value}"]
-        output = None if self.log is None else self.log.open("ab")
+        output = sys.stderr.buffer if self.log is None else self.log.open("ab")
         try:
             self._process = subprocess.Popen(
                 [*words, "spark-internal"],
-                env=self._environment(spark.home),
+                env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -90,7 +95,7 @@ class ConnectServer:
                 preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
             )
         finally:
-            if output is not None:
+            if self.log is not None:
                 output.close()
         try:
             self._wait(time.monotonic() + patience)
@@ -119,9 +124,9 @@ class ConnectServer:
             self._process.kill()
             self._process.wait()
 
-    def _settings(self, listener: Listener) -> dict[str, str]:
+    def _conf(self) -> dict[str, str]:
         cores = os.cpu_count() or 1
-        settings = {
+        conf = {
             "spark.master": f"local[{cores}]",
             "spark.app.name": "airflow_partitions",
             "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -131,19 +136,20 @@ class ConnectServer:
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": str(cores),
             "spark.scheduler.mode": "FAIR",
+            "spark.scheduler.allocation.file": _POOLS.as_uri(),
             "spark.ui.enabled": "false",
             **({"spark.driver.memory": self.memory} if self.memory else {}),
-            **listener.settings,
+            **settings(self.spark.version),
         }
         for name, value in self.conf.items():
-            settings[name] = f"{settings[name]},{value}" if name in _LISTS and name in settings else value
-        return settings
+            conf[name] = f"{conf[name]},{value}" if name in _LISTS and name in conf else value
+        return conf
 
-    def _environment(self, home: Path) -> dict[str, str]:
+    def _environment(self) -> dict[str, str]:
         # Not as words of the command, which everybody on this machine can read.
         token = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": self.token} if self.token else {}
         kept = {name: value for name, value in os.environ.items() if name not in _OF_CLIENTS}
-        return {**kept, "SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, **token}
+        return {**kept, "SPARK_HOME": str(self.spark.home), "PYSPARK_PYTHON": sys.executable, **token}
 
     def _check_port(self) -> None:
         with socket.socket() as server:
@@ -151,7 +157,7 @@ class ConnectServer:
             try:
                 server.bind(("127.0.0.1", self.port))
             except OSError as error:
-                raise StorageError(f"port {self.port} is in use ({error}); expected a free one: --port") from error
+                raise StorageError(f"port {self.port} is in use ({error}); expected a free one, by --port") from error
 
     def _wait(self, deadline: float) -> None:
         while not self._listens():
@@ -191,6 +197,15 @@ class ConnectServer:
 
 #: Variables by which clients are told of servers: a server would take itself for a client.
 _OF_CLIENTS = {"SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "SPARK_LOCAL_REMOTE", "SPARK_API_MODE"}
+
+
+def _check_java() -> None:
+    version = java_version()
+    if version not in JAVA:
+        there = "there is no Java" if version is None else f"there is Java {version}"
+        raise MissingSparkError(
+            f"{there} on this machine; expected {' or '.join(map(str, JAVA))}, by PATH or JAVA_HOME"
+        )
 
 
 def _end_with_parent() -> None:

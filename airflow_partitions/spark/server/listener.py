@@ -7,67 +7,44 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-import attrs
-
 from airflow_partitions.errors import MissingSparkError
 
 _FOLDER = Path(__file__).parent
-_NAME = "airflow-partitions-spark-{0}.jar"
+#: The jar, in this installation.
+JAR = _FOLDER / "airflow-partitions-spark.jar"
+#: The versions of Spark that it is for: compiled for each, it is the same, byte for byte.
+SPARKS = ("4.0", "4.1", "4.2", "4.3")
 
 
-@attrs.frozen
-class Listener:
-    """The listener for one minor version of Spark.
+def settings(version: str, jar: str | Path = JAR) -> Mapping[str, str]:
+    """What a server of Spark is told to load the listener.
 
-    :ivar spark: the version, as ``4.1``.
+    The last two are lists: other names may stand beside these, after a comma.
+
+    :param version: of its Spark, as ``4.1`` or ``4.1.3``.
+    :param jar: where the jar is on the server's machine.
+    :raises MissingSparkError: if there is no listener for it.
     """
-
-    spark: str
-
-    @classmethod
-    def of(cls, version: str) -> Listener:
-        """The listener for a *version* of Spark, as ``4.1`` or ``4.1.3``.
-
-        :raises MissingSparkError: if there is none.
-        """
-        match = re.match(r"\d+\.\d+(?=\.|$)", version)
-        if match is None or match[0] not in versions():
-            raise MissingSparkError(
-                f"there is no listener for Spark {version!r}; expected one of: {', '.join(versions())}. Without it a"
-                " server of Spark Connect works, too, but nothing is counted and strict=True is refused"
-            )
-        return cls(match[0])
-
-    @property
-    def jar(self) -> Path:
-        """The jar, in this installation."""
-        return _FOLDER / "jars" / _NAME.format(self.spark)
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The settings of a server that has the jar where it is here. The last two are lists: other names may stand
-        beside these, after a comma."""
-        return {
-            "spark.driver.extraClassPath": str(self.jar),
-            "spark.sql.extensions": "airflow_partitions.Extensions",
-            "spark.sql.queryExecutionListeners": "airflow_partitions.Listener",
-        }
-
-
-def versions() -> list[str]:
-    """The minor versions of Spark that there is a listener for, oldest first."""
-    pattern = re.compile(re.escape(_NAME).replace(re.escape("{0}"), r"(\d+)\.(\d+)"))
-    names = (pattern.fullmatch(path.name) for path in (_FOLDER / "jars").iterdir())
-    return [".".join(map(str, pair)) for pair in sorted((int(m[1]), int(m[2])) for m in names if m is not None)]
+    match = re.match(r"\d+\.\d+(?=\.|$)", version)
+    if match is None or match[0] not in SPARKS:
+        raise MissingSparkError(
+            f"there is no listener for Spark {version!r}; expected one of: {', '.join(SPARKS)}. Without it a server of"
+            " Spark Connect works, too, but nothing is counted there and strict=True is refused"
+        )
+    return {
+        "spark.driver.extraClassPath": str(jar),
+        "spark.sql.extensions": "airflow_partitions.Extensions",
+        "spark.sql.queryExecutionListeners": "airflow_partitions.Listener",
+    }
 
 
 def sources() -> list[Path]:
-    """What the jars are made of."""
+    """What the jar is made of."""
     return sorted((_FOLDER / "java").glob("*.java"))
 
 
 def source_hash() -> str:
-    """The SHA-256 of the sources, as each jar names it in its manifest."""
+    """The SHA-256 of the sources, as the jar names it in its manifest."""
     digest = sha256()
     for path in sources():
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
