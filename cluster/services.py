@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 import httpx
 
-from airflow_partitions.spark.server.listener import Listener
+from airflow_partitions.spark.server.listener import JAR, settings
 from cluster.home import ClusterHome
 from cluster.jars import class_path
 from cluster.postgres import configure, initialise, owner, programs
@@ -122,10 +122,8 @@ def _spark(home: ClusterHome) -> tuple[Program, ...]:
 
 
 def _connect_settings(home: ClusterHome) -> dict[str, str]:
-    listener = Listener.of(version("pyspark"))
     return {
-        **listener.settings,
-        "spark.driver.extraClassPath": f"{listener.jar}:{class_path(home)}",
+        **settings(version("pyspark"), f"{JAR}:{class_path(home)}"),
         "spark.cores.max": _CORES,
         "spark.scheduler.mode": "FAIR",
         "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -133,6 +133,7 @@ class ConnectServer:
             "spark.connect.grpc.binding.port": str(self.port),
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
+            "spark.log.level": "WARN",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": str(cores),
             "spark.scheduler.mode": "FAIR",
