@@ -97,10 +97,10 @@ def _spark(dataset: TableDataset, table: str) -> Iterator[str]:
     settings = {"type": kind, "uri": catalog.uri, **catalog.properties}
     if kind == "jdbc":
         settings |= {"jdbc.schema-version": "V1", "jdbc.user": catalog.user}
-    yield f"{catalog.note(f'as {prefix}.…')}SET {prefix}=org.apache.iceberg.spark.SparkCatalog"
+    yield f"{catalog.note(f'as {prefix}.…')}{_set(prefix, 'org.apache.iceberg.spark.SparkCatalog')}"
     for name, value in settings.items():
         if value is not None:
-            yield f"SET {prefix}.{name}={value}"
+            yield _set(f"{prefix}.{name}", value)
     if table != f"{catalog.name}.{dataset.path}":
         if "." in table:
             raise InvalidDefinitionError(
@@ -109,6 +109,10 @@ def _spark(dataset: TableDataset, table: str) -> Iterator[str]:
             )
         place = ".".join(map(quoted, (catalog.name, *dataset.path.split("."))))
         yield f"CREATE OR REPLACE TEMPORARY VIEW {quoted(table)} AS TABLE {place}"
+
+
+def _set(name: str, value: str) -> str:
+    return f"SET {quoted(name)}={quoted(value)}"
 
 
 def _duckdb(dataset: TableDataset, table: str) -> Iterator[str]:

@@ -26,14 +26,14 @@ REST = {
 }  # fmt: skip
 
 
-def table(catalog: dict[str, str], **more: Any) -> Iceberg:
-    return Iceberg("city.fares", catalog="lake", credentials=catalog, partition=DAYS, **more)
+def table(catalog: dict[str, str], name: str = "lake", **more: Any) -> Iceberg:
+    return Iceberg("city.fares", catalog=name, credentials=catalog, partition=DAYS, **more)
 
 
 @pytest.fixture
 def fares(tmp_path: Path) -> Iceberg:
     catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db?timeout=60", "warehouse": f"{tmp_path}/lake"}
-    storage = table(catalog, schema={"date": "timestamp", "fare": "double"}, create=True)
+    storage = table(catalog, "lake_of_fares", schema={"date": "timestamp", "fare": "double"}, create=True)
     rows = pa.table({"date": [datetime(2013, 2, 8, hour, tzinfo=UTC) for hour in range(3)], "fare": [1.0, 2.0, 3.0]})
     storage.save({"2013-02-08": rows, "2013-02-09": pa.table({"fare": [4.0]})})
     return storage
@@ -46,25 +46,25 @@ def test_spark_sees_the_table_in_its_catalog_and_what_is_published_later(fares: 
             spark.sql(statement)
     assert [row.fare for row in spark.table("fares").orderBy("fare").collect()] == [1.0, 2.0, 3.0, 4.0]
     fares.save({"2013-02-10": pa.table({"fare": [5.0]})})
-    spark.sql("REFRESH TABLE lake.city.fares")
-    assert spark.table("lake.city.fares").count() == spark.table("fares").count() == 5
+    spark.sql("REFRESH TABLE lake_of_fares.city.fares")
+    assert spark.table("lake_of_fares.city.fares").count() == spark.table("fares").count() == 5
 
 
 def test_spark_is_told_the_catalog_and_no_password() -> None:
     assert ddl(table(REST), "fares") == (
         "-- Not shown, and yours to add as spark.sql.catalog.lake.…: credential, s3.secret-access-key\n"
-        "SET spark.sql.catalog.lake=org.apache.iceberg.spark.SparkCatalog;\n"
-        "SET spark.sql.catalog.lake.type=rest;\n"
-        "SET spark.sql.catalog.lake.uri=https://catalog.example.com;\n"
-        "SET spark.sql.catalog.lake.warehouse=lake;\n"
-        "SET spark.sql.catalog.lake.scope=PRINCIPAL_ROLE:ALL;\n"
-        "SET spark.sql.catalog.lake.s3.endpoint=https://s3.example.com;\n"
+        "SET `spark.sql.catalog.lake`=`org.apache.iceberg.spark.SparkCatalog`;\n"
+        "SET `spark.sql.catalog.lake.type`=`rest`;\n"
+        "SET `spark.sql.catalog.lake.uri`=`https://catalog.example.com`;\n"
+        "SET `spark.sql.catalog.lake.warehouse`=`lake`;\n"
+        "SET `spark.sql.catalog.lake.scope`=`PRINCIPAL_ROLE:ALL`;\n"
+        "SET `spark.sql.catalog.lake.s3.endpoint`=`https://s3.example.com`;\n"
         "CREATE OR REPLACE TEMPORARY VIEW `fares` AS TABLE `lake`.`city`.`fares`;\n"
     )
     statements = ddl(table(POSTGRES), "lake.city.fares")
-    assert "SET spark.sql.catalog.lake.type=jdbc;" in statements
-    assert "SET spark.sql.catalog.lake.uri=jdbc:postgresql://db.example.com:5432/lake;" in statements
-    assert "SET spark.sql.catalog.lake.jdbc.user=me;" in statements
+    assert "SET `spark.sql.catalog.lake.type`=`jdbc`;" in statements
+    assert "SET `spark.sql.catalog.lake.uri`=`jdbc:postgresql://db.example.com:5432/lake`;" in statements
+    assert "SET `spark.sql.catalog.lake.jdbc.user`=`me`;" in statements
     assert "VIEW" not in statements
     with pytest.raises(InvalidDefinitionError, match=r"or lake\.city\.fares for the table itself"):
         ddl(table(REST), "spark_catalog.city.fares")
@@ -101,7 +101,7 @@ def test_trino_is_told_the_catalog_in_the_words_of_its_iceberg_connector(fares: 
     with pytest.raises(InvalidDefinitionError, match=r"expected it in a catalog of Trino, such as 'lake\.city\.fares'"):
         ddl(table(REST), "fares", "trino")
     with pytest.raises(InvalidDefinitionError, match=r"jdbc:sqlite:/.*expected a REST catalog, or one in postgresql"):
-        ddl(fares, "lake.city.fares", "trino")
+        ddl(fares, "lake_of_fares.city.fares", "trino")
 
 
 @pytest.mark.parametrize("catalog", [POSTGRES, REST], ids=["sql", "rest"])
