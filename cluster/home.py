@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -135,11 +136,15 @@ class ClusterHome(Home):
     def configure_spark(self, jars: str) -> None:
         """Write Spark's settings: those of compose, then the hosts and secrets of this cluster.
 
+        No master may run: what the last one has remembered of its applications is deleted.
+
         :param jars: a class path of what Spark needs for S3.
         """
+        recovery = self.spark / "recovery"
+        shutil.rmtree(recovery, ignore_errors=True)
         own = {
             "spark.authenticate.secret": self.secret("spark"),
-            "spark.deploy.recoveryDirectory": str(self.spark / "recovery"),
+            "spark.deploy.recoveryDirectory": str(recovery),
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.extraClassPath": jars,

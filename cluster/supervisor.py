@@ -17,7 +17,7 @@ from cluster.services import Program
 from cluster.state import State, Watched
 from demo.processes import Service, end, spawn
 
-PAUSE = 0.5  # seconds between two looks
+PAUSE = 1.0  # seconds between two looks
 BEAT = 5.0  # seconds between two looks at what was healthy
 DELAYS = (1.0, 2.0, 5.0, 10.0, 30.0)  # seconds until what has ended is started again; the more often, the longer
 TRIES = 5  # starts without having been healthy once
@@ -69,6 +69,7 @@ class Supervisor:
         self._me = Service("supervisor", os.getpid(), psutil.Process().create_time())
         self._leaving = False
         self._measured = 0.0
+        self._saved: State | None = None
 
     def run(self) -> None:
         """Supervise until SIGTERM or SIGINT; then end all services."""
@@ -156,7 +157,10 @@ class Supervisor:
         self._measured = time.monotonic()
 
     def _save(self) -> None:
-        State(self._me, tuple(watch.state for watch in self._watches.values())).save(self._home)
+        state = State(self._me, tuple(watch.state for watch in self._watches.values()))
+        if state != self._saved:
+            state.save(self._home)
+            self._saved = state
 
 
 def _seconds(process: psutil.Process, children: Mapping[int, Sequence[psutil.Process]]) -> float:
