@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from cluster import supervisor
+from cluster.__main__ import main
 from cluster.chaos import Chaos
 from cluster.home import ClusterHome
 from cluster.services import Program
@@ -123,6 +124,25 @@ def test_all_ends_with_the_supervisor(home: ClusterHome, run: Run) -> None:
     os.kill(state(home).supervisor.pid, signal.SIGTERM)
     until(lambda: not home.processes.exists())
     assert not any(process.is_running() for process in processes)
+
+
+def test_stop_ends_what_a_killed_supervisor_has_left(
+    home: ClusterHome, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(program(home, "it", CHILD), program(home, "other", FOREVER))
+    until(lambda: healthy(home) and process_of(home, "it").children())
+    processes = [process_of(home, "it"), *process_of(home, "it").children(), process_of(home, "other")]
+    place = ["--home", str(home.root)]
+    assert main(["status", *place]) == 0
+    os.kill(state(home).supervisor.pid, signal.SIGKILL)
+    until(lambda: not state(home).running)
+    assert main(["status", *place]) == 1
+    assert "it             running" in capsys.readouterr().out
+    assert main(["stop", *place]) == 0
+    assert "stopped it, other" in capsys.readouterr().err
+    assert not any(process.is_running() for process in processes)
+    assert main(["stop", *place]) == 0
+    assert main(["status", *place]) == 1
 
 
 def test_chaos_kills_each_once_and_waits_until_it_is_there_again(
