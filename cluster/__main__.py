@@ -17,9 +17,10 @@ from rich.console import Console
 
 from cluster import landing, report, s3
 from cluster.chaos import Chaos
-from cluster.course import Course, Measure
+from cluster.course import Course
 from cluster.home import BUCKET, ClusterHome
 from cluster.jars import class_path
+from cluster.measures import measures
 from cluster.plan import Plan, plan
 from cluster.published import Published
 from cluster.services import environment, services
@@ -81,14 +82,13 @@ def _start(options: argparse.Namespace) -> int:
         steps.tell(f"Airflow's UI: {home.address}, user {USER}, password in {home.password}")
         course, chaos = Course(home, api, steps, check), Chaos(home, steps.tell)
         runs: list[Run] = []
-        measures: dict[str, Measure] = {}
         for part in course_plan.parts:
             watch = chaos.watch if options.chaos and part.way == "warm" else _ignore
-            newest, measures[part.name] = course.make(part, watch)
+            newest = course.make(part, watch)
             runs += newest
             if any(run.state == "failed" for run in newest):
                 break
-        return _report(options, home, api, course_plan, runs, measures, chaos)
+        return _report(options, home, api, course_plan, runs, chaos)
 
 
 def _report(
@@ -97,7 +97,6 @@ def _report(
     api: Api,
     course_plan: Plan,
     runs: list[Run],
-    measures: dict[str, Measure],
     chaos: Chaos,
 ) -> int:
     published = Published.read(home, course_plan.keys)
@@ -117,10 +116,11 @@ def _report(
         *comparison.differences(comparison.counts(rows, tables)),
     ]
     numbers = sum(line.numbers for line in lines)
+    taken = measures(home)
     if options.json:
         result = {
             "assets": [attrs.asdict(line) for line in lines],
-            "parts": {name: attrs.asdict(measure) for name, measure in measures.items()},
+            "parts": {name: attrs.asdict(measure) for name, measure in taken.items()},
             "killed": [attrs.asdict(death) for death in chaos.deaths],
             "numbers": numbers,
             "differences": wrong,
@@ -129,7 +129,7 @@ def _report(
         }
         print(json.dumps(result, indent=2))
     else:
-        report.show(lines, measures, Console())
+        report.show(lines, taken, Console())
         right = f"{numbers:,} numbers match what pandas counts, nothing was made twice"
         print("\n".join(["differs from what was expected:", *wrong]) if wrong else right, flush=True)
     if failed := next((run for run in runs if run.state == "failed"), None):

@@ -12,6 +12,7 @@ import attrs
 
 from cluster import ways
 from cluster.home import ClusterHome
+from cluster.measures import Measure, add
 from cluster.plan import Part
 from cluster.state import State
 from cluster.supervisor import BEAT
@@ -30,25 +31,6 @@ _T = TypeVar("_T")
 
 
 @attrs.frozen
-class Measure:
-    """What a part has taken.
-
-    :ivar partitions: that were made meanwhile.
-    :ivar seconds: from the first request to the last success.
-    :ivar processor: seconds of a processor, of all services.
-    """
-
-    partitions: int = 0
-    seconds: float = 0.0
-    processor: float = 0.0
-
-    def __add__(self, other: Measure) -> Measure:
-        return Measure(
-            self.partitions + other.partitions, self.seconds + other.seconds, self.processor + other.processor
-        )
-
-
-@attrs.frozen
 class Course:
     """Makes parts by one cluster.
 
@@ -60,23 +42,27 @@ class Course:
     steps: Steps
     check: Callable[[], object]
 
-    def make(self, part: Part, watch: Callable[[float], object]) -> tuple[list[Run], Measure]:
-        """Have all partitions of *part*; the newest run of each, and what was taken for those that were not there.
+    def make(self, part: Part, watch: Callable[[float], object]) -> list[Run]:
+        """Have all partitions of *part*; the newest run of each. What that takes is remembered.
 
         :param watch: is told at each look which share of the part is done.
         """
-        done = _successes(self._patiently(lambda: self._runs(part)))
+        runs = self._patiently(lambda: self._runs(part))
+        done = _successes(runs)
         if done == part.size:
-            return self._runs(part), Measure()
+            return runs
         self._patiently(lambda: ways.choose(self.api, self.home, part.way))
         # What follows from others has to listen before these are there.
         assets = [each.asset for each in reversed(part.targets)]
         self._patiently(lambda: backfill.ready(self.api, assets))
         started, processor = time.monotonic(), self._processor()
-        runs = self._wait(part, done, watch)
-        seconds = time.monotonic() - started
-        time.sleep(2 * BEAT)  # until what has ended is measured
-        return runs, Measure(_successes(runs) - done, seconds, self._processor() - processor)
+        try:
+            return self._wait(part, done, watch)
+        finally:
+            seconds = time.monotonic() - started
+            time.sleep(2 * BEAT)  # until what has ended is measured
+            made = _successes(self._patiently(lambda: self._runs(part))) - done
+            add(self.home, part.name, Measure(made, seconds, self._processor() - processor))
 
     def _wait(self, part: Part, done: int, watch: Callable[[float], object]) -> list[Run]:
         base = self._patiently(lambda: self._counts(part))["success"]

@@ -78,6 +78,11 @@ class ClusterHome(Home):
         return self.root / "s3.journal"
 
     @property
+    def measures(self) -> Path:
+        """What was taken for what was made."""
+        return self.root / "measures.json"
+
+    @property
     def spark(self) -> Path:
         """The settings of Spark, what its master has to remember, and the folders of its workers."""
         return self.root / "spark"

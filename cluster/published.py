@@ -63,6 +63,7 @@ def _dags(home: ClusterHome) -> Any:
     os.environ |= {
         name: value for name, value in home.environment(dict(os.environ)).items() if name.startswith("AIRFLOW")
     }
+    os.environ["AIRFLOW__LOGGING__LOGGING_LEVEL"] = "WARNING"  # the provider tells of each connection
     spec = spec_from_file_location("flights", CHECKOUT / "dags" / "flights.py")
     if spec is None or spec.loader is None:
         raise ImportError(CHECKOUT / "dags" / "flights.py")

@@ -12,12 +12,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cluster.course import Measure
+from cluster.measures import Measure
 from cluster.plan import Part
 from demo import comparison
 from demo.api import Api
 from demo.backfill import Run
-from demo.report import Row, Totals
+from demo.report import Row, Totals, print_table
 
 
 @attrs.frozen(kw_only=True)
@@ -88,13 +88,13 @@ def show(lines: Iterable[Line], measures: Mapping[str, Measure], console: Consol
         numbers = f"{line.right:,} of {line.numbers:,}"
         figures = (f"{line.partitions:,}", f"{line.seconds:.1f}", f"{line.rows_in:,}", f"{line.rows_out:,}", numbers)
         table.add_row(line.part, line.way, line.asset, *figures)
-    console.print(table)
+    print_table(table, console)
     table = _table("part", right=("partitions made", "seconds", "seconds each", "processor seconds each"))
     for name, measure in measures.items():
         each = max(measure.partitions, 1)
         cells = (f"{measure.partitions:,}", f"{measure.seconds:,.0f}", f"{measure.seconds / each:.2f}")
         table.add_row(name, *cells, f"{measure.processor / each:.2f}")
-    console.print(table)
+    print_table(table, console)
 
 
 def _table(*left: str, right: Iterable[str]) -> Table:
@@ -108,7 +108,7 @@ def _table(*left: str, right: Iterable[str]) -> Table:
 
 def _events(api: Api, asset: str) -> Iterator[dict[str, Any]]:
     """The asset events of *asset*."""
-    return api.pages("assets/events", "asset_events", source_dag_id=asset)
+    return api.pages("assets/events", "asset_events", "timestamp", source_dag_id=asset)
 
 
 def _seconds(api: Api, asset: str) -> dict[str, float]:

@@ -40,11 +40,11 @@ class Api:
         answer = self._request("GET", f"/api/v2/{path}", params=query)
         return None if answer.status_code == httpx.codes.NOT_FOUND else self._content(answer)
 
-    def pages(self, path: str, field: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, field: str, order_by: str = "id", **query: Any) -> Iterator[dict[str, Any]]:
         """All items, oldest first, so that a later one takes the place of an earlier one."""
         offset = 0
         while True:
-            page = self.get(path, limit=100, offset=offset, order_by="id", **query)
+            page = self.get(path, limit=100, offset=offset, order_by=order_by, **query)
             yield from page[field]
             offset += len(page[field])
             if not page[field] or offset >= page["total_entries"]:

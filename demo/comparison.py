@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from demo.landing import NEW_YORK, hours_of
+from demo.landing import NEW_YORK, YEAR, hours_of
 from demo.report import Row
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def _departures(row: Row, source: dict[str, DataFrame]) -> Iterator[Count]:
         yield Count.exact("visib published", row.published.get("visib"), weather["visib"].min())
     if row.asset != "hourly_departures":
         yield Count.exact("hours published", row.published.get("hours"), len(hours))
-        parts, most = (3, 3) if row.asset == "three_day_departures" else (len(hours), 3 * len(hours))
+        days = len({hour.date() for hour in hours})
+        parts, most = (days, days) if row.asset == "three_day_departures" else (len(hours), 3 * len(hours))
         yield Count.exact("files read", row.files_read, parts)
         # Parquet may skip rows of other airports.
         yield Count("rows read", sum(row.rows_in.values()), parts if airport else most, most)
@@ -120,7 +121,7 @@ def _covered(row: Row) -> tuple[Sequence[datetime], str]:
     if "T" in text:
         return [datetime.fromisoformat(text).astimezone(NEW_YORK)], airport
     day = date.fromisoformat(text)
-    first = day - timedelta(days=2 if row.asset == "three_day_departures" else 0)
+    first = max(day - timedelta(days=2 if row.asset == "three_day_departures" else 0), YEAR[0].date())
     return [hour for n in range((day - first).days + 1) for hour in hours_of(first + timedelta(days=n))], airport
 
 

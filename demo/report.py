@@ -95,14 +95,14 @@ def show_partition(run: Run, lake: Path, console: Console) -> None:
         table.add_column(name, justify="left" if rows[name].dtype.kind not in "iuf" else "right", no_wrap=True)
     for values in rows[columns].head(SHOWN).itertuples(index=False):
         table.add_row(*map(_cell, values))
-    _print(table, console)
+    print_table(table, console)
 
 
 def show(rows: Iterable[Row], console: Console) -> None:
     """Print one table of the day, and one of what was made around the clock changes: its hours summed up by day."""
     rows = list(rows)
     departures = [row for row in rows if row.asset.endswith("_departures")]
-    _print(_table((row for row in rows if row not in departures), ()), console)
+    print_table(_table((row for row in rows if row not in departures), ()), console)
     if departures:
         hourly = [row for row in departures if row.asset == HOURLY]
         days = [_day(day, list(hours)) for day, hours in groupby(hourly, lambda row: row.partition[:10])]
@@ -111,7 +111,7 @@ def show(rows: Iterable[Row], console: Console) -> None:
 
 def show_with_values(rows: Iterable[Row], values: Iterable[str], console: Console) -> None:
     """Print one table, with these *values* of what is published."""
-    _print(_table(rows, values), console)
+    print_table(_table(rows, values), console)
 
 
 def show_firing(again: str, firing: Firing, console: Console) -> None:
@@ -128,11 +128,11 @@ def show_readers(overview: Iterable[dict[str, str]], console: Console) -> None:
         for name in () if number else cells:
             table.add_column(name, justify="left" if name == "reader" else "right", no_wrap=True)
         table.add_row(*cells.values())
-    _print(table, console)
+    print_table(table, console)
 
 
-def _print(table: Table, console: Console) -> None:
-    """As wide as it has to be: a line that wraps is better than one that is cut."""
+def print_table(table: Table, console: Console) -> None:
+    """Print a table as wide as it has to be: a line that wraps is better than one that is cut."""
     needed = console.measure(table, options=console.options.update_width(MOST)).maximum
     console.width = max(console.width, needed)
     console.print(table)

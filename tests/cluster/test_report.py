@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from cluster import report, ways
-from cluster.course import Measure
 from cluster.home import ClusterHome
+from cluster.measures import Measure, add, measures
 from cluster.plan import Part
 from demo import comparison
 from demo.backfill import Run
@@ -44,7 +44,7 @@ class FakeApi:
         self.connection: dict[str, Any] | None = None
         self.calls: list[str] = []
 
-    def pages(self, path: str, field: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, field: str, order_by: str = "id", **query: Any) -> Iterator[dict[str, Any]]:
         if field == "task_instances":
             yield from ({"dag_run_id": f"run {key}", "duration": 2.5} for key, _ in self.events)
             return
@@ -105,3 +105,12 @@ def test_a_way_is_a_connection_and_leaves_nothing_of_the_other(tmp_path: Path) -
     ways.choose(api, home, "warm")  # type: ignore[arg-type]
     assert api.connection["password"] == home.secret("connect")
     assert api.connection["host"] == "sc://localhost"
+
+
+def test_what_calls_have_taken_is_added_up(tmp_path: Path) -> None:
+    home = ClusterHome.opened(tmp_path)
+    assert measures(home) == {}
+    add(home, "cold", Measure(3, 30.0, 60.0))
+    add(home, "warm", Measure(4, 4.0, 5.0))
+    add(home, "cold", Measure(1, 10.0, 20.0))
+    assert measures(home) == {"cold": Measure(4, 40.0, 80.0), "warm": Measure(4, 4.0, 5.0)}
