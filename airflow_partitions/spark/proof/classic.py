@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.errors import ResultError
+from airflow_partitions.spark.proof.file_listing import FileListing
 from airflow_partitions.spark.proof.promise import Promise
 from airflow_partitions.spark.proof.scan import ObservedScan, normalise_path
 from airflow_partitions.spark.proof.sql_metrics import SqlMetrics
@@ -200,13 +201,13 @@ def _listener_of(spark: SparkSession) -> _Listener:
 def _scan(plan: Any) -> ObservedScan:
     """What the *plan* of a scan of files read when it last ran."""
     # Its metrics have the files too, but only of the first run.
-    listing = plan.dynamicallySelectedPartitions()
+    listing = FileListing.of(plan)
     roots = frozenset(normalise_path(path.toString()) for path in _each(plan.relation().location().rootPaths()))
     partitioned = plan.relation().partitionSchema().size() > 0
-    partitions = listing.partitionCount() if partitioned else len(roots)
-    locations = roots if partitions == len(roots) and partitioned else _folders(listing)
+    partitions = listing.partitions if partitioned else len(roots)
+    locations = roots if partitions == len(roots) and partitioned else frozenset(map(normalise_path, listing.folders()))
     rows = _value(plan.metrics(), "numOutputRows")
-    return ObservedScan(locations, len(locations), listing.totalNumberOfFiles(), listing.totalFileSize(), rows, roots)
+    return ObservedScan(locations, len(locations), listing.files, listing.bytes, rows, roots)
 
 
 def _is_of_table(plan: Any) -> bool:
@@ -225,11 +226,6 @@ def _table_scan(plan: Any) -> ObservedScan:
     rows = _value(plan.metrics(), "numOutputRows")
     locations = frozenset(files)
     return ObservedScan(locations, len(files), len(files), sum(files.values()), rows, locations)
-
-
-def _folders(listing: Any) -> frozenset[str]:
-    """Folders of the files a scan chose, where they are fewer or others than the folders it was given."""
-    return frozenset(normalise_path(file.toPath().getParent().toString()) for file in listing.toPartitionArray())
 
 
 def _value(metrics: Any, name: str) -> int:

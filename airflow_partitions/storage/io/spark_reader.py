@@ -237,6 +237,6 @@ def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> Struc
 
 def struct_of(fields: Iterable[tuple[str, str]]) -> StructType:
     """Spark's schema of columns with their types."""
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import _parse_datatype_string  # StructType.fromDDL begins with Spark 4
 
-    return cast("StructType", StructType.fromDDL(", ".join(f"{quoted(name)} {kind}" for name, kind in fields)))
+    return cast("StructType", _parse_datatype_string(", ".join(f"{quoted(name)} {kind}" for name, kind in fields)))
