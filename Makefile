@@ -56,7 +56,7 @@ test-rest: TESTS = --ignore tests/scheduler --ignore tests/packaging/test_wheel.
 test-wheel: TESTS = tests/packaging/test_wheel.py
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
-DRIVER_SIDE = calendars checks definitions dependencies frames keys storage spark.driver spark.running_job
+DRIVER_SIDE = calendars checks definitions dependencies frames keys storage spark.program spark.driver spark.running_job
 
 lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

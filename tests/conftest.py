@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
-#: What Spark needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
+#: What Spark 4.1 needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
 #: Iceberg, and for the SQL catalogs of tests.
 PACKAGES = (
     "org.apache.hadoop:hadoop-aws:3.4.2",
@@ -95,6 +95,7 @@ def connect_sessions(connect_server: str, monkeypatch: pytest.MonkeyPatch) -> It
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark session of a process: a second one would have the packages and options of the first."""
+    import pyspark
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -106,7 +107,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .config("spark.jars.packages", ",".join(PACKAGES))
+        .config("spark.jars.packages", ",".join(PACKAGES if pyspark.__version__.startswith("4.1.") else ()))
         # Tables name their files by s3:, which Hadoop knows as s3a: only.
         .config("spark.hadoop.fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
         .getOrCreate()

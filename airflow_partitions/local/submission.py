@@ -28,15 +28,13 @@ def submit_locally(application: str, handover: Handover) -> None:
     check_installed()
     import pyspark
 
-    value, file = handover.pack(Path(str(handover.staging.folder)))
     words = [
         str(Path(sys.executable).with_name("spark-submit")),
         "--master",
         "local[2]",
         "--conf",
-        f"{PROPERTY}={value}",
+        f"{PROPERTY}={handover.pack()}",
     ]
-    words += ["--files", str(file)] if file else []
     home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_PYTHON": sys.executable}
     environment = os.environ | home
     process = subprocess.run(

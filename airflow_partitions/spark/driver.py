@@ -1,13 +1,6 @@
-"""The program given to spark-submit for a decorated function. It needs no Airflow on the driver."""
+"""What a driver does for a decorated function. It needs no Airflow."""
 
 from __future__ import annotations
-
-import sys
-
-if __name__ == "__main__":
-    # Python puts this folder first in its path, where operator.py would hide the standard library's. The folder that
-    # holds the package goes last: it serves where the package is not installed but lies on a shared disk.
-    sys.path.append(sys.path.pop(0).rsplit("/", 2)[0])
 
 from typing import TYPE_CHECKING
 
@@ -48,7 +41,3 @@ def main() -> None:
     with job() as current:
         run(current)
     current.spark.stop()
-
-
-if __name__ == "__main__":
-    main()

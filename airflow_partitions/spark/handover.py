@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -16,7 +15,7 @@ from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
 from airflow_partitions.spark.shipped_check import ShippedCheck
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.filesystem.filesystem import at, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.staging import Staging
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 VERSION = 1
 #: The Spark property that holds the value, or names the file that does.
 PROPERTY = "spark.airflow_partitions.handover"
-#: Larger values go as a file: an argument is capped near 131,000 bytes, and shows in process lists and event logs.
+#: Larger values lie in the staging place: an argument is capped near 131,000 bytes, and shows in process lists and
+#: event logs.
 LONGEST = 32 * 1024
 
 
@@ -109,15 +109,14 @@ class Handover:
             strict=form["strict"],
         )
 
-    def pack(self, folder: Path) -> tuple[str, Path | None]:
-        """The Spark property's value and, if the handover is long, the file in *folder* to send along."""
+    def pack(self) -> str:
+        """The Spark property's value: the text, or if that is long, the name of a file in the staging place with it."""
         text = self.to_text()
         if len(text) <= LONGEST:
-            return text, None
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        file = folder / f"handover-{digest[:16]}.json"
-        file.write_text(text)
-        return json.dumps({"file": file.name, "sha256": digest}), file
+            return text
+        file = self.staging.folder / "handover.json"
+        write(file, text.encode())
+        return json.dumps({"file": str(file), "sha256": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def receive(spark: SparkSession) -> Handover:
@@ -125,8 +124,6 @@ def receive(spark: SparkSession) -> Handover:
 
     :raises ResultError: if there is none, or its file is not the one that was sent.
     """
-    from pyspark import SparkFiles
-
     text = spark.sparkContext.getConf().get(PROPERTY)
     if text is None:
         raise ResultError(
@@ -136,7 +133,11 @@ def receive(spark: SparkSession) -> Handover:
     sent = json.loads(text)
     if "file" not in sent:
         return Handover.from_text(text)
-    content = Path(SparkFiles.get(sent["file"])).read_bytes()
+    content = read(at(sent["file"]))
+    if content is None:
+        raise ResultError(
+            f"there is no handover {sent['file']} here; expected storage that the Airflow task and the driver share"
+        )
     if (digest := hashlib.sha256(content).hexdigest()) != sent["sha256"]:
-        raise ResultError(f"handover file {sent['file']} has SHA-256 {digest}; expected {sent['sha256']}")
+        raise ResultError(f"handover {sent['file']} has SHA-256 {digest}; expected {sent['sha256']}")
     return Handover.from_text(content.decode())

@@ -14,6 +14,6 @@ def check_installed() -> None:
         import pyspark.core  # noqa: F401 - not part of pyspark-client
     except ImportError as error:
         raise MissingSparkError(
-            f"Spark is not installed here ({error}); expected pip install 'airflow-partitions[spark]', or spark-binary"
-            " in the extra of Airflow's connection to Spark"
+            f"Spark is not installed here ({error}); expected pip install 'airflow-partitions[spark]', or"
+            " SPARK_HOME with the folder of another one, or spark-binary in the extra of Airflow's connection to Spark"
         ) from error

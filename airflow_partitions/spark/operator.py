@@ -27,7 +27,7 @@ from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.modules import modules_of
 from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.spark.submission import DRIVER, Submission
+from airflow_partitions.spark.submission import PROGRAM, Submission
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.storage import Storage
@@ -102,7 +102,7 @@ class SparkAssetOperator(Submission):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
         self.of_submit = tuple(sorted(word for word in kwargs.keys() & _OF_SUBMIT if kwargs[word] is not None))
-        super().__init__(application=application or DRIVER, name=name or asset_name, durable=False, **kwargs)
+        super().__init__(application=application or PROGRAM, name=name or asset_name, durable=False, **kwargs)
         self.asset = asset
         self.asset_name = asset_name
         self.storage = storage

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -198,7 +199,7 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
 
     :param handover: what to do; by default what the Airflow task handed over.
     :param spark: the session to use; by default the active one, or a new one.
-    :raises ResultError: if nothing was written, or a query can't be looked at.
+    :raises ResultError: if nothing was written, a query can't be looked at, or the driver lacks a library.
     :raises MissingListenerError: if the job is strict, and the Spark Connect server has no listener.
     :raises MissingInputError: if a partition of an input is not stored.
     :raises UnpromisedReadError: if the job is strict and read anything but its inputs.
@@ -216,6 +217,13 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
     except PartitionError as error:
         save_error(order.staging, error)
         raise
+    except ModuleNotFoundError as error:
+        missing = ResultError(
+            f"the Python of the driver, {sys.executable}, has no module {error.name!r}; expected it to be installed"
+            " there, or to come along by py_files"
+        )
+        save_error(order.staging, missing)
+        raise missing from error
 
 
 def _places(source: Input, stored: Mapping[str, StoredPartition]) -> dict[str, str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from airflow.providers.apache.spark.hooks import spark_submit
 from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINARY
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException
 
+from airflow_partitions.errors import InvalidDefinitionError, MissingSparkError
+from airflow_partitions.spark.archive import make_archive
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.job_result import load_error
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
 
 #: The program for a decorated function.
-DRIVER = str(Path(__file__).with_name("driver.py"))
+PROGRAM = str(Path(__file__).with_name("program") / "make_partition.py")
 
 
 class Submission(SparkSubmitOperator):
@@ -31,15 +34,18 @@ class Submission(SparkSubmitOperator):
     def submit(self, handover: Handover, connection: Connection, context: Context) -> None:
         """Run the job of *handover*, which leaves a result file.
 
+        :raises InvalidDefinitionError: if Spark runs no Python on such a cluster.
+        :raises MissingSparkError: if there is no Spark to submit it by, or no client of Kubernetes to watch it with.
         :raises PartitionError: that of the job, if it said why it gave up.
         :raises AirflowException: if it failed otherwise.
         """
-        self._find_spark(connection)
+        self._check_mode(connection)
+        has_package = self._find_spark(connection)
         staging = handover.staging
-        # A file to send along is beside the rest where that is a local folder: it is of use to whoever looks there.
-        kept = nullcontext(staging.folder) if isinstance(staging.folder, Path) else TemporaryDirectory()
-        with kept as folder:
-            self._hand_over(handover, Path(folder))
+        self._hand_over(handover)
+        with TemporaryDirectory(prefix="airflow_partitions-") as folder:
+            if not has_package:
+                self.py_files = ",".join(filter(None, [self.py_files, str(make_archive(Path(folder)))]))
             try:
                 super().execute(context)
             except AirflowException as failure:
@@ -48,31 +54,68 @@ class Submission(SparkSubmitOperator):
                     raise
                 raise reason from failure
 
-    def _hand_over(self, handover: Handover, folder: Path) -> None:
-        """Give the job its handover: as a Spark property, or by a file in *folder* that the property names."""
-        value, file = handover.pack(folder)
+    def _hand_over(self, handover: Handover) -> None:
+        """Give the job its handover, as a Spark property."""
         # UTC where nothing else is asked for, so that a job does not depend on the machine it lands on.
         defaults = {"spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
-        self.conf = {**defaults, **(self.conf or {}), PROPERTY: value}
+        self.conf = {**defaults, **(self.conf or {}), PROPERTY: handover.pack()}
         self._hook = None  # made from these values, when the job is submitted
-        if file is not None:
-            self.files = ",".join(filter(None, [self.files, str(file)]))
 
-    def _find_spark(self, connection: Connection) -> None:
-        """Choose the spark-submit and the Python of this environment where nothing else is configured."""
-        extra = connection.extra_dejson
-        own = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY)
-        if self._spark_binary is None and "spark-binary" not in extra:
-            if own.exists():
+    def _deployed_to(self, connection: Connection) -> tuple[str, str]:
+        """The master, with its scheme, and the deploy mode."""
+        mode = self._deploy_mode or connection.extra_dejson.get("deploy-mode") or "client"
+        host = connection.host or ""
+        return host if "://" in host or not connection.port else f"{connection.conn_type}://{host}", mode
+
+    def _check_mode(self, connection: Connection) -> None:
+        master, mode = self._deployed_to(connection)
+        if mode == "cluster" and master.startswith("spark://"):
+            raise InvalidDefinitionError(
+                f"connection {connection.conn_id!r} asks for deploy mode 'cluster' on {master}, and Spark runs no"
+                " Python there: its standalone clusters start drivers of Java and Scala only; expected deploy mode"
+                " 'client', with the driver on the task's machine, or a master of YARN or Kubernetes"
+            )
+
+        if master.startswith("k8s") and not hasattr(spark_submit, "kube_client"):
+            raise MissingSparkError(
+                f"Airflow watches jobs on {master} by the client of Kubernetes, which is not installed here;"
+                " expected it: pip install kubernetes"
+            )
+
+    def _find_spark(self, connection: Connection) -> bool:
+        """Choose the spark-submit and the Python where nothing else is configured: those of this environment.
+
+        :return: whether the driver's Python is that of this environment, which has this package.
+        """
+        own, own_home = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY), _own_home()
+        if self._spark_binary is None and "spark-binary" not in connection.extra_dejson:
+            home = os.environ.get("SPARK_HOME")
+            if home and Path(home).resolve() != own_home:
+                self._spark_binary = str(_binary_in(home))
+            elif own.exists():
                 self._spark_binary = str(own)
             elif which(DEFAULT_SPARK_BINARY) is None:
                 check_installed()
-        host, mode = f"{connection.conn_type}://{connection.host}", self._deploy_mode or extra.get("deploy-mode")
-        if self._spark_binary != str(own) or mode == "cluster" or "yarn" in host or "k8s" in host:
-            return
-        spec = find_spec("pyspark")
-        home = spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else ""
-        variables = {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable}
-        if (connection.host or "").startswith("local"):
+        master, mode = self._deployed_to(connection)
+        if self._spark_binary != str(own) or mode == "cluster" or master.startswith(("yarn", "k8s")):
+            return False
+        variables = {"SPARK_HOME": str(own_home or ""), "PYSPARK_DRIVER_PYTHON": sys.executable}
+        if master.startswith("local"):
             variables["PYSPARK_PYTHON"] = sys.executable
         self.env_vars = {**variables, **(self.env_vars or {})}
+        conf = self.conf or {}
+        driver = conf.get("spark.pyspark.driver.python") or conf.get("spark.pyspark.python")
+        return bool((driver or self.env_vars["PYSPARK_DRIVER_PYTHON"]) == sys.executable)
+
+
+def _own_home() -> Path | None:
+    """Where the pyspark of this environment lies."""
+    spec = find_spec("pyspark")
+    return Path(spec.submodule_search_locations[0]).resolve() if spec and spec.submodule_search_locations else None
+
+
+def _binary_in(home: str) -> Path:
+    binary = Path(home, "bin", DEFAULT_SPARK_BINARY)
+    if not binary.exists():
+        raise MissingSparkError(f"SPARK_HOME is {home!r}, and there is no {binary}; expected the folder of a Spark")
+    return binary

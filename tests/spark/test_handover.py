@@ -76,34 +76,34 @@ def large(lake: Any) -> Handover:
     return handover
 
 
-def test_small_ones_travel_in_the_property(lake: Any, tmp_path: Path) -> None:
-    value, file = lake.handover().pack(tmp_path)
-    assert file is None
-    assert Handover.from_text(value).asset == "delays"
+def test_small_ones_travel_in_the_property(lake: Any) -> None:
+    assert Handover.from_text(lake.handover().pack()).asset == "delays"
 
 
-def test_large_ones_travel_as_a_file(lake: Any, tmp_path: Path) -> None:
+def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
     handover = large(lake)
-    value, file = handover.pack(tmp_path)
-    assert file is not None
+    value = handover.pack()
+    file = Path(json.loads(value)["file"])
+    assert file.parent == handover.staging.folder
     assert len(file.read_text()) > LONGEST > len(value)
-    assert json.loads(value)["file"] == file.name
     assert Handover.from_text(file.read_text()) == handover
 
 
 @pytest.mark.spark
-def test_received_from_property_and_file(
-    lake: Any, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_received_from_property_and_file(lake: Any, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     handover = large(lake)
-    value, file = handover.pack(tmp_path)
-    spark.sparkContext.addFile(str(file))
-    monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
-    assert receive(spark) == handover
-    changed = {**json.loads(value), "sha256": "0" * 64}
-    monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: json.dumps(changed)})
+    sent = json.loads(handover.pack())
+
+    def received(**changes: str) -> Handover:
+        value = json.dumps({**sent, **changes})
+        monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
+        return receive(spark)
+
+    assert received() == handover
     with pytest.raises(ResultError, match="has SHA-256"):
-        receive(spark)
+        received(sha256="0" * 64)
+    with pytest.raises(ResultError, match="expected storage that the Airflow task and the driver share"):
+        received(file="/elsewhere/handover.json")
 
 
 @pytest.mark.spark

@@ -46,6 +46,19 @@ def test_a_rerun_replaces_only_its_own(spark: SparkSession, lake: Any) -> None:
     assert lake.rows("2013-01-02|JFK") == [{"origin": "JFK", "most": 2.0}]
 
 
+def learned(flights: Any) -> Any:
+    import sklearnt  # type: ignore[import-not-found]
+
+    return sklearnt.fit(flights)
+
+
+def test_a_library_that_the_driver_lacks_is_named(spark: SparkSession, lake: Any) -> None:
+    handover = lake.handover()
+    with pytest.raises(ResultError, match="has no module 'sklearnt'; expected it to be installed there, or to come"):
+        make(spark, lake, learned, handover)
+    assert isinstance(load_error(handover.staging), ResultError)
+
+
 def empty(flights: Any) -> Any:
     return flights.where("delay < -1")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections import defaultdict
@@ -21,6 +22,7 @@ from airflow_partitions.errors import (
     InvalidDefinitionError,
     MissingInputError,
     MissingPartitionError,
+    MissingSparkError,
     ResultError,
     SchemaError,
     StorageError,
@@ -182,7 +184,7 @@ def test_the_command(lake: Any, cluster: Cluster) -> None:
     assert command[command.index("--master") + 1] == "local[2]"
     assert command[command.index("--name") + 1] == "delays"
     assert command[command.index("--py-files") + 1] == "helpers.py"
-    assert Path(command[-1]).name == "driver.py"
+    assert Path(command[-1]).name == "make_partition.py"
     assert cluster.conf["spark.executor.cores"] == "2"
     assert cluster.handover.strict
     assert cluster.handover.function == FUNCTION
@@ -192,6 +194,13 @@ def test_the_command(lake: Any, cluster: Cluster) -> None:
     assert environment["MINE"] == "1"
 
 
+def py_files(cluster: Cluster) -> list[str]:
+    """Names of what the last command brings along for Python."""
+    command = cluster.commands[-1]
+    files = command[command.index("--py-files") + 1].split(",") if "--py-files" in command else []
+    return [Path(file).name.partition("-")[0] for file in files]
+
+
 def test_other_masters_choose_their_python(lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(
         "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type": "spark", "host": "spark://127.0.0.1", "port": 7077}'
@@ -199,32 +208,77 @@ def test_other_masters_choose_their_python(lake: Any, cluster: Cluster, monkeypa
     task(lake).execute(context(lake))
     assert "PYSPARK_PYTHON" not in cluster.environments[-1]
     assert cluster.environments[-1]["PYSPARK_DRIVER_PYTHON"] == sys.executable
+    assert py_files(cluster) == []
     task(lake, spark_binary="/opt/spark/bin/spark-submit").execute(context(lake, 2))
     assert cluster.commands[-1][0] == "/opt/spark/bin/spark-submit"
     assert cluster.environments[-1] == {}
+    assert py_files(cluster) == ["airflow_partitions"]
     monkeypatch.setenv(
         "AIRFLOW_CONN_SPARK_DEFAULT",
         '{"conn_type": "spark", "host": "yarn", "extra": {"spark-binary": "spark3-submit"}}',
     )
-    task(lake).execute(context(lake, 3))
+    task(lake, py_files="helpers.py").execute(context(lake, 3))
     assert cluster.commands[-1][0] == "spark3-submit"
+    assert py_files(cluster) == ["helpers.py", "airflow_partitions"]
 
 
-def test_a_large_handover_goes_as_a_file(lake: Any, cluster: Cluster) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"conf": {"spark.pyspark.python": "/opt/python"}},
+        {"conf": {"spark.pyspark.driver.python": "/opt/python", "spark.pyspark.python": sys.executable}},
+        {"env_vars": {"PYSPARK_DRIVER_PYTHON": "/opt/python"}},
+    ],
+)
+def test_a_driver_of_another_python_gets_the_package(lake: Any, cluster: Cluster, other: Any) -> None:
+    task(lake, **other).execute(context(lake))
+    assert py_files(cluster) == ["airflow_partitions"]
+
+
+def test_spark_home_chooses_another_spark(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import pyspark
+
+    monkeypatch.setenv("SPARK_HOME", str(Path(pyspark.__file__).parent))  # it is the one of this environment
+    task(lake).execute(context(lake))
+    assert cluster.commands[-1][0] == str(Path(sys.executable).with_name("spark-submit"))
+    assert py_files(cluster) == []
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    with pytest.raises(MissingSparkError, match=r"SPARK_HOME is '.*', and there is no .*spark-submit; exp"):
+        task(lake).execute(context(lake, 2))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "spark-submit").touch()
+    task(lake).execute(context(lake, 3))
+    assert cluster.commands[-1][0] == f"{tmp_path}/bin/spark-submit"
+    assert py_files(cluster) == ["airflow_partitions"]
+    task(lake, spark_binary="/opt/spark/bin/spark-submit").execute(context(lake, 4))
+    assert cluster.commands[-1][0] == "/opt/spark/bin/spark-submit"
+
+
+def test_cluster_mode_of_a_standalone_cluster_runs_no_python(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = '{"conn_type": "spark", "host": "spark://master", "port": 7077, "extra": {"deploy-mode": "cluster"}}'
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection)
+    with pytest.raises(InvalidDefinitionError, match="Spark runs no Python there: its standalone clusters"):
+        task(lake).execute(context(lake))
+    assert cluster.commands == []
+
+
+def test_a_large_handover_lies_in_the_staging_place(lake: Any, cluster: Cluster) -> None:
     handovers = []
-    cluster.job = lambda _: None
 
     def submit(hook: Any, application: str) -> None:
-        command = hook._build_spark_submit_command(application)
-        files = command[command.index("--files") + 1].split(",")
-        handovers.append((files, Path(files[1]).read_text()))
-        handover = Handover.from_text(handovers[0][1])
-        cluster.succeed(handover)
+        cluster.commands.append(hook._build_spark_submit_command(application))
+        handovers.append(Path(json.loads(cluster.conf[PROPERTY])["file"]))
+        cluster.succeed(Handover.from_text(handovers[0].read_text()))
 
     cluster.submit = submit  # type: ignore[method-assign]
     function = Shipped("f", "x" * 40_000, ("flights",))
     task(lake, function=function, files="mine.txt").execute(context(lake))
-    assert handovers[0][0][0] == "mine.txt"
+    assert handovers[0].is_relative_to(lake.root / "_delays" / "staging")
+    assert cluster.commands[0][cluster.commands[0].index("--files") + 1] == "mine.txt"
     assert content(lake) == "1"
 
 

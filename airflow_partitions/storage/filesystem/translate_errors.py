@@ -83,7 +83,8 @@ def _failure(error: Exception, damaged: tuple[type[Exception], ...], *, reading:
             return _Failure(DeniedError, reason, f"expected {_CREDENTIALS}")
         return _Failure(UnreachableError, reason, "check endpoint_url and the network, and try again")
     if extra := _EXTRAS.get(_missing(error)):
-        return _Failure(StorageError, reason, f"expected it: pip install 'airflow-partitions[{extra}]'")
+        here, there = f"pip install 'airflow-partitions[{extra}]'", f"pip install {_missing(error)}"
+        return _Failure(StorageError, reason, f"expected it: {here}, or on a Spark driver of another Python: {there}")
     if code in _NO_BUCKET:
         return _Failure(MissingStoreError, reason, "make the bucket, or correct the path")
     if code in _BAD_CREDENTIALS:
