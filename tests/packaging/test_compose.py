@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from cluster.home import ClusterHome
+from cluster.jars import PACKAGE
 from cluster.services import services
 
 ROOT = Path(__file__).parents[2]
@@ -94,6 +96,15 @@ def test_spark_has_the_settings_of_the_cluster_without_docker(home: ClusterHome)
     mount = "./docker/spark-defaults.conf:/opt/airflow/spark/conf/spark-defaults.conf:ro"
     for name in ("scheduler-1", "scheduler-2", "spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"):
         assert mount in COMPOSE["services"][name]["volumes"]
+
+
+def test_the_image_has_what_the_connect_server_needs() -> None:
+    text = (ROOT / "docker" / "Dockerfile").read_text()
+    (code,) = re.findall(r"python -c '(from airflow_partitions[^']*)'", text)
+    jar = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(jar).suffix == ".jar"
+    assert Path(jar).is_file()
+    assert f"--packages {PACKAGE} " in text
 
 
 @pytest.mark.parametrize("name", SERVICES)
