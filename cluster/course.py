@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -47,25 +48,37 @@ class Course:
 
         :param watch: is told at each look which share of the part is done.
         """
+        # What follows from others has to listen before these are there.
+        assets = [each.asset for each in reversed(part.targets)]
+        self._patiently(lambda: backfill.ready(self.api, assets))
+        base = self._patiently(lambda: self._counts(part))["success"]  # before `done`: rather too few than too many
         runs = self._patiently(lambda: self._runs(part))
         done = _successes(runs)
         if done == part.size:
             return runs
         self._patiently(lambda: ways.choose(self.api, self.home, part.way))
-        # What follows from others has to listen before these are there.
-        assets = [each.asset for each in reversed(part.targets)]
-        self._patiently(lambda: backfill.ready(self.api, assets))
         started, processor = time.monotonic(), self._processor()
-        try:
-            return self._wait(part, done, watch)
-        finally:
-            seconds = time.monotonic() - started
-            time.sleep(2 * BEAT)  # until what has ended is measured
-            made = _successes(self._patiently(lambda: self._runs(part))) - done
+
+        def remember(seconds: float) -> None:
+            made = _successes(self._runs(part)) - done
             add(self.home, part.name, Measure(made, seconds, self._processor() - processor))
 
-    def _wait(self, part: Part, done: int, watch: Callable[[float], object]) -> list[Run]:
-        base = self._patiently(lambda: self._counts(part))["success"]
+        try:
+            runs = self._wait(part, done - base, watch)
+        except BaseException:  # somebody has left, or the cluster can't go on
+            with suppress(DemoError):
+                remember(time.monotonic() - started)
+            raise
+        seconds = time.monotonic() - started
+        time.sleep(2 * BEAT)  # until what has ended is measured
+        self._patiently(lambda: remember(seconds))
+        return runs
+
+    def _wait(self, part: Part, others: int, watch: Callable[[float], object]) -> list[Run]:
+        """The newest runs of *part*, all of which have ended.
+
+        :param others: what to add to the number of the Dags' runs that succeeded, to have that of the part.
+        """
         open_targets = list(part.targets)
         last, moved = (-1, -1), time.monotonic()
         with self.steps.progress(part.name, part.size) as tell:
@@ -73,13 +86,13 @@ class Course:
                 self.check()
                 open_targets = self._patiently(partial(self._submit, open_targets))
                 counts = self._patiently(lambda: self._counts(part))
-                successes = min(done + counts["success"] - base, part.size)
+                successes = min(counts["success"] + others, part.size)
                 if (successes, counts["failed"]) != last:
                     last, moved = (successes, counts["failed"]), time.monotonic()
                     tell(successes, f"{counts['failed']} failed" if counts["failed"] else "")
                     watch(successes / part.size)
                 under_way = counts["queued"] + counts["running"]
-                if successes >= part.size or (counts["failed"] and not under_way and not open_targets):
+                if successes >= part.size or not (under_way or open_targets):
                     runs = self._patiently(lambda: self._runs(part))
                     if len(runs) == part.size and all(run.ended for run in runs):
                         return runs
