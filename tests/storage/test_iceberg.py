@@ -222,6 +222,9 @@ def test_a_table_is_loaded_as_often_as_there_is_something_to_decide(
     looks.loads = 0
     list(delays.list())
     assert looks.loads == 1
+    looks.loads = 0
+    compact(delays, dry_run=True, now=datetime.now(UTC) + timedelta(days=2))
+    assert looks.loads == 2  # which partitions there are; what is in them
 
 
 def test_rows_deleted_in_a_way_that_pyiceberg_does_not_know_are_not_read_as_if_they_were_there(

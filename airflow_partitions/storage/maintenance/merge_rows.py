@@ -6,8 +6,8 @@ import logging
 import secrets
 
 from airflow_partitions.errors import ConflictError
-from airflow_partitions.keys import Key
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.open import open_writable
 from airflow_partitions.storage.stores.staging import STAGING
 from airflow_partitions.storage.table_dataset import TableDataset
@@ -15,8 +15,10 @@ from airflow_partitions.storage.table_dataset import TableDataset
 _log = logging.getLogger(__name__)
 
 
-def merge_rows(dataset: TableDataset, key: Key, target: int, *, dry_run: bool = False) -> tuple[int, int, bool]:
-    """Write the small files of the partition *key* as few, with the same rows, in one snapshot.
+def merge_rows(
+    dataset: TableDataset, partition: StoredPartition, target: int, *, dry_run: bool = False
+) -> tuple[int, int, bool]:
+    """Write the small files of *partition* as few, with the same rows, in one snapshot.
 
     :param target: size of a file in bytes that is large enough.
     :return: how many small files there were, 0 if there is nothing to do; how many there are instead, or would be if
@@ -27,11 +29,14 @@ def merge_rows(dataset: TableDataset, key: Key, target: int, *, dry_run: bool = 
     from airflow_partitions.storage.tables.compaction import SmallFiles
     from airflow_partitions.storage.tables.key_filter import KeyFilter
     from airflow_partitions.storage.tables.open import reference_to
+    from airflow_partitions.storage.tables.planned_files import PlannedFiles
 
+    planned = partition.content
+    assert isinstance(planned, PlannedFiles)  # noqa: S101 - who looked for it has planned it
     store, reference = open_writable(dataset), reference_to(dataset)
-    keys = KeyFilter.of(dataset.layout, dataset.columns, reference.load().schema())
-    small = SmallFiles(reference, keys, key, target)
-    count, into = small.count()
+    keys = KeyFilter.of(dataset.layout, dataset.columns, planned.table.schema())
+    small = SmallFiles(reference, keys, partition.key, target)
+    count, into = small.count(planned)
     if not count or dry_run:
         return count, into, False
     name = Attempt("", secrets.token_hex(8), 1).name

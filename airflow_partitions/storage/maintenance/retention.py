@@ -7,7 +7,7 @@ to someone else are refused.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 import attrs
@@ -26,6 +26,7 @@ from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.scan.plan import Where, get, list_
+from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.table_dataset import TableDataset
 
@@ -79,12 +80,15 @@ def compact(
         )
     before = (now or datetime.now(UTC)) - settled
     compacted = []
-    for partition in list_(dataset, where):
+    partitions: Iterable[StoredPartition] = list_(dataset, where)
+    if isinstance(dataset, TableDataset):  # with what it takes to read them, of which a listing keeps nothing
+        partitions = snapshot(dataset, [partition.key for partition in partitions]).values()
+    for partition in partitions:
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
         if isinstance(dataset, TableDataset):
-            files, into, done = merge_rows(dataset, partition.key, target, dry_run=dry_run)
+            files, into, done = merge_rows(dataset, partition, target, dry_run=dry_run)
             if files:
                 whole = len(partition.files)
                 left = whole - files + into

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -16,6 +16,7 @@ from airflow_partitions.storage.tables.file_keys import FileKeys
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.live_files import LiveFiles, live_files
 from airflow_partitions.storage.tables.new_snapshot import TableChange, new_snapshot
+from airflow_partitions.storage.tables.planned_files import PlannedFiles
 from airflow_partitions.storage.tables.shadow import Shadow
 from airflow_partitions.storage.tables.swap import compare_and_swap
 
@@ -41,10 +42,12 @@ class SmallFiles:
     key: Key
     target: int = 128 * 2**20
 
-    def count(self) -> tuple[int, int]:
-        """How many there are, 0 if they are as few as can be; and how many partitions of the table they are in."""
-        table = self.reference.load()
-        groups = self._groups(table, self._live(table))
+    def count(self, planned: PlannedFiles) -> tuple[int, int]:
+        """How many there are, 0 if they are as few as can be; and how many partitions of the table they are in.
+
+        :param planned: what is stored of the key.
+        """
+        groups = self._groups(planned.table, planned.live, planned.entries)
         return sum(map(len, groups)), len(groups)
 
     def compact(self, folder: Location, name: str) -> int:
@@ -56,7 +59,7 @@ class SmallFiles:
         """
         table = self.reference.load()
         live = self._live(table)
-        entries = [entry for group in self._groups(table, live) for entry in group]
+        entries = [entry for group in self._groups(table, live, live.entries) for entry in group]
         shadow = Shadow.make(table, folder, name, key_columns=[column.name for column in self.keys.columns.values()])
         self._write(table, {entry.data_file.file_path for entry in entries}, shadow)
         files = shadow.files()
@@ -80,11 +83,11 @@ class SmallFiles:
         metadata = table.metadata
         return live_files(metadata, table.io, metadata.current_snapshot(), self.keys.condition(self.key))
 
-    def _groups(self, table: Table, live: LiveFiles) -> list[list[ManifestEntry]]:
-        """The small files wholly of the key, where there are several in one partition of the table."""
+    def _groups(self, table: Table, live: LiveFiles, entries: Iterable[ManifestEntry]) -> list[list[ManifestEntry]]:
+        """The small ones of *entries* wholly of the key, where there are several in one partition of the table."""
         file_keys, values = FileKeys.of(self.keys, table.metadata), self.keys.values(self.key)
         groups: dict[tuple[int, tuple[object, ...]], list[ManifestEntry]] = {}
-        for entry in live.entries:
+        for entry in entries:
             file = entry.data_file
             small = file.file_size_in_bytes < self.target // 2 or live.deleting(entry)
             if small and file.record_count and file_keys.is_of(file, values):

@@ -21,6 +21,7 @@ from airflow_partitions.storage.tables.compaction import SmallFiles
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.maintenance import expire_snapshots, orphans, rewrite_manifests
 from airflow_partitions.storage.tables.pin import pin
+from airflow_partitions.storage.tables.planned_files import PlannedFiles
 from airflow_partitions.storage.tables.tags import tag, untag
 from tests.storage.tables.tables import DAYS, NEW_YORK, Try, history, numbers, rows_of, save, store_of
 
@@ -144,6 +145,10 @@ def test_manifests_are_rewritten_to_a_good_size(tmp_path: Path, monkeypatch: pyt
     assert numbers(store) == [*range(1, 20), 100]
 
 
+def planned(store: IcebergStore, key: str) -> PlannedFiles:
+    return store.snapshot([f"date={key}"])[f"date={key}"]
+
+
 def test_compaction_never_merges_keys(tmp_path: Path) -> None:
     save(store_of(tmp_path, DAYS), {"2013-02-01": [0]})  # partitioned by days of UTC
     store = store_of(tmp_path, NEW_YORK)
@@ -153,10 +158,10 @@ def test_compaction_never_merges_keys(tmp_path: Path) -> None:
             Try.begin(store, f"{key} {number}").write(key, rows, "append").publish()
     before = {name: content.metadata for name, content in store.snapshot([f"date={DAY}", f"date={NEXT}"]).items()}
     small = SmallFiles(store.table, keys_of(store), NEW_YORK.parse(DAY))
-    assert small.count()[0] == 6
+    assert small.count(planned(store, DAY))[0] == 6
     late = Try.begin(store, "meanwhile").write(NEXT, rows_of(NEW_YORK, NEXT, [100]))
     assert small.compact(tmp_path / "staging", "compaction-1") == 2
-    assert small.count() == (0, 0)
+    assert small.count(planned(store, DAY)) == (0, 0)
     content = store.content(f"date={DAY}")
     assert content is not None
     assert content.metadata is not None
