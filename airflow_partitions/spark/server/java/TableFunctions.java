@@ -2,7 +2,6 @@ package airflow_partitions;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.util.List;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
@@ -30,21 +29,24 @@ import scala.jdk.javaapi.CollectionConverters;
 /** What a client says and asks by SQL: airflow_partitions_promise('…') and airflow_partitions_reads(), one row of JSON. */
 final class TableFunctions {
   private static final String MARK = "airflow_partitions";
-  private static final long DRAIN_MILLISECONDS = 60_000;
 
   private TableFunctions() {}
 
   static Tuple3<FunctionIdentifier, ExpressionInfo, Function1<Seq<Expression>, LogicalPlan>> promise() {
     return function("airflow_partitions_promise", 1, (session, arguments) -> {
       Promise promise = Promise.parse(String.valueOf(arguments.get(0).eval(null)));
-      if (promise != null) Accounts.of(session).promise(promise, new QueryMetrics(session).next());
+      if (promise != null) {
+        Accounts.of(session).promise(promise, new QueryMetrics(session).next());
+        // Else Iceberg answers count, min and max from its metadata, and there is no scan to compare.
+        if (promise.strict()) session.conf().set("spark.sql.iceberg.aggregate-push-down.enabled", "false");
+      }
       return JsonNodeFactory.instance.objectNode().put("version", Promise.VERSION).put("spark", session.version()).toString();
     });
   }
 
   static Tuple3<FunctionIdentifier, ExpressionInfo, Function1<Seq<Expression>, LogicalPlan>> reads() {
     return function("airflow_partitions_reads", 0, (session, arguments) -> {
-      drain(session);
+      Events.await(session.sparkContext());
       return Accounts.of(session).json(new QueryMetrics(session));
     });
   }
@@ -76,15 +78,6 @@ final class TableFunctions {
     NamedExpression value =
         new Alias(new Literal(UTF8String.fromString(text), DataTypes.StringType), "value", NamedExpression.newExprId(), seq(), Option.apply(mark), seq());
     return new Project(seq(value), new OneRowRelation());
-  }
-
-  /** Waits until the listeners have been told of everything that happened. */
-  private static void drain(SparkSession session) {
-    try {
-      session.sparkContext().listenerBus().waitUntilEmpty(DRAIN_MILLISECONDS);
-    } catch (TimeoutException error) {
-      throw new IllegalStateException("the listeners of this server were not told of all queries within a minute", error);
-    }
   }
 
   @SuppressWarnings("unchecked") // an empty list is one of all types
