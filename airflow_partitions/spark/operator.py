@@ -161,8 +161,9 @@ class SparkAssetOperator(Submission):
         if self._spark is None:
             super().on_kill()
             return
-        self._spark.interruptAll()
-        self._spark.stop()
+        from airflow_partitions.spark.connect.session import interrupt
+
+        interrupt(self._spark)
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import attrs
 import pytest
@@ -17,6 +19,9 @@ from airflow_partitions.spark.shipping import Shipped, ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.open import open_staging
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByProduct(
@@ -90,6 +95,33 @@ def lake(tmp_path: Path) -> Lake:
 @pytest.fixture
 def shipped() -> Callable[[Callable[..., Any]], Shipped]:
     return lambda function: ship(function, inputs=["flights"])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What is marked as ``warm`` is run by a driver and by Spark Connect, unless it is marked as ``cold``, too."""
+    definition = metafunc.definition
+    if definition.get_closest_marker("warm") and "spark" in metafunc.fixturenames:
+        ways = ["cold"] if definition.get_closest_marker("cold") else ["cold", "warm"]
+        metafunc.parametrize("spark", ways, indirect=True)
+
+
+@pytest.fixture
+def spark(
+    request: pytest.FixtureRequest, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SparkSession]:
+    """The session of all tests, or one of Spark Connect, of this test alone."""
+    if getattr(request, "param", "cold") == "cold":
+        yield spark
+        return
+    from airflow_partitions.spark.connect.session import connected
+
+    request.getfixturevalue("airflow")
+    url = request.getfixturevalue("connect_server")
+    address = urlsplit(url)
+    connection = {"conn_type": "spark_connect", "host": f"sc://{address.hostname}", "port": address.port}
+    monkeypatch.setenv("AIRFLOW_CONN_WARM", json.dumps(connection))
+    with connected(url, "test", conf={}, strict=False) as session:
+        yield session
 
 
 CONNECTION = '{"conn_type": "spark", "host": "local[2]"}'

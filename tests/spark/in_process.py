@@ -17,12 +17,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def is_warm(spark: SparkSession) -> bool:
+    """Whether the session is one of Spark Connect."""
+    return not hasattr(spark, "_jsparkSession")
+
+
 def make(spark: SparkSession, lake: Any, function: Any, handover: Handover | None = None) -> JobResult:
-    """What Airflow, spark-submit and the driver do, in one process."""
+    """What Airflow, spark-submit or a Spark Connect server, and the driver do, in one process."""
+    from airflow_partitions.spark.connect.run import run_connected
+    from airflow_partitions.spark.connection import connection_of
+
     request = handover or lake.handover()
     request = attrs.evolve(request, function=ship(function, inputs=request.inputs))
-    with job(request, spark) as current:
-        run(current)
+    if is_warm(spark):
+        run_connected(request, connection_of("warm"), {}, lambda _: None)
+    else:
+        with job(request, spark) as current:
+            run(current)
     result = JobResult.load(request.staging, request.attempt.name)
     publish(
         request.output,

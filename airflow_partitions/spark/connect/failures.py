@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from airflow_partitions.errors import ResultError, SparkServerError, UnpromisedReadError
 
-_FORGOTTEN = re.compile(r"SESSION_NOT_FOUND|SESSION_CHANGED|SESSION_CLOSED|OPERATION_NOT_FOUND|OPERATION_ABANDONED")
+_FORGOTTEN = re.compile(r"NO_ACTIVE_SESSION|SESSION_(NOT_FOUND|CHANGED|CLOSED)|OPERATION_(NOT_FOUND|ABANDONED)")
+_ENDING = re.compile(r"OutOfMemoryError|stopped SparkContext|SparkContext was shut down")
 _UNPROMISED = re.compile(r"UNPROMISED_READ:?\s*(?P<reason>[^\n]*)")
+#: Of the client's own errors, and of gRPC's.
+_CODES = ("getGrpcStatusCode", "code")
+#: In the text of an error of gRPC.
+_DETAILS = re.compile(r'details = "(?P<text>.*)"')
 #: Errors of the client about what only a session with a driver has.
 _NO_DRIVER = ("JVM_ATTRIBUTE_NOT_SUPPORTED", "NOT_IMPLEMENTED", "UNSUPPORTED_OPERATION", "ATTRIBUTE_NOT_SUPPORTED")
 
@@ -24,7 +30,7 @@ def translated(server: str, connection: str) -> Iterator[None]:
     """
     import grpc
     from pyspark.errors import PySparkAttributeError, PySparkNotImplementedError
-    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+    from pyspark.errors.exceptions.connect import SparkConnectException
 
     where = f"Spark Connect server {server} of connection {connection!r}"
     try:
@@ -33,10 +39,10 @@ def translated(server: str, connection: str) -> Iterator[None]:
         if error.getCondition() not in _NO_DRIVER:
             raise
         raise ResultError(
-            f"the job asks for what only a driver of its own has: {error}; expected DataFrames, or a connection of type"
-            " spark for this asset"
+            f"the job asks for what only a driver of its own has: {str(error).partition('. ')[0]}; expected DataFrames,"
+            " or a connection of type spark for this asset"
         ) from error
-    except (SparkConnectGrpcException, grpc.RpcError) as error:
+    except (SparkConnectException, grpc.RpcError) as error:
         if (refused := _UNPROMISED.search(str(error))) is not None:
             raise UnpromisedReadError(refused["reason"]) from error
         reason = _reason(error, where)
@@ -50,12 +56,20 @@ def _reason(error: Exception, where: str) -> str | None:
     from grpc import StatusCode
 
     text = str(error)
+    if "OPERATION_CANCELED" in text:
+        return f"the job was ended on the {where}; nothing was published"
+    if _ENDING.search(text):
+        return (
+            f"the {where} ended while the job ran, perhaps since a job took all its memory; nothing was published. A"
+            " job that needs much belongs to a connection of type spark, which gives it a driver of its own"
+        )
     if _FORGOTTEN.search(text):
         return (
             f"the {where} was restarted, or has closed the session, while the job ran; nothing was published: try again"
         )
-    code = error.getGrpcStatusCode() if hasattr(error, "getGrpcStatusCode") else error.code()  # type: ignore[attr-defined]
-    first = text.strip().splitlines()[0] if text.strip() else str(code)
+    code: Any = next((getattr(error, name)() for name in _CODES if hasattr(error, name)), None)
+    details = _DETAILS.search(text)
+    first = details["text"] if details else text.strip().partition("\n")[0]
     match code:
         case StatusCode.UNAUTHENTICATED | StatusCode.PERMISSION_DENIED:
             return f"the {where} refused the token; expected the server's own as the connection's password ({first})"

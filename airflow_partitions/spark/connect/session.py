@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.errors import InvalidDefinitionError, SparkServerError
@@ -19,8 +20,9 @@ _log = logging.getLogger(__name__)
 #: Tells pyspark's functions that they are called for a session without a driver.
 _MODE = "SPARK_CONNECT_MODE_ENABLED"
 #: A server that is away is asked for some 40 seconds; then Airflow tries the task again.
-_RETRIES = 9
+RETRIES = 9
 _LONGEST_WAIT = 8_000  # milliseconds
+_PATIENCE = 10  # seconds
 _DEFAULTS = {
     # As for a job with a driver: it does not depend on the machine it lands on.
     "spark.sql.session.timeZone": "UTC",
@@ -56,12 +58,30 @@ def connected(url: str, name: str, *, conf: Mapping[str, str], strict: bool) -> 
             yield spark
         finally:
             _CLOSED.append(spark)
-            spark.stop()
+            _end(spark)
     finally:
         if mode is None:
             del os.environ[_MODE]
         else:
             os.environ[_MODE] = mode
+
+
+def interrupt(spark: Any) -> None:
+    """End what the session runs. Who waits for it is told, and then releases the session.
+
+    It is asked on a thread of its own, since the signal that ends a task may come while the client holds a lock.
+    """
+    asking = Thread(target=spark.interruptAll, daemon=True)
+    asking.start()
+    asking.join(_PATIENCE)
+
+
+def _end(spark: Any) -> None:
+    """Release the session. A server that does not answer is not waited for again: it forgets the session by itself."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=1)])
+    spark.stop()
 
 
 def _session(url: str, requests: Requests) -> Any:
@@ -72,7 +92,7 @@ def _session(url: str, requests: Requests) -> Any:
     channel = DefaultChannelBuilder(url)
     channel.add_interceptor(requests)
     spark = SparkSession.builder.channelBuilder(channel).create()
-    spark.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST_WAIT)])
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=_LONGEST_WAIT)])
     return spark
 
 
@@ -84,8 +104,8 @@ def _configure(spark: Any, conf: Mapping[str, str]) -> None:
             spark.conf.set(name, value)
         except AnalysisException as error:
             raise InvalidDefinitionError(
-                f"conf {name}={value} can't be set for a job on a Spark Connect server: {error}; expected it in the"
-                " settings of the server, or a connection of type spark, which starts a driver for each job"
+                f"conf {name}={value} can't be set for a job on a Spark Connect server ({error.getCondition()});"
+                " expected it in the settings of the server, or a connection of type spark: a driver for each job"
             ) from error
 
 

@@ -44,7 +44,10 @@ class SparkWriter(Writer):
             request.check(types_of(own), name)
             fit = fitted(own, request.dataset)
             rows = _save(fit, request, request.folder, mode="overwrite")
-        staged = StagedFiles(rows, readable_files(request.folder), types_of(fit))
+        files = readable_files(request.folder)
+        if rows is None:
+            rows = _counts(frame.sparkSession, request, types_of(fit), {"": files})[""]
+        staged = StagedFiles(rows, files, types_of(fit))
         return with_index(frame.sparkSession, request, {"": staged})[""]
 
     def write_many(self, frame: DataFrame, request: WriteRequest, shape: Shape) -> Mapping[Key, StagedFiles]:
@@ -64,7 +67,7 @@ class SparkWriter(Writer):
         names = _names(request)
         keys = {directory: _key(directory, request) for directory in names}
         counts = _counts(frame.sparkSession, request, schema, names)
-        if sum(counts.values()) != rows:
+        if rows is not None and sum(counts.values()) != rows:
             raise ResultError(
                 f"{dataset.path!r}: {rows} rows were written, but the files hold {sum(counts.values())}; expected the"
                 " same: run it again"
@@ -93,10 +96,11 @@ def check_frame(frame: Any, name: str) -> DataFrame:
 
 def _save(
     frame: DataFrame, request: WriteRequest, folder: Location, *columns: str, mode: str = "error", **options: Any
-) -> int:
+) -> int | None:
     """Write *frame* as files below *folder*, in directories by *columns*.
 
     :return: how many rows there are. A task that is run twice counts once, since nothing is shuffled after the count.
+        ``None`` if a busy server of Spark Connect, which waits for the count a tenth of a second only, has not said it.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
@@ -107,7 +111,8 @@ def _save(
         writer = rows.observe(counts, f.count(f.lit(1)).alias("rows")).write.format(format_)
         writer = writer.options(**write_options(request), **options).mode(mode)
         (writer.partitionBy(*columns) if columns else writer).save(spark_path(str(folder)))
-    return int(counts.get["rows"])
+    values = counts.get
+    return int(values["rows"]) if "rows" in values else None
 
 
 def _rows_per_file(frame: DataFrame, request: WriteRequest, target: int) -> int:
@@ -117,7 +122,7 @@ def _rows_per_file(frame: DataFrame, request: WriteRequest, target: int) -> int:
         return max(1, target * stored.rows // max(stored.bytes, 1))
     folder = request.folder.with_name(f"{request.folder.name}-sample")
     sample = frame.drop(*request.dataset.layout.columns).limit(_SAMPLE).coalesce(1)
-    rows = _save(sample, request, folder)
+    rows = _save(sample, request, folder) or _SAMPLE
     size = sum(_data(folder).values())
     remove(folder)
     return max(1, target * rows // max(size, 1))
