@@ -60,7 +60,9 @@ class Chaos:
             if time.monotonic() - started > PATIENCE:
                 raise DemoError(f"{name} was killed and is not there again after {PATIENCE:.0f} seconds")
             time.sleep(1)
-        self.deaths.append(Death(name, share, time.monotonic() - started))
+        seconds = time.monotonic() - started
+        self.tell(f"{name} was started again, and all services do their work, after {seconds:.0f} seconds")
+        self.deaths.append(Death(name, share, seconds))
 
     def _state(self) -> State:
         state = State.of(self.home)
