@@ -55,6 +55,9 @@ class ScratchHome(Home):
         super().create()
         (self.root / "out").mkdir(exist_ok=True)
         (self.root / "other").mkdir(exist_ok=True)
+        settings = self.root / "airflow" / "config" / "airflow_local_settings.py"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text("import airflow_partitions.spark.connect.preload\n")
 
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
         bundles = {"dags-folder": self.dags, "other": self.root / "other"}

@@ -184,3 +184,29 @@ def test_k6_tasks_of_a_run_read_what_the_first_one_read_until_all_are_done(airfl
         (record,) = ledger(airflow, asset)
         assert (record["extra"]["rows"], record["extra"]["files"]) == (2, 2)
         assert record["extra"]["reads"]["numbers"]["rows"] == 2
+
+
+def test_a_task_has_the_client_of_spark_connect_before_it_begins(airflow: Airflow) -> None:
+    airflow.write(
+        "clients",
+        """
+        import sys
+
+        BEFORE = "pyspark.sql.connect.session" in sys.modules  # when the task reads this file
+
+        with DAG("clients", schedule=None):
+            @task
+            def tell():
+                (OUT / "clients").write_text(str(BEFORE))
+            tell()
+        """,
+    )
+    airflow.trigger("clients", None)
+    airflow.wait_finished("clients", 1)
+    assert (airflow.out / "clients").read_text() == "True"
+    loaded = {
+        service.name
+        for service in airflow.services.members
+        if service.process and any("grpc" in part.path for part in service.process.memory_maps())
+    }
+    assert loaded == {"scheduler"}
