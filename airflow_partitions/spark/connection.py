@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
@@ -48,3 +50,17 @@ def connection_of(conn_id: str) -> Connection:
             f" spark-submit, or {CONNECT} for a running Spark Connect server"
         )
     return connection
+
+
+def properties_of(connection: Connection) -> Mapping[str, Any]:
+    """Spark properties that *connection* has for all jobs: ``conf`` in its extra.
+
+    :raises StorageError: if they are no object of JSON.
+    """
+    properties = connection.extra_dejson.get("conf", {})
+    if not isinstance(properties, Mapping):
+        raise StorageError(
+            f"connection {connection.conn_id!r} has conf={properties!r} in its extra; expected Spark properties by"
+            ' name: {"conf": {"spark.driver.memory": "2g"}}'
+        )
+    return properties

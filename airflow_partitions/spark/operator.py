@@ -21,7 +21,7 @@ from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
 from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
-from airflow_partitions.spark.connection import CONNECT, SUBMIT, connection_of
+from airflow_partitions.spark.connection import CONNECT, SUBMIT, connection_of, properties_of
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.modules import modules_of
@@ -120,6 +120,7 @@ class SparkAssetOperator(Submission):
         """Make the partition of this run."""
         connection = connection_of(self._conn_id)
         self._check_way(connection)
+        self.conf = {**properties_of(connection), **(self.conf or {})}
         partition = partition_in(context, self.task_id)
         attempt = attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
@@ -146,7 +147,7 @@ class SparkAssetOperator(Submission):
         if connection.conn_type == CONNECT:
             from airflow_partitions.spark.connect.run import run_connected  # a parser of Dags needs no client
 
-            run_connected(handover, connection, self.conf or {}, self._began)
+            run_connected(handover, connection, self.conf, self._began)
         else:
             self.submit(handover, connection, context)
         result = JobResult.load(staging, attempt.name)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from airflow_partitions.spark.shipped_check import ShippedCheck
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
+TIME_ZONE = "spark.sql.session.timeZone"
+
 
 class Job:
     """One job.
@@ -204,9 +206,7 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
     :raises MissingInputError: if a partition of an input is not stored.
     :raises UnpromisedReadError: if the job is strict and read anything but its inputs.
     """
-    from pyspark.sql import SparkSession
-
-    session = spark or SparkSession.builder.getOrCreate()
+    session = spark or _own_session()
     order = handover or receive(session)
     try:
         current = Job(session, order)
@@ -224,6 +224,15 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
         )
         save_error(order.staging, missing)
         raise missing from error
+
+
+def _own_session() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.getOrCreate()
+    if not session.sparkContext.getConf().contains(TIME_ZONE):  # a spark-submit of its own way that dropped our default
+        session.conf.set(TIME_ZONE, "UTC")
+    return session
 
 
 def _places(source: Input, stored: Mapping[str, StoredPartition]) -> dict[str, str]:

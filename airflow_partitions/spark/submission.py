@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -20,12 +22,20 @@ from airflow_partitions.spark.archive import make_archive
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.job_result import load_error
+from airflow_partitions.spark.running_job import TIME_ZONE
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
 
 #: The program for a decorated function.
 PROGRAM = str(Path(__file__).with_name("program") / "make_partition.py")
+#: What Spark takes where nothing else is said: a job does not depend on the machine it lands on.
+DEFAULTS = {TIME_ZONE: "UTC", "spark.log.level": "WARN"}
+#: And for a driver on the task's machine: nobody looks at its pages, and each would take a port.
+LOCAL_DEFAULTS = {"spark.ui.enabled": "false"}
+#: Options of the Java that spark-submit starts. Properties among them are Spark's weakest: spark-defaults.conf and
+#: ``--conf`` replace them.
+OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
 class Submission(SparkSubmitOperator):
@@ -43,7 +53,7 @@ class Submission(SparkSubmitOperator):
         has_package = self._find_spark(connection)
         staging = handover.staging
         self._hand_over(handover)
-        with TemporaryDirectory(prefix="airflow_partitions-") as folder:
+        with TemporaryDirectory(prefix="airflow_partitions-") as folder, self._defaults(connection):
             if not has_package:
                 self.py_files = ",".join(filter(None, [self.py_files, str(make_archive(Path(folder)))]))
             try:
@@ -56,10 +66,26 @@ class Submission(SparkSubmitOperator):
 
     def _hand_over(self, handover: Handover) -> None:
         """Give the job its handover, as a Spark property."""
-        # UTC where nothing else is asked for, so that a job does not depend on the machine it lands on.
-        defaults = {"spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
-        self.conf = {**defaults, **(self.conf or {}), PROPERTY: handover.pack()}
+        self.conf = {**(self.conf or {}), PROPERTY: handover.pack()}
         self._hook = None  # made from these values, when the job is submitted
+
+    @contextmanager
+    def _defaults(self, connection: Connection) -> Iterator[None]:
+        """Let a submission inside the block begin with our defaults."""
+        local = (connection.host or "").startswith("local")
+        words = [f"-D{name}={value}" for name, value in (DEFAULTS | (LOCAL_DEFAULTS if local else {})).items()]
+        variables = self.env_vars or {}
+        outer = os.environ.get(OPTIONS)
+        if OPTIONS in variables:
+            self.env_vars = {**variables, OPTIONS: " ".join([*words, variables[OPTIONS]])}
+        os.environ[OPTIONS] = " ".join([*words, outer or ""])
+        try:
+            yield
+        finally:
+            if outer is None:
+                del os.environ[OPTIONS]
+            else:
+                os.environ[OPTIONS] = outer
 
     def _deployed_to(self, connection: Connection) -> tuple[str, str]:
         """The master, with its scheme, and the deploy mode."""

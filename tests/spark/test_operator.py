@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable
@@ -54,6 +55,7 @@ class Cluster:
     def __init__(self) -> None:
         self.commands: list[list[str]] = []
         self.environments: list[dict[str, str]] = []
+        self.options = ""
         self.job: Callable[[Handover], None] = self.succeed
         self.text = "1"
         self.schema = {"x": "int"}
@@ -62,6 +64,7 @@ class Cluster:
         command = hook._build_spark_submit_command(application)
         self.commands.append(command)
         self.environments.append(hook._env or {})
+        self.options = (os.environ | self.environments[-1])["SPARK_SUBMIT_OPTS"]
         self.job(self.handover)
 
     @property
@@ -69,6 +72,12 @@ class Cluster:
         command = self.commands[-1]
         pairs = [command[i + 1] for i, word in enumerate(command) if word == "--conf"]
         return dict(pair.split("=", 1) for pair in pairs)
+
+    @property
+    def defaults(self) -> dict[str, str]:
+        """Properties of the Java that spark-submit starts, which all others replace."""
+        words = [word.removeprefix("-D") for word in self.options.split() if word.startswith("-Dspark.")]
+        return dict(word.split("=", 1) for word in words)
 
     @property
     def handover(self) -> Handover:
@@ -390,9 +399,46 @@ def test_eu13_the_log_says_what_was_read_and_published(
     task(lake).execute(context(lake))
     line = "Published 2013-01-02|EWR: 3 rows, 1 file, 1 B; read flights 24 of 24 partitions, 48 rows; 1.5 s"
     assert line in caplog.messages
-    assert cluster.conf["spark.log.level"] == "WARN"
-    task(lake, conf={"spark.log.level": "INFO"}).execute(context(lake, 2))
-    assert cluster.conf["spark.log.level"] == "INFO"
+
+
+LOCAL = {"spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN", "spark.ui.enabled": "false"}
+
+
+@pytest.mark.parametrize(("host", "without"), [("local[4]", ()), ("spark://master", ("spark.ui.enabled",))])
+def test_defaults_are_spark_s_weakest_properties(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, host: str, without: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": host}))
+    task(lake).execute(context(lake))
+    assert cluster.defaults == {name: value for name, value in LOCAL.items() if name not in without}
+    assert set(cluster.conf) == {PROPERTY}
+
+
+@pytest.mark.parametrize("place", ["environment", "operator"])
+def test_options_of_java_stand_beside_the_defaults(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    own = {"SPARK_SUBMIT_OPTS": "-Xss4m -Dspark.log.level=INFO"}
+    if place == "environment":
+        monkeypatch.setenv("SPARK_SUBMIT_OPTS", own["SPARK_SUBMIT_OPTS"])
+    before = os.environ.get("SPARK_SUBMIT_OPTS")
+    task(lake, **({"env_vars": own} if place == "operator" else {})).execute(context(lake))
+    assert "-Xss4m" in cluster.options
+    assert cluster.defaults == {**LOCAL, "spark.log.level": "INFO"}
+    assert os.environ.get("SPARK_SUBMIT_OPTS") == before
+
+
+def test_a_connection_has_properties_for_all_jobs(lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = {"conf": {"spark.driver.memory": "2g", "spark.log.level": "INFO"}}
+    connection = {"conn_type": "spark", "host": "local[2]", "extra": extra}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    task(lake, conf={"spark.log.level": "ERROR"}).execute(context(lake))
+    assert cluster.conf["spark.driver.memory"] == "2g"
+    assert cluster.conf["spark.log.level"] == "ERROR"
+    connection["extra"] = {"conf": "spark.driver.memory=2g"}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    with pytest.raises(StorageError, match="expected Spark properties by name"):
+        task(lake).execute(context(lake, 2))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,3 +86,37 @@ def test_a_named_error_comes_back_from_the_driver(lake: Any) -> None:
             strict=True,
         )
     assert lake.rows() == []
+
+
+def settings(spark: Any, partition: Any) -> Any:
+    conf = spark.sparkContext.getConf()
+    names = ("spark.sql.session.timeZone", "spark.ui.enabled", "spark.log.level", "spark.from")
+    return spark.createDataFrame([tuple(conf.get(name) for name in names)], ["zone", "pages", "log", "source"])
+
+
+def test_settings_of_the_user_are_stronger_than_our_defaults(
+    lake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["spark.sql.session.timeZone Asia/Tokyo", "spark.log.level INFO", "spark.from defaults"]
+    (tmp_path / "spark-defaults.conf").write_text("\n".join(lines))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    extra = {"conf": {"spark.log.level": "ERROR", "spark.from": "connection"}}
+    connection = {"conn_type": "spark", "host": "local[1]", "extra": extra}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    partition = Partition(lake.delays.partition, "2013-01-02|EWR")
+    run(lake, partition, inputs={}, function=ship(settings), conf={"spark.from": "asset"})
+    assert lake.rows() == [{"zone": "Asia/Tokyo", "pages": "false", "log": "ERROR", "source": "asset"}]
+
+
+def session_zone(spark: Any) -> Any:
+    return spark.createDataFrame([(spark.conf.get("spark.sql.session.timeZone"),)], ["zone"])
+
+
+def test_a_job_is_in_utc_where_spark_submit_drops_our_defaults(lake: Any, tmp_path: Path) -> None:
+    wrapper = tmp_path / "spark-submit"
+    program = Path(sys.executable).with_name("spark-submit")
+    wrapper.write_text(f'#!/bin/sh\nunset SPARK_SUBMIT_OPTS\nTZ=Asia/Tokyo exec {program} "$@"\n')
+    wrapper.chmod(0o755)
+    partition = Partition(lake.delays.partition, "2013-01-02|JFK")
+    run(lake, partition, inputs={}, function=ship(session_zone), spark_binary=str(wrapper))
+    assert lake.rows("2013-01-02|JFK") == [{"zone": "UTC"}]
