@@ -34,6 +34,7 @@ def submit_locally(application: str, handover: Handover) -> None:
         "local[2]",
         "--conf",
         f"{PROPERTY}={handover.pack()}",
+        application,
     ]
     home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_PYTHON": sys.executable}
     environment = os.environ | home

@@ -53,6 +53,16 @@ def counts(raw: pa.Table) -> pa.Table:
 )
 def delays(spark, partition, raw):
     return raw.where(raw.origin == partition["airport"]).groupBy("carrier").avg("delay")
+
+
+carriers = spark_asset.script("{lake}/carriers.py", name="carriers", schedule="@daily", partition=DAYS,
+                              inputs={{"raw": RAW}}, storage=Parquet("{lake}/carriers"))
+"""
+PROGRAM = """
+from airflow_partitions.spark import job
+
+with job() as j:
+    j.write(j.read("raw").groupBy("carrier").count())
 """
 
 
@@ -61,6 +71,7 @@ def dag_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lake = tmp_path_factory.mktemp("lake")
     file = lake / "delays.py"
     file.write_text(DAG_FILE.format(lake=lake))
+    (lake / "carriers.py").write_text(PROGRAM)
     return file
 
 
@@ -94,6 +105,15 @@ def test_a_spark_asset_runs_here_on_given_rows_and_publishes_nothing(
     assert trial.result.reads["raw"].rows == 3
     assert "HashAggregate" in str(trial.plan)
     assert not (dag_file.parent / "delays").exists()
+
+
+def test_a_program_is_submitted_here(
+    partition_trial: Callable[..., Trial], assets: dict[str, Any], tmp_path: Path, dag_file: Path
+) -> None:
+    parquet.write_table(pa.table({"origin": ["EWR", "JFK"], "carrier": ["UA", "UA"]}), tmp_path / "raw.parquet")
+    trial = partition_trial(assets["carriers"], "2013-02-08", inputs={"raw": tmp_path / "raw.parquet"})
+    assert trial.rows(5) == [{"carrier": "UA", "count": 2}]
+    assert not (dag_file.parent / "carriers").exists()
 
 
 def test_the_second_call_needs_no_new_session(
