@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,6 +12,7 @@ from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedA
 from airflow_partitions.assets.inputs import inputs_of
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, frame_of
+from airflow_partitions.frames.stored_frame import StoredFrame
 from airflow_partitions.storage import Storage
 
 if TYPE_CHECKING:
@@ -88,6 +90,12 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         from airflow_partitions.spark.operator import SparkAssetOperator
         from airflow_partitions.spark.shipping import ship
 
+        if function is not None and _names(function.__code__, StoredFrame.__name__):
+            raise InvalidDefinitionError(
+                f"spark asset {asset.name!r}: a Spark driver reaches neither Airflow's connections nor catalogs, so no"
+                " function chooses storage there; expected a DataFrame instead of a StoredFrame, and an asset with the"
+                f" other storage, scheduled on this one: @spark_asset(schedule={asset.name}, storage=…)"
+            )
         inputs = inputs_of(self, asset, function, default=Frame())
         asset.reads = inputs.types
         for name, frame in inputs.frames.items():
@@ -117,3 +125,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             py_files=self.py_files,
             **self.submit,
         )
+
+
+def _names(code: CodeType, name: str) -> bool:
+    """Whether *code*, or what is defined in it, looks *name* up."""
+    return name in code.co_names or any(_names(each, name) for each in code.co_consts if isinstance(each, CodeType))

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
-from airflow_partitions import Partition, PartitionByInterval, StoredFrame, asset
+from airflow_partitions import Partition, PartitionByInterval, StoredFrame, asset, spark_asset
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, ResultError, SchemaError
 from airflow_partitions.storage import Attempt, Csv, Parquet
 
@@ -137,3 +137,18 @@ def test_f4_a_trial_stores_nothing_elsewhere(partition_trial: Callable[..., Tria
     trial = partition_trial(declared(lambda: StoredFrame(FRAME, exports), storage=own), DAY)
     assert trial.value.equals(FRAME)
     assert not Path(exports.path).exists()
+
+
+def delays(flights: Any) -> Any:
+    from airflow_partitions import StoredFrame
+
+    return StoredFrame(flights)
+
+
+def test_f4_on_a_spark_driver_the_way_out_is_told_when_the_dag_is_parsed(own: Parquet) -> None:
+    flights = Parquet("/lake/flights", partition=DAYS)
+    with pytest.raises(
+        InvalidDefinitionError,
+        match=r"reaches neither .* nor catalogs.*expected a DataFrame.*@spark_asset\(schedule=delays, storage=…\)",
+    ):
+        spark_asset(schedule="@daily", partition=DAYS, inputs={"flights": flights}, storage=own)(delays)
