@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
@@ -13,7 +14,6 @@ from airflow_partitions.errors import MissingPartitionError
 from airflow_partitions.frames.result import Result
 from airflow_partitions.partition import Partition
 from airflow_partitions.storage.commit.publish import publish
-from airflow_partitions.storage.filesystem.paths import is_local
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.storage import Storage
@@ -72,7 +72,9 @@ def finish(
         context["ti"].xcom_push(FAILED_CHECKS, "; ".join(check.name for check in checks if not check.passed))
     report(context, asset, result, checks)
     staging.remove()
-    if is_local(storage.path) or metadata.commit % CHECKPOINT_EVERY == 0:  # to list an object store takes time
+    if (
+        isinstance(staging.folder, Path) or metadata.commit % CHECKPOINT_EVERY == 0
+    ):  # to list an object store takes time
         clean(storage)
 
 

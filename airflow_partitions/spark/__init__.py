@@ -15,14 +15,12 @@ _MODULES = {
     "SparkAssetOperator": "operator",
     "explore": "catalog",
     "job": "running_job",
-    "write_many": "dynamic_partitions",
 }
 
-__all__ = ["Job", "JobResult", "SparkAssetOperator", "explore", "job", "write_many"]
+__all__ = ["Job", "JobResult", "SparkAssetOperator", "explore", "job"]
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.catalog import explore
-    from airflow_partitions.spark.dynamic_partitions import write_many
     from airflow_partitions.spark.job_result import JobResult
     from airflow_partitions.spark.operator import SparkAssetOperator
     from airflow_partitions.spark.running_job import Job, job

@@ -48,6 +48,7 @@ _MODULES = {
     "register_reader": "io.registry",
     "register_writer": "io.registry",
     "up_to_bytes": "consumers.batch",
+    "write_many": "commit.write_many",
 }
 
 __all__ = [
@@ -89,10 +90,12 @@ __all__ = [
     "register_reader",
     "register_writer",
     "up_to_bytes",
+    "write_many",
 ]
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.commit.commit import Commit
+    from airflow_partitions.storage.commit.write_many import write_many
     from airflow_partitions.storage.consumers.batch import Batch, up_to_bytes
     from airflow_partitions.storage.consumers.consumer import Consumer
     from airflow_partitions.storage.consumers.ready import Ready

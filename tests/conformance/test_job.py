@@ -9,12 +9,12 @@ import pytest
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import ConflictError, ResultError
 from airflow_partitions.frames.input import Input
-from airflow_partitions.spark import job, write_many
+from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.shipping import ship
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Parquet, write_many
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, names

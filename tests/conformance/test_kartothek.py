@@ -11,8 +11,7 @@ import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, SchemaError, StoredError
-from airflow_partitions.spark import write_many
-from airflow_partitions.storage import Column, Files, compact, field
+from airflow_partitions.storage import Column, Files, compact, field, write_many
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot

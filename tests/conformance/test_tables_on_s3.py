@@ -5,16 +5,25 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
+from airflow.sdk import Asset
+from airflow.sdk.execution_time.context import OutletEventAccessors
 
+from airflow_partitions import Partition
 from airflow_partitions.errors import ConflictError
+from airflow_partitions.frames.result import Result
+from airflow_partitions.frames.staged import stage
+from airflow_partitions.runs import publication
+from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
+from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.store import Limits
 from airflow_partitions.storage.tables.catalog import TableReference
 from airflow_partitions.storage.tables.key_filter import KeyFilter
@@ -22,7 +31,7 @@ from airflow_partitions.storage.tables.maintenance import expire_snapshots, orph
 from airflow_partitions.storage.tables.pin import pin
 from airflow_partitions.storage.tables.shadow import Shadow
 from tests.conformance.conftest import BUCKET, Server
-from tests.storage.tables.tables import DAYS, Try, numbers, rows_of, save, store_of
+from tests.storage.tables.tables import DAYS, SCHEMA, Try, numbers, rows_of, save, store_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,3 +92,35 @@ def test_a21_spark_reads_what_was_kept_and_writes_for_a_try(spark: SparkSession,
     work.changes.append(Change(NEXT, f"date={NEXT}", "overwrite", metadata, work.staging.data, shadow.names))
     work.publish()
     assert numbers(store) == [3, 5, 6]
+
+
+def test_a_task_looks_for_leftovers_of_a_table_on_s3_now_and_then(
+    store: IcebergStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    properties, columns = store.table.properties, {"date": "ts"}
+    storage = Iceberg(
+        "db.delays", catalog="lake", credentials=properties, partition_on=columns, schema=SCHEMA, create=True
+    ).of(DAYS)
+    partition, cleaned = Partition(DAYS, DAY), list[str]()
+    monkeypatch.setattr(publication, "clean", lambda dataset: cleaned.append(dataset.path))
+    monkeypatch.setattr(publication, "CHECKPOINT_EVERY", 3)
+    for number in range(1, 7):
+        instance = SimpleNamespace(dag_id="delays", run_id="run", try_number=number)
+        context: Any = {"ti": instance, "outlet_events": OutletEventAccessors()}
+        staging = open_staging(storage, publication.attempt_of(context))
+        written = stage(rows_of(DAYS, DAY, [number]), partition, storage, staging)
+        result = Result(written=written, reads={}, seconds=0)
+        publication.finish(context, Asset("delays"), storage, partition, staging, result)
+    assert numbers(store) == [6]
+    assert cleaned == ["db.delays"] * 2
+
+
+def test_what_is_frozen_is_released_on_s3(store: IcebergStore) -> None:
+    save(store, {DAY: [1]})
+    whole = Iceberg("db.delays", catalog="lake", credentials=store.table.properties, partition_on={"date": "ts"})
+    for storage in (whole, whole.of(DAYS)):
+        frozen = storage.freeze("run", folder=f"s3://{BUCKET}/{uuid.uuid4().hex}")
+        assert frozen.read(as_="arrow")["v"].to_pylist() == [1]
+        assert len(store.table.load().metadata.refs) == 2
+        frozen.release()
+        assert len(store.table.load().metadata.refs) == 1

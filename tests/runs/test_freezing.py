@@ -16,7 +16,7 @@ from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, StorageError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.runs.freezing import Freezing, check_freeze
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Iceberg, Parquet, maintain_table
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.maintenance.cleanup import clean
@@ -188,3 +188,29 @@ def test_listings_beside_the_data_of_others_are_refused(numbers: Parquet) -> Non
     check_freeze("/lake/listings", {"numbers": foreign}, "delays")
     check_freeze(False, {"numbers": foreign}, "delays")
     check_freeze(True, {"numbers": numbers}, "delays")
+
+
+def test_a_table_that_is_read_as_a_whole_stays_the_same_for_all_tasks(tmp_path: Path) -> None:
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path / "warehouse")}
+    stored = Iceberg("db.rates", credentials=properties, schema={"day": "date", "n": "bigint"}, create=True).of(DAYS)
+    stored.save({"2013-01-07": pa.table({"n": [1]})})
+    rates = Iceberg("db.rates", credentials=properties)
+    inputs = {"rates": Input.needed_by(Partition(WEEK, "2013-01-07"), "rates", rates)}
+    run = Run()
+    context, first = run.task("first")
+    frozen = first.freeze(inputs)
+    assert frozen["rates"].storage.read(as_="arrow")["n"].to_pylist() == [1]
+    stored.save({"2013-01-07": pa.table({"n": [10]})}, mode="overwrite")
+    maintain_table(stored, now=datetime.now(UTC) + timedelta(days=9))
+    first.release(context, frozen)  # the other one is not done
+    run.states["first"] = "success"
+    context, second = run.task("second")
+    frozen = second.freeze(inputs)
+    assert frozen["rates"].handed_over(tmp_path / "job") == frozen["rates"]
+    assert frozen["rates"].storage.read(as_="arrow")["n"].to_pylist() == [1]
+    second.release(context, frozen)
+    with pytest.raises(StorageError, match="was released"):
+        frozen["rates"].storage.read(as_="arrow")
+    foreign = Iceberg("db.rates", credentials=properties, ownership="read-only")
+    with pytest.raises(InvalidDefinitionError, match="input 'rates' has ownership='read-only'"):
+        check_freeze(True, {"rates": foreign}, "delays")

@@ -11,8 +11,7 @@ import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionBySequence
 from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
-from airflow_partitions.spark import write_many
-from airflow_partitions.storage import Column, Parquet, field
+from airflow_partitions.storage import Column, Parquet, field, write_many
 from airflow_partitions.storage.layout.escape import escape
 from airflow_partitions.storage.scan.snapshot import inventory
 
@@ -71,7 +70,7 @@ def test_frames_that_can_not_be_written(spark: SparkSession, files: Parquet) -> 
         write_many(spark.range(1), files)
     with pytest.raises(ResultError, match="only partition columns"):
         write_many(rows(spark, "EWR").select("airport"), files)
-    with pytest.raises(ResultError, match="got NoneType; expected a Spark DataFrame"):
+    with pytest.raises(ResultError, match="got NoneType; expected a frame of pandas, polars, Arrow or Spark"):
         write_many(None, files)  # type: ignore[arg-type]
     with pytest.raises(ResultError, match="streaming DataFrame"):
         write_many(spark.readStream.format("rate").load(), files)

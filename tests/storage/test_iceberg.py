@@ -24,8 +24,11 @@ from airflow_partitions.errors import (
     ReaderError,
     StorageError,
     StoredError,
+    UnknownOutcomeError,
+    UnreachableError,
 )
 from airflow_partitions.storage import (
+    Attempt,
     Commit,
     Consumer,
     Iceberg,
@@ -311,6 +314,105 @@ def test_what_is_frozen_stays_as_it_was(delays: Iceberg) -> None:
         frozen.read("2013-02-08", as_="arrow")
 
 
+@pytest.mark.parametrize("folder", [None, "kept"])
+def test_a_table_that_is_read_as_a_whole_is_frozen_too(delays: Iceberg, tmp_path: Path, folder: str | None) -> None:
+    from airflow_partitions.storage.tables.open import open_table
+
+    whole = Iceberg("flights.delays", catalog="lake", credentials=dict(delays.credentials))
+    frozen = whole.freeze("run", folder=None if folder is None else str(tmp_path / folder))
+    delays.save({"2013-02-08": pa.table({"origin": ["LGA"], "delay": [9.0]})}, mode="overwrite")
+    again = whole.freeze("run", folder=None if folder is None else str(tmp_path / folder))
+    later = datetime.now(UTC) + timedelta(days=9)
+    maintain_table(delays, now=later)
+    assert sorted(again.read(as_="arrow")["delay"].to_pylist()) == [1.0, 2.0, 3.0]
+    assert sorted(whole.read(as_="arrow")["delay"].to_pylist()) == [1.0, 2.0, 9.0]
+    assert frozen == again
+    assert frozen.pin is not None
+    frozen.release()
+    assert not Path(frozen.pin).exists()
+    assert list(open_table(delays).metadata.refs) == ["main"]
+
+
+def data_files(storage: Iceberg, folder: Path) -> dict[str, int]:
+    """Names of the data files of a table, each with how many partitions name it."""
+    names = {str(path): 0 for path in (folder / "warehouse").rglob("*.parquet")}
+    for partition in storage.list():
+        for path in partition.paths:
+            names[path] += 1
+    return names
+
+
+def test_what_fails_for_good_leaves_no_file(delays: Iceberg, tmp_path: Path) -> None:
+    rows, before = pa.table({"origin": ["LGA"], "delay": [9.0]}), data_files(delays, tmp_path)
+    with pytest.raises(StoredError):
+        delays.save({"2013-02-11": rows, "2013-02-08": rows})
+    with pytest.raises(ForeignRowsError):
+        delays.save({"2013-02-11": rows.append_column("departed_at", pa.array([datetime(2013, 2, 8, tzinfo=UTC)]))})
+
+    def fails() -> pa.Table:
+        raise OSError("no answer")
+
+    with pytest.raises(OSError, match="no answer"):
+        delays.save({"2013-02-11": rows, "2013-02-12": fails})
+    assert data_files(delays, tmp_path) == before
+    assert not list((tmp_path / "warehouse" / "flights" / "_delays" / "staging").iterdir())
+
+
+def test_what_fails_removes_nothing_that_was_published_by_the_same_try(delays: Iceberg, tmp_path: Path) -> None:
+    rows, attempt = pa.table({"origin": ["LGA"], "delay": [9.0]}), Attempt("dag", "run", 1)
+    delays.save({"2013-02-11": rows}, attempt=attempt)
+    delays.save({"2013-02-11": rows}, mode="overwrite")  # an older snapshot still names it
+    before = data_files(delays, tmp_path)
+    with pytest.raises(StoredError):
+        delays.save({"2013-02-12": rows, "2013-02-08": rows}, attempt=attempt)
+    assert data_files(delays, tmp_path) == before
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_what_was_stopped_while_it_was_published_is_left_for_maintenance(
+    delays: Iceberg, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    from airflow_partitions.storage.tables.new_snapshot import TableChange
+
+    commit, before = TableChange.commit, data_files(delays, tmp_path)
+
+    def stopped(change: TableChange) -> None:
+        if made:
+            commit(change)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableChange, "commit", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        delays.save({"2013-02-11": pa.table({"origin": ["LGA"], "delay": [9.0]})})
+    monkeypatch.undo()
+    files = data_files(delays, tmp_path)
+    (new,) = files.keys() - before.keys()
+    assert files[new] == int(made)
+    maintain_table(delays, now=datetime.now(UTC) + timedelta(days=9))
+    assert (new in data_files(delays, tmp_path)) == made
+
+
+def test_an_answer_that_is_lost_before_what_is_stored_can_be_read_leaves_the_outcome_open(
+    delays: Iceberg, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow_partitions.storage.tables import publish
+    from airflow_partitions.storage.tables.new_snapshot import TableChange
+
+    before = data_files(delays, tmp_path)
+
+    def lost(change: TableChange) -> None:
+        def gone(*arguments: Any) -> None:
+            raise UnreachableError("the files are away")
+
+        monkeypatch.setattr(publish, "live_files", gone)
+        raise UnreachableError("no answer")
+
+    monkeypatch.setattr(TableChange, "commit", lost)
+    with pytest.raises(UnknownOutcomeError, match="answer was lost"):
+        delays.save({"2013-02-11": pa.table({"origin": ["LGA"], "delay": [9.0]})})
+    assert len(data_files(delays, tmp_path)) == len(before) + 1
+
+
 def test_thousands_of_keys_are_one_short_condition(tmp_path: Path) -> None:
     from airflow_partitions.storage.tables.key_filter import KeyFilter
     from airflow_partitions.storage.tables.open import open_table
@@ -415,6 +517,23 @@ def test_what_others_append_is_consumed_too(delays: Iceberg, tmp_path: Path) -> 
     assert not consumer.take()
     with pytest.raises(InvalidDefinitionError, match=r"'flights.delays' is a table, .* give state= a folder"):
         Consumer(delays)
+
+
+@pytest.mark.parametrize("kind", ["table", "folders", "log"])
+def test_a_partition_that_changes_later_is_given_out_once(delays: Iceberg, tmp_path: Path, kind: str) -> None:
+    storage: Storage = delays
+    rows = pa.table({"origin": ["LGA"], "delay": [9.0]})
+    if kind != "table":
+        log = str(tmp_path / "log") if kind == "log" else None
+        storage = Parquet(str(tmp_path / "files"), partition=NEW_YORK, log=log)
+        storage.save(dict.fromkeys(["2013-02-08", "2013-02-09"], rows))
+    consumer = Consumer(storage, "report", state=str(tmp_path / "state"))
+    with consumer.take() as batch:
+        assert "2013-02-08" in batch.keys
+    storage.save({"2013-02-08": rows}, mode="overwrite")
+    storage.save({"2013-02-09": rows}, mode="append")
+    assert not consumer.take()
+    assert not Arrivals(storage, "report", state=str(tmp_path / "state")).consumer().pending()
 
 
 def test_it_is_waited_for_what_others_append(delays: Iceberg) -> None:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError, ResultError, StoredError, UnknownOutcomeError
+from airflow_partitions.errors import (
+    InvalidDefinitionError,
+    PartitionError,
+    ResultError,
+    StoredError,
+    UnknownOutcomeError,
+)
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.commit.index import indexed
 from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.filesystem.filesystem import at, remove, sizes
+from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
@@ -144,6 +151,14 @@ class Commit:
         self._check_tables(wrapped, written.files)
         self._write(wrapped, mode, folder, written, user or {})
 
+    def put_many(
+        self, staged: Mapping[Key, StagedFiles], *, mode: str = "create", user: Mapping[str, Any] | None = None
+    ) -> None:
+        """As :meth:`put_files`, with what one writer says about all that it has written to :attr:`folder`."""
+        for key, files in staged.items():
+            folder = self.store.written_to(self.folder, self.dataset.layout.directory_of(key))
+            self._write(key, mode, folder, files, user or {})
+
     def add(self, key: Key | Any, path: str, *, user: Mapping[str, Any] | None = None) -> None:
         """Make files that are there already the partition *key*. They stay where they are, whatever happens.
 
@@ -187,8 +202,7 @@ class Commit:
     def discard(self) -> None:
         """Forget the changes, and what was written for them."""
         if self._staging is not None:
-            remove(self._staging.data)
-            self._staging.remove()
+            self.store.discard(self._staging)
 
     def __enter__(self) -> Self:
         return self
@@ -197,15 +211,20 @@ class Commit:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            self.discard()
+            self._forget()
             return
         try:
             self.publish()
         except UnknownOutcomeError:  # what was written may be in use: `clean` removes it if it is not
             raise
-        except BaseException:
-            self.discard()
+        except PartitionError:
+            self._forget()
             raise
+
+    def _forget(self) -> None:
+        """Discard the changes while an error is on its way, which says more than one on the way to remove them."""
+        with suppress(PartitionError):  # `clean` removes what is left
+            self.discard()
 
     def _check_tables(self, key: Key, names: Iterable[str]) -> None:
         """Make sure that every table has a file among *names*."""

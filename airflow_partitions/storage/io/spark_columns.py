@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
-#: Digits of the numbers in strftime formats, for columns of whole numbers.
-_DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%j": 3, "%y": 2}
-
 
 def types_of(frame: DataFrame) -> dict[str, str]:
     """Column to Spark type."""
@@ -74,8 +71,7 @@ def _text(value: SparkColumn, column: Column) -> SparkColumn:
     from pyspark.sql import functions as f
 
     text = value.cast(column.type).cast("string")
-    digits = _DIGITS.get(column.format, 0) if column.type in ("int", "bigint") else 0
-    return f.lpad(text, digits, "0") if digits else text
+    return f.lpad(text, column.digits, "0") if column.digits else text
 
 
 def shaped(frame: DataFrame, dataset: Dataset, shape: Shape) -> DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import ForeignRowsError, LayoutError, ResultError
+from airflow_partitions.errors import ResultError
 from airflow_partitions.keys import Key
 from airflow_partitions.storage.filesystem.filesystem import remove, sizes
 from airflow_partitions.storage.io.nameable_rows import nameable_rows
@@ -65,7 +65,7 @@ class SparkWriter(Writer):
         with nameable_rows(fit, dataset) as named:
             rows = _save(shaped(named, dataset, shape), request, request.folder, *columns, **limit)
         names = _names(request)
-        keys = {directory: _key(directory, request) for directory in names}
+        keys = {directory: request.key_of(directory) for directory in names}
         counts = _counts(frame.sparkSession, request, schema, names)
         if rows is not None and sum(counts.values()) != rows:
             raise ResultError(
@@ -137,16 +137,6 @@ def _names(request: WriteRequest) -> dict[str, dict[str, int]]:
         if path.count("/") == levels:
             names.setdefault(directory, {})[name] = size
     return names
-
-
-def _key(directory: str, request: WriteRequest) -> Key:
-    try:
-        return request.dataset.layout.key_of(directory)
-    except LayoutError as error:
-        raise ForeignRowsError(
-            f"some rows belong to {directory!r}, which is no partition of {request.dataset.path!r}; expected rows of"
-            " its partitions only: filter the others"
-        ) from error
 
 
 def _data(folder: Location) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from airflow_partitions.errors import ForeignRowsError, LayoutError
 from airflow_partitions.storage.column_type import check_index
 from airflow_partitions.storage.io.format_limits import check_columns
 from airflow_partitions.storage.io.request import Request
@@ -33,6 +34,19 @@ class WriteRequest(Request):
         """What is written as *key*, for messages."""
         table = self.dataset.table_name
         return f"partition {str(key)!r}" + ("" if table is None else f", table {table!r}")
+
+    def key_of(self, directory: str) -> Key:
+        """The key of rows whose own values name *directory*.
+
+        :raises ForeignRowsError: if there is none.
+        """
+        try:
+            return self.dataset.layout.key_of(directory)
+        except LayoutError as error:
+            raise ForeignRowsError(
+                f"some rows belong to {directory!r}, which is no partition of {self.dataset.path!r}; expected rows of"
+                " its partitions only: filter the others"
+            ) from error
 
     def check(self, schema: Mapping[str, str], name: str) -> None:
         """Refuse columns that the dataset does not declare or its format can't hold, and an index of others.

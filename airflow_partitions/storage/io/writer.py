@@ -57,7 +57,4 @@ class Writer(ABC):
         :raises SchemaError: if the dataset declares other columns.
         :raises WriterError: if the format can't hold the rows, or this writer writes one partition at a time.
         """
-        raise WriterError(
-            f"{type(self).__name__} writes one partition at a time; expected Files.save({{key: frame}}), or a DataFrame"
-            " of Spark"
-        )
+        raise WriterError(f"{type(self).__name__} writes one partition at a time; expected save({{key: frame}})")

@@ -34,6 +34,9 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
 #: What a value of each of them is in a key.
 VALUES: Mapping[str, type] = {"string": str, "int": int, "bigint": int, "date": date}
 
+#: Digits of the numbers in strftime formats.
+_DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%j": 3, "%y": 2}
+
 
 @attrs.frozen
 class Column:
@@ -64,6 +67,11 @@ class Column:
         """Which value of a tuple is written, ``None`` for the whole key."""
         match = _DIMENSION.fullmatch(self.format)
         return int(match[2]) if match and match[2] else None
+
+    @property
+    def digits(self) -> int:
+        """How many digits its numbers are written with, at least; 0 for as many as there are."""
+        return _DIGITS.get(self.format, 0) if self.type in ("int", "bigint") else 0
 
     def text(self, part: Interval | Segment) -> str:
         """The column's text for one part of a key."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.storage.dataset import Dataset
@@ -16,22 +17,30 @@ from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.stores.leftovers import old_files
 from airflow_partitions.storage.stores.open import open_store
 from airflow_partitions.storage.stores.pinned_store import PINS, form_of
+from airflow_partitions.storage.table_dataset import TableDataset
+
+if TYPE_CHECKING:
+    from airflow_partitions.storage.filesystem.filesystem import Location
+    from airflow_partitions.storage.tables.catalog import TableReference
 
 #: Nobody releases the listing of a run that never comes to its end.
 _KEPT = timedelta(days=7)
 
 
+def is_freezable(dataset: Dataset) -> bool:
+    """Whether what *dataset* holds can be kept: files without partitions can't, nothing lists them."""
+    return dataset.partition is not None or isinstance(dataset, TableDataset)
+
+
 def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
     """Path of the listing of *dataset* for *run*: that of the first one who asks."""
-    digest = hashlib.sha256(f"{dataset.path}\0{run}".encode()).hexdigest()[:24]
-    credentials = dict(dataset.credentials)
+    digest = hashlib.sha256(f"{dataset.place}\0{run}".encode()).hexdigest()[:24]
     with translate_errors(f"the listing of {dataset.path!r}", "kept"):
-        own = open_store(dataset.whole()).freeze(digest, None if folder is None else at(folder, credentials))
-        if own is not None:
+        if (own := _frozen(dataset, digest, None if folder is None else _at(dataset, folder))) is not None:
             return own
-    path = folder or str(bookkeeping(at(dataset.path, credentials)) / PINS)
+    path = folder or str(bookkeeping(_at(dataset, dataset.path)) / PINS)
     with translate_errors(f"the listing of {dataset.path!r}", f"kept in {path!r}"):
-        place = at(path, credentials)
+        place = _at(dataset, path)
         file = place / f"{digest}.json"
         if read(file) is None:
             whole = dataset.whole()
@@ -47,6 +56,39 @@ def freeze(dataset: Dataset, run: str, folder: str | None) -> str:
 
 def release(dataset: Dataset) -> None:
     """Remove the listing of the pinned *dataset*."""
-    if dataset.pin is not None:
-        with translate_errors(f"the listing of {dataset.path!r}", "released"):
-            open_store(dataset.pinned(None)).release(at(dataset.pin, dict(dataset.credentials)))
+    if dataset.pin is None:
+        return
+    with translate_errors(f"the listing of {dataset.path!r}", "released"):
+        kept, current = _at(dataset, dataset.pin), dataset.pinned(None)
+        if (table := _whole_table(current)) is None:
+            open_store(current).release(kept)
+        else:
+            from airflow_partitions.storage.tables.frozen import release_table
+
+            release_table(table, kept)
+
+
+def _frozen(dataset: Dataset, name: str, folder: Location | None) -> str | None:
+    """What its store keeps of *dataset*, if it sees to that by itself."""
+    if (table := _whole_table(dataset)) is None:
+        return open_store(dataset.whole()).freeze(name, folder)
+    from airflow_partitions.storage.tables.frozen import freeze_table
+
+    return freeze_table(table, name, folder)
+
+
+def _whole_table(dataset: Dataset) -> TableReference | None:
+    """The table that is read as a whole, if *dataset* is one: it has no partitions for a store to list."""
+    return _reference(dataset) if isinstance(dataset, TableDataset) and dataset.partition is None else None
+
+
+def _reference(dataset: TableDataset) -> TableReference:
+    from airflow_partitions.storage.tables.open import reference_to
+
+    return reference_to(dataset.pinned(None))
+
+
+def _at(dataset: Dataset, path: str) -> Location:
+    """The place *path*, reached as the files of *dataset* are."""
+    credentials = _reference(dataset).credentials if isinstance(dataset, TableDataset) else dict(dataset.credentials)
+    return at(path, credentials)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
+from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, ResultError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
-from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
@@ -22,24 +24,23 @@ from airflow_partitions.storage.metadata.partition_metadata import PartitionMeta
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.folders import accepts, locked
 from airflow_partitions.storage.stores.leftovers import leftovers
-from airflow_partitions.storage.stores.pinned_store import PINS
 from airflow_partitions.storage.stores.staging import STAGING, Staging, claim
 from airflow_partitions.storage.stores.store import Limits, Store
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
 from airflow_partitions.storage.tables.columns import arrow_schema, spark_columns
 from airflow_partitions.storage.tables.contents import Contents
 from airflow_partitions.storage.tables.describe import describe
+from airflow_partitions.storage.tables.frozen import freeze_table, release_table
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.maintenance import orphans
 from airflow_partitions.storage.tables.new_table import FORMAT, make_table
 from airflow_partitions.storage.tables.paths import plain
-from airflow_partitions.storage.tables.pin import pin, pinned
+from airflow_partitions.storage.tables.pin import pinned
 from airflow_partitions.storage.tables.planned_files import PlannedFiles
 from airflow_partitions.storage.tables.publish import Publisher, WrittenFiles
 from airflow_partitions.storage.tables.shadow import Shadow
 from airflow_partitions.storage.tables.snapshots import last_number
 from airflow_partitions.storage.tables.spec_fit import misfit
-from airflow_partitions.storage.tables.tags import tag, untag
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.stores.store import Accept
 
 _log = logging.getLogger(__name__)
-#: How the tags of what is frozen begin.
-_TAG = "airflow-"
 
 
 @attrs.frozen
@@ -156,18 +155,20 @@ class IcebergStore(Store):
         with translated_errors(f"table {self.table.name!r}", "read"):
             return Shadow.open(folder, self.table.properties).names
 
+    def written_to(self, folder: Location, directory: str) -> Location:
+        return folder  # one table has them all
+
     def freeze(self, name: str, folder: Location | None) -> str:
-        kept = (self.bookkeeping / PINS if folder is None else folder) / name
-        with translated_errors(f"table {self.table.name!r}", "kept"):
-            pin(self.table.load(), kept)
-            number = pinned(kept, self.table.properties).metadata.current_snapshot_id
-        if number is not None:
-            tag(self.table, _TAG + kept.name, number)
-        return str(kept)
+        return freeze_table(self.table, name, folder)
 
     def release(self, kept: Location) -> None:
-        untag(self.table, _TAG + kept.name)
-        super().release(kept)
+        release_table(self.table, kept)
+
+    def discard(self, staging: Staging) -> None:
+        # As long as its staging place is there nobody else writes as this try: what no snapshot names, none will.
+        for file in orphans(self.table, datetime.max.replace(tzinfo=UTC), [staging.folder.name]):
+            remove(file)
+        super().discard(staging)
 
     def expired(self, limits: Limits) -> list[Location]:
         if self._find() is None:
@@ -181,25 +182,35 @@ class IcebergStore(Store):
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None
     ) -> list[PartitionMetadata | None]:
         self.check_writable()
-        written = {change.directory: self._written(change) for change in changes if change.files}
+        written = self._written(changes)
         publisher = Publisher(self.table, self.layout, self.columns, attempt, base, rule)
         with self._one_at_a_time():
             return publisher.publish(changes, written)
 
-    def _written(self, change: Change) -> WrittenFiles:
-        """What *change* has written.
+    def _written(self, changes: Sequence[Change]) -> dict[str, WrittenFiles]:
+        """What *changes* have written, by directory.
 
-        :raises ResultError: if it is not what its writer said.
+        :raises ResultError: if it is not what their writers said.
         """
-        assert change.folder is not None  # noqa: S101 - it has files
-        shadow = Shadow.open(change.folder, self.table.properties)
-        if (names := shadow.names) != dict(change.files):
-            missing, extra = sorted(change.files.keys() - names.keys()), sorted(names.keys() - change.files.keys())
-            raise ResultError(
-                f"the files in {change.folder} are not those the job wrote: missing {missing[:3]}, unexpected"
-                f" {extra[:3]}"
-            )
-        return WrittenFiles(shadow.files(), shadow.table.schema())
+        folders: dict[Location, list[Change]] = {}
+        for change in changes:
+            if change.files and change.folder is not None:
+                folders.setdefault(change.folder, []).append(change)
+        written: dict[str, WrittenFiles] = {}
+        for folder, own in folders.items():
+            shadow = Shadow.open(folder, self.table.properties)
+            files = shadow.files_by_name()
+            sizes = {name: file.file_size_in_bytes for name, file in files.items()}
+            expected = {name: size for change in own for name, size in change.files.items()}
+            if sizes != expected:
+                missing, extra = sorted(expected.keys() - files.keys()), sorted(files.keys() - expected.keys())
+                raise ResultError(
+                    f"the files in {folder} are not those the job wrote: missing {missing[:3]}, unexpected {extra[:3]}"
+                )
+            schema = shadow.table.schema()
+            for change in own:
+                written[change.directory] = WrittenFiles(tuple(files[name] for name in change.files), schema)
+        return written
 
     def _described(self, directory: str, content: PartitionFiles, metadata: PartitionMetadata) -> bool:
         with self._one_at_a_time():

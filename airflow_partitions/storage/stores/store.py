@@ -124,6 +124,10 @@ class Store(ABC):
             raise ResultError(f"there is no file in {folder}; expected at least one, be it without rows")
         return files
 
+    def written_to(self, folder: Location, directory: str) -> Location:
+        """Where the files of *directory* are that were written to *folder* together with those of others."""
+        return folder / directory
+
     def freeze(self, name: str, folder: Location | None) -> str | None:
         """Keep what is stored now, for who pins it, unless that was done before.
 
@@ -136,6 +140,11 @@ class Store(ABC):
     def release(self, kept: Location) -> None:
         """Remove what was *kept*."""
         remove(kept)
+
+    def discard(self, staging: Staging) -> None:
+        """Remove what a try has written, of which nothing was published."""
+        remove(staging.data)
+        staging.remove()
 
     def commit(
         self,

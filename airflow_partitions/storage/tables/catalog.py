@@ -99,15 +99,23 @@ class TableReference:
                     " of a catalog, such as uri='postgresql+psycopg2://…' or uri='https://…'"
                 ) from error
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether anybody can commit to the catalog without a JVM."""
+        return self._kind in _KINDS
+
+    @property
+    def _kind(self) -> str:
+        return self.properties.get("type", _KINDS[0])
+
     def check_writable(self) -> None:
         """Refuse to be written to, if nobody can commit to the catalog without a JVM.
 
         :raises InvalidDefinitionError: if so.
         """
-        kind = self.properties.get("type", _KINDS[0])
-        if kind not in _KINDS:
+        if not self.is_writable:
             raise InvalidDefinitionError(
-                f"catalog {self.catalog!r} of table {self.name!r} is of type {kind!r}, to which nobody commits"
+                f"catalog {self.catalog!r} of table {self.name!r} is of type {self._kind!r}, to which nobody commits"
                 f" without a JVM; expected type 'rest', or 'sql' for what Spark calls a JDBC catalog ({_READ!r} is"
                 " only read)"
             )
@@ -129,7 +137,7 @@ class TableReference:
 
     def find(self) -> Table | None:
         """The table as it is now, ``None`` if there is none."""
-        if self.properties.get("type") == _READ:
+        if self._kind == _READ:
             return self._by_path()
         catalog = self.open()
         with self._translated("loaded"):

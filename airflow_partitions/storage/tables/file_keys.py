@@ -85,6 +85,25 @@ class FileKeys:
         values = self.columns(file).values
         return None if len(values) < len(self.keys.columns) else self.keys.keys(values)
 
+    def key_of(self, file: DataFile) -> Key | None:
+        """The key that all rows of *file* are proved to be of, ``None`` if there is none."""
+        keys = self.keys_of(file) or ()
+        return next((key for key in keys if self.is_of(file, self.keys.values(key))), None)
+
+    def shown(self, file: DataFile) -> str:
+        """What *file* says of the columns that hold keys, in words."""
+        columns = self.columns(file)
+        shown = []
+        for name, column in self.keys.columns.items():
+            if name in columns.values:
+                low, high = (column.shown(value) for value in columns.values[name])
+                shown.append(f"{column.name} from {low} to {high}" if low != high else f"{column.name} {low}")
+            else:
+                shown.append(f"{column.name} without statistics")
+            if name in columns.nulls and (file.null_value_counts or {}).get(column.field.field_id):
+                shown.append(f"nulls in {column.name}")
+        return ", ".join(shown)
+
     def _ranges(self, column: KeyColumn, file: DataFile) -> Iterator[Values]:
         """The ranges that the values of *column* in *file* lie in: by its partition, and by its statistics."""
         for field, value in self._partition(column, file):

@@ -87,6 +87,11 @@ class KeyColumn(ABC):
     def parts(self, values: Values) -> Iterable[Interval | Segment] | None:
         """The parts of keys that may have *values*; ``None`` if there are too many to say."""
 
+    def part(self, value: Any) -> Interval | Segment | None:
+        """The part of keys that rows with *value* are of, ``None`` if there is none."""
+        one = Values(value, value)
+        return next((part for part in self.parts(one) or () if self.values(part).contains(one)), None)
+
     @abstractmethod
     def filter(self, part: Interval | Segment) -> BooleanExpression:
         """The condition on the column that *part* of a key means."""
@@ -222,14 +227,14 @@ class ValueColumn(KeyColumn):
         return Values(value, value)
 
     def parts(self, values: Values) -> Iterable[Interval | Segment] | None:
+        if values.low == values.high:
+            try:
+                return [self._part(values.low)]
+            except InvalidKeyError:
+                return ()
         if isinstance(self.dimension, PartitionBySequence):
             return [segment for segment in self.dimension.segments if values.overlaps(self.values(segment))]
-        if values.low != values.high:
-            return None
-        try:
-            return [self._part(values.low)]
-        except InvalidKeyError:
-            return ()
+        return None
 
     def filter(self, part: Interval | Segment) -> BooleanExpression:
         return EqualTo(term=Reference(self.name), value=literal(self._plain(part)))

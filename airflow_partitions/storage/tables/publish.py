@@ -184,10 +184,10 @@ class _Step:
         for directory, change in self.changes.items():
             strays = [file for file in self._files(directory) if not self._is_of(file, directory)]
             if strays:
+                shown, files = self.file_keys.shown(strays[0]), len(self._files(directory))
                 raise ForeignRowsError(
                     f"the job wrote rows of other partitions than {change.key!r} to table {self.name!r}:"
-                    f" {self._shown(strays[0])} in {len(strays)} of {len(self._files(directory))} files; expected only"
-                    f" rows with {self.sql[directory]}"
+                    f" {shown} in {len(strays)} of {files} files; expected only rows with {self.sql[directory]}"
                 )
 
     def _is_of(self, file: DataFile, directory: str) -> bool:
@@ -197,19 +197,6 @@ class _Step:
                 " nothing was changed: run it again"
             )
         return self.file_keys.is_of(file, self.values[directory])
-
-    def _shown(self, file: DataFile) -> str:
-        columns = self.file_keys.columns(file)
-        shown = []
-        for name, column in self.filter.columns.items():
-            if name in columns.values:
-                low, high = (column.shown(value) for value in columns.values[name])
-                shown.append(f"{column.name} from {low} to {high}" if low != high else f"{column.name} {low}")
-            else:
-                shown.append(f"{column.name} without statistics")
-            if name in columns.nulls and (file.null_value_counts or {}).get(column.field.field_id):
-                shown.append(f"nulls in {column.name}")
-        return ", ".join(shown)
 
     def _check_others(self) -> None:
         """Make sure that nobody else has changed rows of the keys since the writer began.
@@ -315,9 +302,10 @@ class _Step:
         if self.metadata.properties.get(_DELETE_MODE) == "merge-on-read":
             rewrites = f"ALTER TABLE {self.name} SET TBLPROPERTIES ('{_DELETE_MODE}' = 'copy-on-write')"
             remedy = f"`{rewrites}` and {remedy}"
+        shown = self.file_keys.shown(entries[0].data_file)
         return LayoutError(
             f"{len(entries)} files of table {self.name!r} hold rows of {change.key!r} and of other partitions, such as"
-            f" {self._name(entries[0])!r} ({self._shown(entries[0].data_file)}): others wrote or compacted them."
+            f" {self._name(entries[0])!r} ({shown}): others wrote or compacted them."
             f" Nothing was changed; expected each file to be of one partition: run {remedy} in Spark, which rewrites"
             " them, and then this again"
         )

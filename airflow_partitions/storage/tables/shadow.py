@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from pyiceberg.exceptions import ValidationError
-from pyiceberg.manifest import DataFile, ManifestContent
+from pyiceberg.manifest import DATA_FILE_TYPE, DataFile, ManifestContent
+from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import StaticTable, Table
+from pyiceberg.typedef import Record
 
 from airflow_partitions.errors import ResultError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.tables.paths import below
+from airflow_partitions.storage.tables.spec_fit import keep_apart
 from airflow_partitions.storage.tables.static_metadata import (
     form_of,
     read_static,
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from airflow_partitions.storage.filesystem.filesystem import Location
+    from airflow_partitions.storage.tables.key_filter import KeyFilter
 
 #: Folder of the data files of tries, below the location of a table.
 DATA = "data"
@@ -34,8 +38,11 @@ _NOTHING: Mapping[str, Any] = {"current-snapshot-id": -1, "last-sequence-number"
 _METRICS = "write.metadata.metrics.column."
 #: Whose the shadow is, in its properties.
 _LOCATION = "airflow.location"
+#: The partition spec of the real table: files are published under it.
+_SPEC = "airflow.partition-spec"
 #: Levels between the shadow of several keys and the folder of one of them.
 _DEEPEST = 32
+_PARTITION = [field.name for field in DATA_FILE_TYPE[2].fields].index("partition")
 
 
 @attrs.frozen
@@ -75,6 +82,7 @@ class Shadow:
             "write.data.path": f"{location}/{DATA}/{attempt_name}",
             "write.spark.accept-any-schema": "true",
             _LOCATION: location,
+            _SPEC: str(table.metadata.default_spec_id),
             **{f"{_METRICS}{name}": "full" for name in key_columns},
         }
         write_static(folder, form)
@@ -117,8 +125,9 @@ class Shadow:
         """The shadow as it is now."""
         return read_static(self.folder, self.properties)
 
-    def append(self, rows: pa.Table, *, evolve: bool = False) -> None:
-        """Write *rows*, by the names of columns; those that are missing are null.
+    def append(self, *tables: pa.Table, evolve: bool = False) -> None:
+        """Write the rows of *tables*, each to files of its own, by the names of columns; those that are missing are
+        null.
 
         :param evolve: columns may come, and become wider.
         :raises SchemaError: if they don't fit the columns of the table.
@@ -127,12 +136,23 @@ class Shadow:
         with translate_errors(f"table {str(self.folder)!r}", "written"):
             transaction = table.transaction()
             try:
-                if evolve:
-                    transaction.update_schema().union_by_name(rows.schema).commit()
-                transaction.append(rows)
+                for rows in tables:
+                    if evolve:
+                        transaction.update_schema().union_by_name(rows.schema).commit()
+                    transaction.append(rows)
             except (ValueError, ValidationError) as error:
                 raise SchemaError(f"rows can't be written to {str(self.folder)!r}: {error}") from error
             write_static(self.folder, form_of(transaction.table_metadata), (version_of(self.folder) or 1) + 1)
+
+    def keep_apart(self, keys: KeyFilter) -> None:
+        """Let each file that is written hold rows of one key only.
+
+        :raises LayoutError: if no partition spec can see to that.
+        """
+        with translate_errors(f"table {str(self.folder)!r}", "written"):
+            transaction = self.table.transaction()
+            keep_apart(transaction, keys)
+            write_static(self.folder, form_of(transaction.table_metadata))
 
     def files(self) -> tuple[DataFile, ...]:
         """What was written; without files that hold no row, of which nobody can say whose they are.
@@ -141,6 +161,7 @@ class Shadow:
         """
         table = self.table
         snapshot = table.current_snapshot()
+        spec = table.specs()[int(table.metadata.properties[_SPEC])]
         files: list[DataFile] = []
         with translate_errors(f"table {str(self.folder)!r}", "read"):
             for manifest in () if snapshot is None else snapshot.manifests(table.io):
@@ -149,9 +170,8 @@ class Shadow:
                         f"the job deleted rows in {str(self.folder)!r}; expected it to append what the partition is to"
                         " hold, and nothing else"
                     )
-                files += [
-                    each.data_file for each in manifest.fetch_manifest_entry(table.io) if each.data_file.record_count
-                ]
+                entries = manifest.fetch_manifest_entry(table.io)
+                files += [_under(spec, each.data_file) for each in entries if each.data_file.record_count]
         return tuple(files)
 
     @property
@@ -167,5 +187,17 @@ class Shadow:
     @property
     def names(self) -> dict[str, int]:
         """Path below the location of the real table to size, of all files."""
+        return {name: file.file_size_in_bytes for name, file in self.files_by_name().items()}
+
+    def files_by_name(self) -> dict[str, DataFile]:
+        """Path below the location of the real table to file, of all files."""
         location = self.table.metadata.properties[_LOCATION]
-        return dict(sorted((below(location, file.file_path), file.file_size_in_bytes) for file in self.files()))
+        return dict(sorted((below(location, file.file_path), file) for file in self.files()))
+
+
+def _under(spec: PartitionSpec, file: DataFile) -> DataFile:
+    """*file* with partition values of *spec*, to which :meth:`Shadow.keep_apart` has added others."""
+    if file.spec_id != spec.spec_id:
+        file[_PARTITION] = Record(*(file.partition[number] for number in range(len(spec.fields))))
+        file.spec_id = spec.spec_id
+    return file

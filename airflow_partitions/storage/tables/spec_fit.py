@@ -21,6 +21,7 @@ from pyiceberg.types import DateType
 
 from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.definitions import PartitionByInterval
+from airflow_partitions.errors import LayoutError
 from airflow_partitions.keys import Interval
 from airflow_partitions.storage.tables.key_column import KeyColumn, ValueColumn
 from airflow_partitions.storage.tables.key_filter import KeyFilter
@@ -37,7 +38,7 @@ def misfit(spec: PartitionSpec, keys: KeyFilter) -> str | None:
     what has the same partition values.
     """
     for column in keys.columns.values():
-        transforms = [field.transform for field in spec.fields if field.source_id == column.field.field_id]
+        transforms = _transforms(spec, column)
         if not any(_fits(transform, column) for transform in transforms):
             shown = ", ".join(_shown(transform, column.name) for transform in transforms) or "nothing"
             return (
@@ -63,6 +64,27 @@ def partition_by_keys(table: Transaction, keys: KeyFilter) -> None:
         for column in keys.columns.values():
             if (transform := _coarsest(column)) is not None:
                 update.add_field(column.name, transform)
+
+
+def keep_apart(table: Transaction, keys: KeyFilter) -> None:
+    """Let no file that is written to *table* hold rows of two keys: its spec gets what is missing for that.
+
+    :raises LayoutError: if nothing keeps them apart.
+    """
+    with table.update_spec() as update:
+        for column in keys.columns.values():
+            if any(_fits(transform, column) for transform in _transforms(table.table_metadata.spec(), column)):
+                continue
+            if (transform := _coarsest(column)) is None:
+                raise LayoutError(
+                    f"no transform of the column {column.name!r} keeps the rows of two keys of {column.dimension!r} in"
+                    " files of their own; expected save({key: frame}), which writes each key by itself"
+                )
+            update.add_field(column.name, transform, f"airflow_{column.name}")
+
+
+def _transforms(spec: PartitionSpec, column: KeyColumn) -> list[Transform[Any, Any]]:
+    return [field.transform for field in spec.fields if field.source_id == column.field.field_id]
 
 
 def _coarsest(column: KeyColumn) -> Transform[Any, Any] | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.table import Table
 
-from airflow_partitions.errors import ConflictError, StorageError, UnknownOutcomeError, UnreachableError
+from airflow_partitions.errors import ConflictError, PartitionError, StorageError, UnknownOutcomeError, UnreachableError
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
 from airflow_partitions.storage.tables.new_snapshot import TableChange
 from airflow_partitions.storage.tables.snapshots import last_number
@@ -29,16 +29,20 @@ def compare_and_swap(reference: TableReference, prepare: Callable[[Table], Table
     :raises UnknownOutcomeError: if nobody can say whether the change was made.
     """
     lost: Exception | None = None
+    sent: int | None = None
     for number in range(_TRIES):
         if number:
             time.sleep(random.uniform(_SHORTEST, min(_LONGEST, _SHORTEST * 2**number)))
+        table = None
         try:
             table = reference.load()
-        except StorageError:
-            if lost is None:
+            change = prepare(table)
+        except PartitionError:
+            # On top of another snapshot what was sent can't be made any more.
+            if lost is None or (table is not None and table.metadata.current_snapshot_id != sent):
                 raise
             break
-        if (change := prepare(table)) is None:
+        if change is None:
             return
         try:
             with translated_errors(f"table {reference.name!r}", "changed"):
@@ -46,7 +50,7 @@ def compare_and_swap(reference: TableReference, prepare: Callable[[Table], Table
         except CommitFailedException:
             change.discard()
         except UnreachableError as error:  # what was sent may have arrived: the next look tells
-            lost = error
+            lost, sent = error, table.metadata.current_snapshot_id
         except (ValueError, StorageError):  # another branch has moved on, of which the requirements do not speak
             if last_number(reference.load().metadata) == last_number(table.metadata):
                 raise

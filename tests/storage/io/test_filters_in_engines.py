@@ -21,8 +21,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.spark import write_many
-from airflow_partitions.storage import Files, Filter, Orc, Parquet, field
+from airflow_partitions.storage import Files, Filter, Orc, Parquet, field, write_many
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filters.filter import And, Condition, Or
 from airflow_partitions.storage.filters.values import typed

@@ -15,7 +15,7 @@ import pytest
 
 from airflow_partitions import Partition, PartitionBySequence
 from airflow_partitions.errors import ResultError, WriterError
-from airflow_partitions.spark import job, write_many
+from airflow_partitions.spark import job
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.storage import (
@@ -33,6 +33,7 @@ from airflow_partitions.storage import (
     WriteRequest,
     field,
     register_writer,
+    write_many,
 )
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.io import writer_for
