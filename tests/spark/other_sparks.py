@@ -24,7 +24,7 @@ RELEASES = {
     "4.3": ("4.3.0", ("3.13", "3.12", "3.11")),
 }
 #: What runs the tests of this folder there.
-_TEST_TOOLS = ("attrs", "croniter", "hypothesis", "pandas<3", "pytest", "pytest-timeout")
+_TEST_TOOLS = ("attrs", "croniter", "hypothesis", "pandas<3", "pytest", "pytest-timeout", "universal-pathlib")
 
 
 @attrs.frozen

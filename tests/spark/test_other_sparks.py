@@ -79,5 +79,6 @@ def test_a_function_on_another_spark(lake: Any, minor: str, monkeypatch: pytest.
 
 @pytest.mark.parametrize("minor", CHOSEN if "SPARKS" in os.environ else [min(RELEASES)])
 def test_proofs_are_the_same_on_another_spark(minor: str) -> None:
-    process = OtherSpark.of(minor).test("tests/spark/test_proof.py", "-m", "spark", "-W", "ignore::DeprecationWarning")
+    cases = "cold and not python_udfs" if minor == "3.5" else "cold"  # toArrow begins with Spark 4
+    process = OtherSpark.of(minor).test("tests/spark/test_proof.py", "-k", cases, "-W", "ignore::DeprecationWarning")
     assert process.returncode == 0, process.stdout[-4000:]
