@@ -14,7 +14,7 @@ from tests.spark.in_process import good, make
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.warm]
 
 
 def in_pandas(partition: Any, flights: Any) -> Any:

@@ -22,7 +22,7 @@ from tests.spark.in_process import good, make
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.warm]
 
 
 def with_another_column(flights: Any) -> Any:

@@ -26,7 +26,7 @@ from tests.spark.in_process import make
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.warm]
 
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01", name="hour")
 

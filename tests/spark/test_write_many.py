@@ -18,7 +18,7 @@ from airflow_partitions.storage.scan.snapshot import inventory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.warm]
 
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
 
