@@ -17,7 +17,7 @@ from airflow_partitions.storage import Parquet
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.warm]
+pytestmark = pytest.mark.spark
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")
 DAY = "2013-02-08"

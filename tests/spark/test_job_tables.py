@@ -157,7 +157,7 @@ def elsewhere(spark: Any, flights: Any) -> Any:
 
 
 def test_a_strict_job_reads_no_other_files_of_the_table(spark: SparkSession, tables: Tables) -> None:
-    with pytest.raises(UnpromisedReadError, match=r"the job read \d+ places it was not promised"):
+    with pytest.raises(UnpromisedReadError, match=r"read \d+ places it was not promised|Nothing was read"):
         make(spark, tables, elsewhere, tables.handover())
     assert not tables.delays.exists("2013-11-03|EWR")
 

@@ -136,6 +136,14 @@ def test_reading_the_root_shows_every_folder(spark: SparkSession, lake: Any) -> 
     assert counts(spark, lambda: spark.read.parquet(lake.flights.path).count()) == [(48, 48, 48, 96)]
 
 
+def test_the_root_of_which_one_folder_is_left_shows_that_folder(spark: SparkSession, lake: Any) -> None:
+    with recording(spark) as proof:
+        spark.read.parquet(lake.flights.path).where("hour = '2013-01-02T05:00-0500'").count()
+        (scan,) = proof.scans()
+    assert [location.rpartition("/")[2] for location in scan.locations] == ["hour=2013-01-02T05%3A00-0500"]
+    assert shown(scan) == (1, 1, 1, 2)
+
+
 def test_other_formats_count(spark: SparkSession, lake: Any) -> None:
     (lake.root / "note.txt").write_text("a\nb\n")
     (lake.root / "note.csv").write_text("a\nb\n")

@@ -71,9 +71,16 @@ def interrupt(spark: Any) -> None:
 
     It is asked on a thread of its own, since the signal that ends a task may come while the client holds a lock.
     """
-    asking = Thread(target=spark.interruptAll, daemon=True)
+    asking = Thread(target=_interrupt, args=[spark], daemon=True)
     asking.start()
     asking.join(_PATIENCE)
+
+
+def _interrupt(spark: Any) -> None:
+    try:
+        spark.interruptAll()
+    except Exception as error:  # noqa: BLE001 - the task ends anyway, and the server ends what nobody asks for
+        _log.warning("The session could not be told to end what it runs: %s", error)
 
 
 def _end(spark: Any) -> None:

@@ -205,7 +205,9 @@ def _scan(plan: Any) -> ObservedScan:
     roots = frozenset(normalise_path(path.toString()) for path in _each(plan.relation().location().rootPaths()))
     partitioned = plan.relation().partitionSchema().size() > 0
     partitions = listing.partitions if partitioned else len(roots)
-    locations = roots if partitions == len(roots) and partitioned else frozenset(map(normalise_path, listing.folders()))
+    # Where each partition was named, nobody looks at all files: there may be many.
+    named = partitioned and partitions == len(roots) and listing.begins_in(roots)
+    locations = roots if named else frozenset(map(normalise_path, listing.folders()))
     rows = _value(plan.metrics(), "numOutputRows")
     return ObservedScan(locations, len(locations), listing.files, listing.bytes, rows, roots)
 

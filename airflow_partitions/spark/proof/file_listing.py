@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import attrs
+
+from airflow_partitions.spark.proof.scan import normalise_path
 
 
 @attrs.frozen
@@ -30,6 +32,14 @@ class FileListing:
             sizes = [file.getLen() for file in _files(listing)]
             return cls(len(listing), len(sizes), sum(sizes), listing)
         return cls(listing.partitionCount(), listing.totalNumberOfFiles(), listing.totalFileSize(), listing)
+
+    def begins_in(self, folders: Collection[str]) -> bool:
+        """Whether the first of them lies in one of *folders*."""
+        if _is_array(self._listing):
+            first = next((file.getPath() for file in _files(self._listing)), None)
+        else:
+            first = next((file.toPath() for file in self._listing.toPartitionArray()), None)
+        return first is not None and normalise_path(first.getParent().toString()) in folders
 
     def folders(self) -> frozenset[str]:
         """The folders that they lie in, as Spark writes paths."""

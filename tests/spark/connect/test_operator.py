@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from airflow_partitions.errors import InvalidDefinitionError, ResultError, SparkServerError, UnpromisedReadError
+from airflow_partitions.errors import (
+    CheckError,
+    InvalidDefinitionError,
+    ResultError,
+    SparkServerError,
+    UnpromisedReadError,
+)
 from tests.spark.connect.task import execute, task
 
 pytestmark = [
@@ -49,6 +55,16 @@ def test_spark_is_told_what_can_be_told_per_session(lake: Any) -> None:
     assert lake.rows() == [{"name": "3 UTC"}]
     with pytest.raises(InvalidDefinitionError, match=r"conf spark\.executor\.memory=1g can't be set"):
         execute(task(lake, told, conf={"spark.executor.memory": "1g"}), lake, 2)
+
+
+def plausible(rows: Any) -> Any:
+    return rows.where("most > 40")
+
+
+def test_a_check_over_spark_is_made_on_the_server(lake: Any) -> None:
+    with pytest.raises(CheckError, match=r"plausible: 1 failing row; .*'most': 47"):
+        execute(task(lake, longest, checks=[plausible], strict=True), lake)
+    assert lake.rows() == []
 
 
 def told(spark: Any) -> Any:
