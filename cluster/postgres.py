@@ -56,11 +56,6 @@ def initialise(files: Path, password: str, port: int, options: Mapping[str, str]
         )
     finally:
         secret.unlink()
-    fixed = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
-    configure(files, {"port": str(port), **fixed, **options})
-
-
-def configure(files: Path, options: Mapping[str, str]) -> None:
-    """Add *options* to the server's configuration: the last one of a name counts."""
+    fixed = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
     with (files / "postgresql.conf").open("a") as file:
-        file.writelines(f"{name} = '{value}'\n" for name, value in options.items())
+        file.writelines(f"{name} = '{value}'\n" for name, value in {**fixed, **options}.items())

@@ -20,7 +20,7 @@ import httpx
 from airflow_partitions.spark.server.listener import JAR, settings
 from cluster.home import ClusterHome
 from cluster.jars import class_path
-from cluster.postgres import configure, initialise, owner, programs
+from cluster.postgres import initialise, owner, programs
 
 _CORES, _MEMORY = "2", "3g"  # of each worker
 Health = Callable[[], bool]
@@ -57,7 +57,7 @@ def _stores(home: ClusterHome) -> tuple[Program, ...]:
     return (
         Program(
             name="postgres",
-            words=(str(programs() / "postgres"), "-D", str(files)),
+            words=(str(programs() / "postgres"), "-D", str(files), "-p", str(home.ports["postgres"])),
             folder=files,
             healthy=_listens(home.ports["postgres"]),
             user=owner(),
@@ -167,9 +167,7 @@ def _postgres_files(home: ClusterHome) -> Path:
 
     Where root starts the cluster, they are outside of its folder, which nobody else may enter.
     """
-    options = {"max_connections": "200", "port": str(home.ports["postgres"])}
     if home.postgres.exists():
-        configure(home.postgres.resolve(), options)
         return home.postgres.resolve()
     files = home.postgres
     if user := owner():
@@ -178,7 +176,7 @@ def _postgres_files(home: ClusterHome) -> Path:
         shutil.rmtree(files, ignore_errors=True)  # of a folder of this name that is gone
     draft = files.with_name(f"{files.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
-    initialise(draft, home.secret("postgres"), home.ports["postgres"], options)
+    initialise(draft, home.secret("postgres"), home.ports["postgres"], {"max_connections": "200"})
     draft.rename(files)
     if user:
         home.postgres.unlink(missing_ok=True)
