@@ -17,6 +17,7 @@ NAMES = (
     "frames",
     "tables",
     "checks",
+    "warm",
 )
 
 if __name__ == "__main__":
