@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from airflow.sdk import DAG, task
+from airflow.sdk import DAG, get_current_context, task
 
 from airflow_partitions import PartitionByInterval, Partitioned, spark_asset
 from airflow_partitions.storage import Parquet
@@ -58,7 +58,8 @@ with DAG("empty", schedule=Partitioned(None, DAYS)):
 with DAG("by_hand", schedule=Partitioned(None, DAYS)):
 
     @task.pyspark(conn_id="warm")
-    def by_hand(spark, partition):
+    def by_hand(spark):
+        partition = get_current_context()["partition"]
         paths = [f"{LAKE}/flights/hour={partition.start:%Y-%m-%d}T{hour:02}" for hour in range(24)]
         rows = spark.read.parquet(*paths).where("delay > 30").groupBy("origin").count()
         rows.write.mode("overwrite").parquet(f"{LAKE}/by_hand/date={partition.text}")
