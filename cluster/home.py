@@ -119,8 +119,7 @@ class ClusterHome(Home):
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
         inherited = {name: value for name, value in outer.items() if not name.startswith("AWS")}
         demo = super().environment(inherited, self.ports["api-server"])
-        for name in ("AIRFLOW_CONN_LAKE", "AIRFLOW_CONN_SPARK_DEFAULT"):  # Spark's is in the database: it changes
-            del demo[name]
+        del demo["AIRFLOW_CONN_LAKE"]
         return {
             **demo,
             **settings(),

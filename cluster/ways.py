@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cluster.home import ClusterHome
+from demo import ways
 from demo.api import Api
-
-CONNECTION = "spark_default"  # what the Dags name by naming nothing
 
 
 def connection(home: ClusterHome, way: str) -> dict[str, Any]:
@@ -24,8 +23,4 @@ def connection(home: ClusterHome, way: str) -> dict[str, Any]:
 
 def choose(api: Api, home: ClusterHome, way: str) -> None:
     """Let Airflow run Spark that way from now on."""
-    body = {"connection_id": CONNECTION, **connection(home, way)}
-    if api.get(f"connections/{CONNECTION}"):
-        api.patch(f"connections/{CONNECTION}", {"extra": None, "password": None, "schema": None, "login": None} | body)
-    else:
-        api.post("connections", body)
+    ways.choose(api, connection(home, way))

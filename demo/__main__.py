@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import attrs
 from rich.console import Console
 
-from demo import backfill, comparison, landing, plan, processing, report, services
+from demo import backfill, comparison, landing, plan, processing, report, services, ways
 from demo.api import Api
 from demo.classes import archived
 from demo.errors import DemoError
@@ -49,8 +48,8 @@ exit codes:
 
 DIFFERENT, BROKEN, LEFT = 1, 3, 130  # exit codes; 2 is argparse's
 
-# Seconds of a task beside those of the first Spark jobs, which start without the archive of classes.
-ARCHIVED, PYTHON = 0.5, 0.15
+# Seconds of a task beside those of the first Spark jobs, which start a driver each.
+WARM, PYTHON = 0.2, 0.15
 
 console = Console(stderr=True)  # steps and progress; results go to stdout
 
@@ -79,7 +78,8 @@ def _start(options: argparse.Namespace) -> int:
         running = services.start(home, options.port, steps.tell, services.FIRST)
         landing_zone = landed.result()
     with Api(running.address, USER, home.secret("password")) as api:
-        steps.tell("making an hour and a day of one airport: a Dag run and a Spark job each")
+        ways.choose(api, ways.COLD)
+        steps.tell("making an hour and a day of one airport: a Dag run and a Spark job each, with a driver of its own")
         course = processing.first(api, options.day, steps.progress, running.check)
         succeeded = all(run.state == "success" for run in course.runs)
         if succeeded and not options.json:
@@ -87,9 +87,10 @@ def _start(options: argparse.Namespace) -> int:
                 report.show_partition(run, home.lake, Console())
         steps.tell(f"Airflow's UI: {running.address}, user {USER}, password {_password(home)}")
         goes_on = succeeded and not options.quick
-        with archived(home) if goes_on else nullcontext():
-            running = services.start(home, None, _quiet, services.COMMANDS)
+        running = services.start(home, None, _quiet, services.COMMANDS if goes_on else services.COLD)
         if goes_on:
+            ways.choose(api, ways.warm(home, running.check))
+            steps.tell("from here on Spark runs already: a Connect server, by the type of Airflow's connection alone")
             steps.tell(f"going on with the rest: {_rest(api, course.runs, options.day)}")
             course = processing.everything(api, options.day, steps.progress, running.check)
         rows = report.collect(
@@ -121,9 +122,10 @@ def _start_tables(options: argparse.Namespace, home: Home, steps: Steps) -> int:
     flights = home.tables / "landing" / "flights"
     with archived(home, table_plan.PACKAGE), ThreadPoolExecutor(1) as beside:
         landed = beside.submit(mistake.land, flights, options.day)
-        running = services.start(home, options.port, steps.tell, services.COMMANDS)
+        running = services.start(home, options.port, steps.tell, services.COLD)
         files = {"landing": landed.result()}
     with Api(running.address, USER, home.secret("password")) as api:
+        ways.choose(api, ways.COLD)
         steps.tell(f"Airflow's UI: {running.address}, user {USER}, password {_password(home)}")
         steps.tell(f"bringing the flights of {options.day} to a table, one with a mistake; the airports follow")
         runs, refused = table_course.until_refused(api, options.day, flights, steps.progress, running.check)
@@ -194,7 +196,7 @@ def _rest(api: Api, runs: Sequence[backfill.Run], day: date) -> str:
     seconds = sum(backfill.seconds(api, run) for run in runs) / len(runs)
     jobs = sum(len(each.keys) for each in targets if each.asset != plan.HOURLY)
     hours = sum(len(each.keys) for each in targets if each.asset == plan.HOURLY)
-    remaining = seconds * (jobs * ARCHIVED + hours * PYTHON) / TASKS
+    remaining = seconds * (jobs * WARM + hours * PYTHON) / TASKS
     return f"{jobs} partitions by Spark and {hours} by Python, in about {minutes(remaining)}"
 
 

@@ -93,6 +93,9 @@ class Home:
         inner = (self.root / "airflow", self.root / "secrets", self.logs, self.lake, self.tables, self.dags)
         for folder in (self.root, *inner):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings = self.root / "airflow" / "config" / "airflow_local_settings.py"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text("import airflow_partitions.spark.connect.preload\n")
 
     def link(self, *names: str) -> None:
         """Let Airflow load these files or folders of the checkout's ``dags``, beside those linked before."""
@@ -133,7 +136,6 @@ class Home:
             "AIRFLOW_HOME": str(self.root / "airflow"),
             "AIRFLOW_PARTITIONS_LAKE": str(self.lake),
             "AIRFLOW_CONN_LAKE": json.dumps({"conn_type": "iceberg", "extra": self.catalog}),
-            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
         }
 
     def _airflow(self, port: int) -> dict[str, str]:

@@ -23,11 +23,14 @@ COMMANDS = {
     "triggerer": ("triggerer", "--skip-serve-logs"),
     "scheduler": ("scheduler", "--skip-serve-logs"),  # after the others: its tasks need the api-server
     "upkeep": ("asset-partitions", "upkeep", "--loop"),
+    "spark-server": ("asset-partitions", "spark-server", "--start", "--output", "json", "--port"),
 }
 AIRFLOW = ("api-server", "dag-processor", "triggerer", "scheduler")
 FIRST = ("api-server", "dag-processor", "scheduler")  # enough to make partitions
+COLD = tuple(name for name in COMMANDS if name != "spark-server")  # all that a driver for each job needs
 PARTS = ("scheduler", "triggerer", "dag_processor")  # whose health Airflow tells, beside its database's
 PORT = 8080
+SPARK_PORT = 15002
 PATIENCE = 180.0  # seconds until all services must be healthy
 
 
@@ -145,7 +148,9 @@ def _migrate(home: Home, environment: dict[str, str]) -> None:
 
 
 def _spawn(services: Services, name: str, environment: dict[str, str]) -> Service:
-    words = ["airflow", *COMMANDS[name], *([str(services.port)] if name == "api-server" else [])]
+    words = ["airflow", *COMMANDS[name]]
+    if words[-1] == "--port":
+        words.append(str(services.port if name == "api-server" else free_port(None, SPARK_PORT)))
     patience = _patience(services.home, name)
     services.log(name).unlink(missing_ok=True)
     return spawn(name, words, environment | patience, services.home.root, services.log(name))

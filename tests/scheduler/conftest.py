@@ -55,9 +55,6 @@ class ScratchHome(Home):
         super().create()
         (self.root / "out").mkdir(exist_ok=True)
         (self.root / "other").mkdir(exist_ok=True)
-        settings = self.root / "airflow" / "config" / "airflow_local_settings.py"
-        settings.parent.mkdir(exist_ok=True)
-        settings.write_text("import airflow_partitions.spark.connect.preload\n")
 
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
         bundles = {"dags-folder": self.dags, "other": self.root / "other"}
@@ -65,6 +62,7 @@ class ScratchHome(Home):
         demo = super().environment(outer, port)
         del demo["AIRFLOW_CONN_LAKE"]  # tests have connections of their own of this name
         return demo | {
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
             "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(
                 [{"name": name, "classpath": local, "kwargs": {"path": str(path)}} for name, path in bundles.items()]
             ),
