@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.tables.catalog import TableReference
 from tests.hunt import HUNT
+from tests.storage.tables.java_rest_server import JARS, java_rest_server
 from tests.storage.tables.publisher import Publisher, problems, publish
 from tests.storage.tables.rest_server import RestServer, rest_server
 from tests.storage.tables.tables import DAYS, SCHEMA, Try, numbers, rows_of, save, store_of
@@ -27,8 +30,14 @@ def server(tmp_path: Path) -> Iterator[RestServer]:
 
 
 @pytest.fixture
-def store(server: RestServer, tmp_path: Path) -> IcebergStore:
-    return store_of(tmp_path, DAYS, table=TableReference("db.delays", "lake", server.properties))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IcebergStore]:
+    jars = os.environ.get(JARS)
+    if jars is None:
+        server = nullcontext(request.getfixturevalue("server").properties)
+    else:
+        server = java_rest_server(tmp_path, Path(jars))
+    with server as properties:
+        yield store_of(tmp_path, DAYS, table=TableReference("db.delays", "lake", properties))
 
 
 def test_it_makes_publishes_and_evolves(store: IcebergStore) -> None:
