@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -92,12 +93,21 @@ def end(services: Sequence[Service]) -> list[str]:
     for process in reversed(running.values()):
         with suppress(psutil.NoSuchProcess):
             process.terminate()
-    psutil.wait_procs(list(running.values()), timeout=GRACE)
+    _wait(running.values())
     for relative in family:  # Spark's drivers outlive the process that submitted them
         with suppress(psutil.NoSuchProcess):
             relative.kill()
-    psutil.wait_procs(family, timeout=GRACE)
+    _wait(family)
     return list(running)
+
+
+def _wait(processes: Iterable[psutil.Process]) -> None:
+    """Wait until all have ended, for some seconds at most."""
+    deadline = time.monotonic() + GRACE
+    for process in processes:
+        # Linux may know a process no more, and not say so in the way that psutil expects.
+        with suppress(psutil.Error, FileNotFoundError):
+            process.wait(max(0.0, deadline - time.monotonic()))
 
 
 def tail(log: Path, lines: int = 20) -> str:
