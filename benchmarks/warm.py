@@ -231,7 +231,7 @@ def judged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         row["above"] = row["seconds"] - empty["seconds"]
         # Airflow's own part of a task is the same in all ways.
         job, submit = (each["cpu"] + each["server"] - empty["cpu"] for each in (row, of))
-        row["less"] = submit / job if job > 0 else None
+        row["less"] = submit / job if row is not empty else None
         row["missed"] = row["way"] == "warm, forked" and (row["above"] > WANTED_SECONDS or row["less"] < WANTED_CPU)
     return rows
 
