@@ -30,5 +30,7 @@ if __name__ == "__main__":
         try:
             runpy.run_module(f"benchmarks.{name}", run_name="__main__")
         except SystemExit as ended:
+            if isinstance(ended.code, str):
+                print(ended.code, file=sys.stderr)
             failed |= bool(ended.code)
     sys.exit(failed)

@@ -72,9 +72,8 @@ def finish(
         context["ti"].xcom_push(FAILED_CHECKS, "; ".join(check.name for check in checks if not check.passed))
     report(context, asset, result, checks)
     staging.remove()
-    if (
-        isinstance(staging.folder, Path) or metadata.commit % CHECKPOINT_EVERY == 0
-    ):  # to list an object store takes time
+    local = isinstance(staging.folder, Path)  # to list an object store takes time
+    if local or metadata.commit % CHECKPOINT_EVERY == 0:
         clean(storage)
 
 
