@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyiceberg.exceptions import TableAlreadyExistsError
+from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 from pyiceberg.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -40,6 +40,7 @@ def make_table(
             )
             partition_by_keys(table, KeyFilter.of(layout, columns, table.table_metadata.schema()))
             table.commit_transaction()
-        except TableAlreadyExistsError:
-            pass  # another was quicker
+        except (TableAlreadyExistsError, CommitFailedException):  # another was quicker
+            if not catalog.table_exists(reference.name):
+                raise
     return reference.load()

@@ -6,6 +6,7 @@ import json
 import logging
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pyarrow as pa
@@ -28,9 +29,11 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.store import Limits
+from airflow_partitions.storage.tables import new_table
 from airflow_partitions.storage.tables.catalog import TableReference
 from airflow_partitions.storage.tables.pin import pin
 from airflow_partitions.storage.tables.snapshots import Snapshots
+from tests.storage.tables.rest_server import rest_server
 from tests.storage.tables.tables import (
     DAYS,
     FLIGHTS,
@@ -349,6 +352,25 @@ def test_what_a_partition_says_changes_without_its_files(tmp_path: Path) -> None
         with pytest.raises(ConflictError, match="was written or dropped meanwhile"):
             store.describe(name, content, attrs.evolve(metadata, user={"note": 2}))
         work.publish()  # who writes it at the same time does not notice
+
+
+@pytest.mark.parametrize("rest", [False, True])
+def test_writers_that_make_a_table_at_once_all_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: bool
+) -> None:
+    with rest_server(tmp_path) as server:
+        own = {"table": TableReference("db.delays", "lake", server.properties)} if rest else {}
+        one, other = store_of(tmp_path, **own), store_of(tmp_path, **own)
+        partition = new_table.partition_by_keys
+
+        def meanwhile(*arguments: Any) -> None:
+            monkeypatch.setattr(new_table, "partition_by_keys", partition)
+            save(other, {DAY: [1]}, "other")
+            partition(*arguments)
+
+        monkeypatch.setattr(new_table, "partition_by_keys", meanwhile)
+        save(one, {NEXT: [2]}, "one")
+        assert numbers(one) == [1, 2]
 
 
 def test_a_catalog_of_folders_is_read_and_refused_as_an_output(tmp_path: Path) -> None:
