@@ -52,13 +52,13 @@ def python_of_its_own(folder: Path) -> str:
 def test_storage_is_all_that_they_share(endpoint: str, tmp_path: Path) -> None:
     import pyarrow as pa
 
-    at("s3://lake").mkdir()
-    flights = Parquet("s3://lake/flights", partition=HOURLY, partition_on={"hour": "%Y-%m-%dT%H:%M%z"})
+    at("s3://elsewhere").mkdir()
+    flights = Parquet("s3://elsewhere/flights", partition=HOURLY, partition_on={"hour": "%Y-%m-%dT%H:%M%z"})
     rows = pa.table({"origin": ["EWR", "JFK"], "delay": [1.0, 2.0]})
     flights.save(dict.fromkeys(HOURLY.keys(start="2013-01-02", end="2013-01-03"), rows))
     names = [f"customer-{number:032d}" for number in range(1500)]  # the handover is long
     definition = PartitionByProduct([DAILY.time, PartitionBySequence(names, name="customer")])
-    made = Parquet("s3://lake/made", partition_on={"date": "%Y-%m-%d", "customer": "{customer}"}).of(definition)
+    made = Parquet("s3://elsewhere/made", partition_on={"date": "%Y-%m-%d", "customer": "{customer}"}).of(definition)
     partition = Partition(definition, f"2013-01-02|{names[7]}")
     conf = {
         "spark.ui.enabled": "false",

@@ -57,6 +57,8 @@ def move(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_function_on_another_spark(lake: Any, minor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = OtherSpark.of(minor)
     move(monkeypatch, tmp_path)
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
     if minor == max(RELEASES):  # by the path, as after the activation of its environment
         monkeypatch.setenv("PATH", f"{other.bin}:{os.environ['PATH']}")
         connection = {"conn_type": "spark", "host": "local[2]", "extra": {"spark-binary": "spark-submit"}}
