@@ -163,3 +163,9 @@ def test_a_port_that_speaks_no_connect_is_told(lake: Any, monkeypatch: pytest.Mo
         monkeypatch.setattr("airflow_partitions.spark.connect.session.RETRIES", 1)
         with pytest.raises(SparkServerError, match="does not answer; expected one that speaks Spark Connect there"):
             execute(task(lake, longest), lake)
+
+
+def test_a_server_of_an_older_spark_is_refused(lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", "9.0.0")
+    with pytest.raises(SparkServerError, match=r"server runs Spark .*, and its client here is 9\.0\.0; expected"):
+        execute(task(lake, longest), lake)
