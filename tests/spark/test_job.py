@@ -19,7 +19,7 @@ from airflow_partitions.spark import job
 from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.storage import Column, Parquet
 from airflow_partitions.storage.metadata.staged_files import readable_files
-from tests.spark.in_process import good, make
+from tests.spark.in_process import good, is_warm, make
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -193,9 +193,9 @@ def reads_more_unseen(spark: Any, flights: Any) -> Any:
 @pytest.mark.parametrize(("function", "places"), [(reads_more, 10), (reads_more_unseen, 24)])
 def test_strict_refuses_unpromised_reads(spark: SparkSession, lake: Any, function: Any, places: int) -> None:
     make(spark, lake, good)
-    with pytest.raises(
-        UnpromisedReadError, match=rf"read {places} places it was not promised: .*hour=2013-01-01T00%3A00"
-    ):
+    # A server names the first of them, before it reads any.
+    words = "Nothing was read" if is_warm(spark) else f"read {places} places it was not promised: .*2013-01-01T00%3A00"
+    with pytest.raises(UnpromisedReadError, match=words):
         make(spark, lake, function, lake.handover(number=2, strict=True))
     spark.catalog.clearCache()
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
