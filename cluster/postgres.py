@@ -25,6 +25,21 @@ def owner() -> str | None:
     return None if os.getuid() else pwd.getpwnam("postgres").pw_name
 
 
+def run(*words: str | Path, cwd: Path) -> None:
+    """Run a program of it as its :func:`owner`."""
+    user = owner()
+    subprocess.run(
+        words,
+        check=True,
+        user=user,
+        group=user,
+        extra_groups=[] if user else None,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+
+
 def initialise(files: Path, password: str, port: int, options: Mapping[str, str]) -> None:
     """Make the files of a server with one user, ``airflow``.
 
@@ -40,19 +55,11 @@ def initialise(files: Path, password: str, port: int, options: Mapping[str, str]
         shutil.chown(secret, user)
         shutil.chown(files, user)
     try:
-        subprocess.run(
-            [
-                programs() / "initdb",
-                *("--pgdata", str(files), "--username", "airflow", "--pwfile", str(secret)),
-                *("--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync"),
-            ],
-            check=True,
-            user=user,
-            group=user,
-            extra_groups=[] if user else None,
+        run(
+            programs() / "initdb",
+            *("--pgdata", str(files), "--username", "airflow", "--pwfile", str(secret)),
+            *("--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync"),
             cwd=files,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
         )
     finally:
         secret.unlink()

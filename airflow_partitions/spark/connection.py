@@ -52,7 +52,7 @@ def connection_of(conn_id: str) -> Connection:
     return connection
 
 
-def properties_of(connection: Connection) -> Mapping[str, Any]:
+def conf_of(connection: Connection) -> Mapping[str, Any]:
     """Spark properties that *connection* has for all jobs: ``conf`` in its extra.
 
     :raises StorageError: if they are no object of JSON.

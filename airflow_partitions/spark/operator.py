@@ -21,7 +21,7 @@ from airflow_partitions.frames.input import Input
 from airflow_partitions.partition import Partition
 from airflow_partitions.runs.freezing import Freezing, check_freeze
 from airflow_partitions.runs.publication import attempt_of, finish, partition_in
-from airflow_partitions.spark.connection import CONNECT, SUBMIT, connection_of, properties_of
+from airflow_partitions.spark.connection import CONNECT, SUBMIT, conf_of, connection_of
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.modules import modules_of
@@ -120,7 +120,7 @@ class SparkAssetOperator(Submission):
         """Make the partition of this run."""
         connection = connection_of(self._conn_id)
         self._check_way(connection)
-        self.conf = {**properties_of(connection), **(self.conf or {})}
+        self.conf = {**conf_of(connection), **(self.conf or {})}
         partition = partition_in(context, self.task_id)
         attempt = attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
@@ -177,7 +177,15 @@ class SparkAssetOperator(Submission):
         self._spark = spark
 
     def _check_way(self, connection: Connection) -> None:
-        if connection.conn_type == CONNECT and self.of_submit:
+        if connection.conn_type != CONNECT:
+            return
+        if self.function is None:
+            raise InvalidDefinitionError(
+                f"spark asset {self.asset_name!r} is a program of its own, which needs a driver, and connection"
+                f" {connection.conn_id!r} is one to a running Spark Connect server; expected a decorated function, or a"
+                f" connection of type {SUBMIT}"
+            )
+        if self.of_submit:
             raise InvalidDefinitionError(
                 f"spark asset {self.asset_name!r}: {', '.join(self.of_submit)} belongs to spark-submit, and connection"
                 f" {connection.conn_id!r} is one to a running Spark Connect server; expected it in the settings of the"

@@ -101,7 +101,6 @@ class Submission(SparkSubmitOperator):
                 " Python there: its standalone clusters start drivers of Java and Scala only; expected deploy mode"
                 " 'client', with the driver on the task's machine, or a master of YARN or Kubernetes"
             )
-
         if master.startswith("k8s") and not hasattr(spark_submit, "kube_client"):
             raise MissingSparkError(
                 f"Airflow watches jobs on {master} by the client of Kubernetes, which is not installed here;"

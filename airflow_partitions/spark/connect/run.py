@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from airflow_partitions.errors import InvalidDefinitionError, ReplacedError
+from airflow_partitions.errors import ReplacedError
 from airflow_partitions.spark.connect.address import address_of
 from airflow_partitions.spark.connect.failures import translated
 from airflow_partitions.spark.connect.session import connected
@@ -29,12 +29,6 @@ def run_connected(
     :raises SparkServerError: if the server does not answer, refuses, or was restarted meanwhile.
     :raises PartitionError: any other error of a job.
     """
-    if handover.function is None:
-        raise InvalidDefinitionError(
-            f"spark asset {handover.asset!r} is a program of its own, which needs a driver, and connection"
-            f" {connection.conn_id!r} is one to a Spark Connect server; expected a decorated function, or a connection"
-            " of type spark"
-        )
     url = address_of(connection)
     server = urlsplit(url).netloc
     with translated(server, connection.conn_id):

@@ -27,10 +27,20 @@ _UNKNOWN_FUNCTION = "UNRESOLVABLE_TABLE_VALUED_FUNCTION"
 
 
 @attrs.frozen
-class ConnectProof:
-    """Counts of one session, kept by its server."""
+class _ClientProof:
+    """What the client of a session knows by itself."""
 
     _spark: SparkSession
+
+    def unwatched(self) -> tuple[str, ...]:
+        """Code that was sent along."""
+        return requests_of(self._spark).unwatched
+
+
+@attrs.frozen
+class ConnectProof(_ClientProof):
+    """Counts of one session, kept by its server."""
+
     counts = True
     renewable = False
 
@@ -45,10 +55,6 @@ class ConnectProof:
         """What was read and not counted, in words."""
         return tuple(self._account()["unseen"])
 
-    def unwatched(self) -> tuple[str, ...]:
-        """Code that was sent along."""
-        return requests_of(self._spark).unwatched
-
     def _account(self) -> dict[str, Any]:
         account = _call(self._spark, "airflow_partitions_reads()")
         if account.get("failure"):
@@ -57,10 +63,9 @@ class ConnectProof:
 
 
 @attrs.frozen
-class NoProof:
+class NoProof(_ClientProof):
     """Nothing is counted: the server has no listener."""
 
-    _spark: SparkSession
     counts = False
     renewable = True
 
@@ -71,10 +76,6 @@ class NoProof:
     def unseen(self) -> tuple[str, ...]:
         """That nobody counted."""
         return (NO_LISTENER,)
-
-    def unwatched(self) -> tuple[str, ...]:
-        """Code that was sent along."""
-        return requests_of(self._spark).unwatched
 
 
 @contextmanager

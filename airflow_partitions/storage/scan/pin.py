@@ -63,7 +63,7 @@ def release(dataset: Dataset) -> None:
         if (table := _whole_table(current)) is None:
             open_store(current).release(kept)
         else:
-            from airflow_partitions.storage.tables.frozen import release_table
+            from airflow_partitions.storage.tables.frozen_table import release_table
 
             release_table(table, kept)
 
@@ -72,7 +72,7 @@ def _frozen(dataset: Dataset, name: str, folder: Location | None) -> str | None:
     """What its store keeps of *dataset*, if it sees to that by itself."""
     if (table := _whole_table(dataset)) is None:
         return open_store(dataset.whole()).freeze(name, folder)
-    from airflow_partitions.storage.tables.frozen import freeze_table
+    from airflow_partitions.storage.tables.frozen_table import freeze_table
 
     return freeze_table(table, name, folder)
 

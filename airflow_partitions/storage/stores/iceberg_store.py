@@ -30,7 +30,7 @@ from airflow_partitions.storage.tables.catalog import TableReference, translated
 from airflow_partitions.storage.tables.columns import arrow_schema, spark_columns
 from airflow_partitions.storage.tables.contents import Contents
 from airflow_partitions.storage.tables.describe import describe
-from airflow_partitions.storage.tables.frozen import freeze_table, release_table
+from airflow_partitions.storage.tables.frozen_table import freeze_table, release_table
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 from airflow_partitions.storage.tables.maintenance import orphans
 from airflow_partitions.storage.tables.new_table import FORMAT, make_table
