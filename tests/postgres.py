@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from cluster.postgres import initialise, owner, programs
+from cluster.postgres import initialise, owner, programs, run
 from demo.processes import free_port
 
 #: Nothing here has to survive a power cut.
@@ -46,22 +45,10 @@ def postgres() -> Iterator[Postgres]:
         if user:
             shutil.chown(folder, user)
         files, server = folder / "cluster", Postgres(free_port(None, 0), secrets.token_hex())
-
-        def run(*words: str) -> None:
-            subprocess.run(
-                [programs() / "pg_ctl", "--pgdata", files, "--wait", *words],
-                check=True,
-                user=user,
-                group=user,
-                extra_groups=[] if user else None,
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
-
+        control = (programs() / "pg_ctl", "--pgdata", files, "--wait")
         initialise(files, server.password, server.port, OPTIONS)
-        run("--log", str(folder / "log"), "start")
+        run(*control, "--log", folder / "log", "start", cwd=folder)
         try:
             yield server
         finally:
-            run("--mode", "immediate", "stop")  # by the process id in the folder
+            run(*control, "--mode", "immediate", "stop", cwd=folder)  # by the process id in the folder

@@ -23,6 +23,8 @@ from airflow_partitions.storage.stores.open import open_staging
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.spark.submissions import Cluster
+
 HOURLY = PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01")
 DAILY = PartitionByProduct(
     [
@@ -142,3 +144,15 @@ def airflow(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
     monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path_factory.getbasetemp() / "airflow"))
     monkeypatch.setenv("AIRFLOW__CORE__LOAD_EXAMPLES", "False")
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", CONNECTION)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """Keeps what is submitted, and leaves what a driver would."""
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+
+    from tests.spark.submissions import Cluster
+
+    stub = Cluster()
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, *a, **k: stub.submit(hook, *a, **k))  # noqa: PLW0108
+    return stub

@@ -6,17 +6,13 @@ import json
 import logging
 import os
 import sys
-from collections import defaultdict
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import attrs
 import pytest
 
-from airflow_partitions import Partition, PartitionByInterval
+from airflow_partitions import PartitionByInterval
 from airflow_partitions.errors import (
     ConflictError,
     ForeignRowsError,
@@ -29,15 +25,13 @@ from airflow_partitions.errors import (
     StorageError,
     WriterError,
 )
-from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.job_result import JobResult, save_error
+from airflow_partitions.spark.job_result import save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Csv, Files, Parquet, Text
-from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.open import open_store
-
-RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
+from tests.spark.operator_task import FUNCTION, context, task
+from tests.spark.submissions import Cluster
 
 pytestmark = [
     pytest.mark.usefixtures("airflow"),
@@ -45,93 +39,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-
-FUNCTION = Shipped("f", "def f(flights):\n    return flights\n", ("flights",))
-
-
-class Cluster:
-    """Stands for spark-submit: keeps the commands, and does what the test says."""
-
-    def __init__(self) -> None:
-        self.commands: list[list[str]] = []
-        self.environments: list[dict[str, str]] = []
-        self.options = ""
-        self.job: Callable[[Handover], None] = self.succeed
-        self.text = "1"
-        self.schema = {"x": "int"}
-
-    def submit(self, hook: Any, application: str = "", **_: Any) -> None:
-        command = hook._build_spark_submit_command(application)
-        self.commands.append(command)
-        self.environments.append(hook._env or {})
-        self.options = (os.environ | self.environments[-1])["SPARK_SUBMIT_OPTS"]
-        self.job(self.handover)
-
-    @property
-    def conf(self) -> dict[str, str]:
-        command = self.commands[-1]
-        pairs = [command[i + 1] for i, word in enumerate(command) if word == "--conf"]
-        return dict(pair.split("=", 1) for pair in pairs)
-
-    @property
-    def defaults(self) -> dict[str, str]:
-        """Properties of the Java that spark-submit starts, which all others replace."""
-        words = [word.removeprefix("-D") for word in self.options.split() if word.startswith("-Dspark.")]
-        return dict(word.split("=", 1) for word in words)
-
-    @property
-    def handover(self) -> Handover:
-        return Handover.from_text(self.conf[PROPERTY])
-
-    def succeed(self, handover: Handover) -> None:
-        handover.staging.data.mkdir()
-        (handover.staging.data / "part-0.parquet").write_text(self.text)
-        JobResult(
-            attempt=handover.attempt.name,
-            written=StagedFiles(3, {"part-0.parquet": len(self.text)}, self.schema),
-            reads={"flights": Reads(selected=24, partitions=24, files=24, bytes=9, rows=48, scans=1)},
-            others=(),
-            application="local-1",
-            seconds=1.5,
-        ).save(handover.staging)
-
-
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-
-    stub = Cluster()
-    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, *a, **k: stub.submit(hook, *a, **k))  # noqa: PLW0108
-    return stub
-
-
-def task(lake: Any, **changes: Any) -> Any:
-    from airflow.sdk import Asset
-
-    from airflow_partitions.spark.operator import SparkAssetOperator
-
-    asset = Asset("delays")
-    arguments: dict[str, Any] = {
-        "task_id": "delays",
-        "asset": asset,
-        "outlets": [asset],
-        "storage": lake.delays,
-        "inputs": {"flights": lake.flights},
-        "function": FUNCTION,
-    }
-    return SparkAssetOperator(**{**arguments, **changes})
-
-
-def context(lake: Any, number: int = 1, key: str = "2013-01-02|EWR", run_id: str = "run", **changes: Any) -> Any:
-    instance = SimpleNamespace(dag_id="dag", run_id=run_id, try_number=number)
-    events = defaultdict(lambda: SimpleNamespace(extra={"mine": 1}))
-    return {
-        "partition": Partition(lake.delays.partition, key),
-        "ti": instance,
-        "outlet_events": events,
-        "dag_run": RUN,
-        **changes,
-    }
 
 
 def content(lake: Any) -> str | None:

@@ -13,12 +13,11 @@ from airflow_partitions.runs.pre_execute import partition_of
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.shipping import ship
-from tests.spark.test_operator import Cluster, cluster, context, task
+from tests.spark.operator_task import context, task
+from tests.spark.submissions import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = ["cluster"]
 
 pytestmark = [
     pytest.mark.spark,

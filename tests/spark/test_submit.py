@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,8 +13,7 @@ from airflow_partitions import Partition, PartitionByProduct, PartitionBySequenc
 from airflow_partitions.errors import UnpromisedReadError
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
-
-RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
+from tests.spark.operator_task import execute, task
 
 pytestmark = [
     pytest.mark.spark,
@@ -28,22 +24,9 @@ pytestmark = [
 
 
 def run(lake: Any, partition: Partition, number: int = 1, **changes: Any) -> dict[str, Any]:
-    from airflow.sdk import Asset
-
-    from airflow_partitions.spark.operator import SparkAssetOperator
-
-    asset: Any = Asset("delays")
-    arguments: dict[str, Any] = {
-        "storage": lake.delays,
-        "inputs": {"flights": lake.flights},
-        "conf": {"spark.ui.enabled": "false"},
-    }
-    operator = SparkAssetOperator(task_id="delays", asset=asset, outlets=[asset], **{**arguments, **changes})
-    events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
-    instance: Any = SimpleNamespace(dag_id="dag", run_id="run", try_number=number)
-    operator.execute({"partition": partition, "ti": instance, "outlet_events": events, "dag_run": RUN})  # type: ignore[typeddict-unknown-key]
-    extra: dict[str, Any] = events[asset].extra
-    return extra
+    """One try of a task that is really submitted; what its event says."""
+    arguments = {"function": None, "conf": {"spark.ui.enabled": "false"}, **changes}
+    return execute(task(lake, **arguments), lake, number, partition=partition)
 
 
 def counted(partition: Any, flights: Any) -> Any:

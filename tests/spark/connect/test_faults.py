@@ -18,7 +18,8 @@ from airflow_partitions.errors import MissingListenerError, SparkServerError
 from airflow_partitions.runs import publication
 from airflow_partitions.spark.connect import session
 from airflow_partitions.spark.server.connect_server import ConnectServer
-from tests.spark.connect.task import execute, task
+from tests.spark.connect.task import task
+from tests.spark.operator_task import execute
 
 pytestmark = [
     pytest.mark.spark,

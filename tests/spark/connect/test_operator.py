@@ -17,7 +17,8 @@ from airflow_partitions.errors import (
     SparkServerError,
     UnpromisedReadError,
 )
-from tests.spark.connect.task import execute, task
+from tests.spark.connect.task import task
+from tests.spark.operator_task import execute
 
 pytestmark = [
     pytest.mark.spark,

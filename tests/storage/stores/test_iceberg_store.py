@@ -11,7 +11,6 @@ from typing import Any
 import attrs
 import pyarrow as pa
 import pytest
-from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval
@@ -48,13 +47,10 @@ from tests.storage.tables.tables import (
     rows_of,
     save,
     store_of,
+    table_of,
 )
 
 DAY, NEXT = "2013-01-01", "2013-01-02"
-
-
-def table_of(store: IcebergStore) -> Table:
-    return store.table.load()
 
 
 def directory(store: IcebergStore, key: str) -> str:

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 import requests
 from pyiceberg.expressions import EqualTo
-from pyiceberg.table import Table
 from pyiceberg.types import StringType
 
 from airflow_partitions.errors import (
@@ -36,13 +35,10 @@ from tests.storage.tables.tables import (
     rows_of,
     save,
     store_of,
+    table_of,
 )
 
 DAY, NEXT = "2013-01-01", "2013-01-02"
-
-
-def table_of(store: IcebergStore) -> Table:
-    return store.table.load()
 
 
 def foreign(store: IcebergStore, rows: pa.Table) -> None:

@@ -47,6 +47,11 @@ def store_of(folder: Path, definition: PartitionDefinition = NEW_YORK, **changes
     return attrs.evolve(store, **changes)
 
 
+def table_of(store: IcebergStore) -> Table:
+    """Its table, as it is now."""
+    return store.table.load()
+
+
 def rows_of(definition: PartitionDefinition, key: Key | str, numbers: Sequence[int], **more: Any) -> pa.Table:
     """A row for each of *numbers*, spread over the interval of *key*."""
     wrapped = definition.parse(key) if isinstance(key, str) else key
