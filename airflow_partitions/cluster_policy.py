@@ -30,8 +30,8 @@ def dag_policy(dag: DAG) -> None:
         can't work.
     """
     from airflow_partitions.definitions import PartitionAtRuntime
+    from airflow_partitions.graph.cycles import check_schedule
     from airflow_partitions.timetables.base import PartitionTimetable
-    from airflow_partitions.timetables.cycles import check_schedule
 
     check_schedule(dag)
     timetable: Any = dag.timetable

@@ -30,6 +30,7 @@ FLOORS = (
     "checks",
     "history",
     "timetables",
+    "graph",
     "runs",
     "upkeep",
     "spark",

@@ -12,8 +12,8 @@ from rich.console import Console
 def examine(args: Namespace) -> None:
     """Say what can't work as the Dags are now, with exit status 1, and what is worth to know of the installation."""
     from airflow_partitions.cli.installation import UNSEEN, notes
+    from airflow_partitions.graph.serialized_dags import read_serialized_dags
     from airflow_partitions.upkeep.cell_check import cell_problems
-    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
     dags = read_serialized_dags()
     problems, about = (*dags.problems, *cell_problems()), list(notes(dags.paths, spark=bool(dags.paths)))

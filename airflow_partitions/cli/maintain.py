@@ -15,7 +15,7 @@ from airflow_partitions.errors import InvalidDefinitionError, PartitionError
 
 def maintain_tables(args: Namespace) -> None:
     """Keep the tables of some assets small, or of all; exit status 1 with the reasons where it can't be done."""
-    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
+    from airflow_partitions.graph.serialized_dags import read_serialized_dags
     from airflow_partitions.upkeep.tables import maintain
 
     tables = read_serialized_dags().tables

@@ -30,8 +30,8 @@ _COUNTS = ("rows", "files", "bytes")
 
 def show_records(args: Namespace) -> None:
     """Show which partitions of an asset were materialised, or a range of them."""
+    from airflow_partitions.graph.serialized_dags import read_serialized_dags
     from airflow_partitions.history.ledger import current_records
-    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
     try:
         meaning = read_serialized_dags().definition(args.asset)

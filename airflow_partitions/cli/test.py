@@ -48,8 +48,8 @@ def find_task(asset: str, dags: str | None) -> BaseOperator:
     from airflow import settings
     from airflow.dag_processing.dagbag import DagBag
 
+    from airflow_partitions.graph.serialized_dags import nearest_asset
     from airflow_partitions.timetables.base import PartitionTimetable
-    from airflow_partitions.upkeep.serialized_dags import nearest_asset
 
     folder = dags or settings.DAGS_FOLDER
     if not Path(folder).exists():

@@ -58,8 +58,8 @@ def _end_on_signal() -> Event:
 
 def reconcile(args: Namespace) -> None:
     """Make the ledgers of some assets, or of all, again from their events."""
+    from airflow_partitions.graph.serialized_dags import read_serialized_dags
     from airflow_partitions.history.ledger import update_ledger
-    from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 
     dags = read_serialized_dags()
     try:

@@ -17,6 +17,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.errors import PartitionError
+from airflow_partitions.graph.serialized_dags import fingerprint
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.database import portions, session
 from airflow_partitions.history.new_events import SETTLED
@@ -24,7 +25,6 @@ from airflow_partitions.history.state_store import asset_id_of, read_cells, writ
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
 from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
-from airflow_partitions.upkeep.serialized_dags import fingerprint
 from airflow_partitions.versions import Report, read_form
 
 _AT_ONCE = 5_000

@@ -14,12 +14,12 @@ from sqlalchemy.exc import OperationalError
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import PartitionError, StorageError
+from airflow_partitions.graph.serialized_dags import SerializedDags, fingerprint, read_serialized_dags
 from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.history.new_events import SETTLED, NewEvents
 from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
-from airflow_partitions.upkeep.serialized_dags import SerializedDags, fingerprint, read_serialized_dags
 from airflow_partitions.upkeep.tables import TableUpkeep, TableWork
 from airflow_partitions.versions import Report
 

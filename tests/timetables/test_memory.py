@@ -9,12 +9,12 @@ import pytest
 
 from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.graph.serialized_dags import fingerprint
 from airflow_partitions.history.addresses import keys_of
 from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.timetables import Partitioned, evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import delete_hopeless
-from airflow_partitions.upkeep.serialized_dags import fingerprint
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import Consumer, Event, Rule, Run
 from tests.timetables.stage import Clock, Stage, clock, timetable_of

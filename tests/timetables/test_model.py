@@ -19,13 +19,13 @@ from hypothesis.stateful import (
 
 from airflow_partitions import KeyFormat, Partitioned
 from airflow_partitions.dependencies import Selection
+from airflow_partitions.graph.serialized_dags import fingerprint
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.ledger import records, update_ledger
 from airflow_partitions.keys import Interval
 from airflow_partitions.timetables import evaluation
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import delete_hopeless
-from airflow_partitions.upkeep.serialized_dags import fingerprint
 from tests.hunt import effort
 from tests.metadata import Metadata, engine, metadata
 from tests.timetables.oracle import BEGIN, END, Claim, Consumer, Event, Rule, Run, World

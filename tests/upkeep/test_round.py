@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy.event import listen, remove
 
 from airflow_partitions import PartitionByInterval
+from airflow_partitions.graph.serialized_dags import fingerprint, read_serialized_dags
 from airflow_partitions.timetables.upstreams import _produced
 from airflow_partitions.upkeep import Upkeep, one_round
 from airflow_partitions.upkeep import round as round_of_upkeep
 from airflow_partitions.upkeep.pending_rows import delete_hopeless
-from airflow_partitions.upkeep.serialized_dags import fingerprint, read_serialized_dags
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from airflow_partitions.timetables.cycles import DagNode, cycles
+from airflow_partitions.graph.cycles import DagNode, cycles
 
 
 def cycles_among(**schedules: tuple[str, ...]) -> list[str]:

@@ -11,8 +11,8 @@ import pytest
 from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.cli.doctor import examine
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.graph.serialized_dags import read_serialized_dags
 from airflow_partitions.upkeep import one_round
-from airflow_partitions.upkeep.serialized_dags import read_serialized_dags
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow

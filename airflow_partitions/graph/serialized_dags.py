@@ -15,10 +15,10 @@ from sqlalchemy import select
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.graph.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
 from airflow_partitions.history.database import session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
-from airflow_partitions.timetables.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
 from airflow_partitions.timetables.upstreams import remember_producers
 
 
