@@ -61,6 +61,10 @@ class InvalidKeyError(PartitionError, ValueError):
         return super().__reduce__()
 
 
+class SelectionError(PartitionError, ValueError):
+    """The text of a selection can't be read, or it selects nothing."""
+
+
 class TooManyKeysError(PartitionError, ValueError):
     """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""
 

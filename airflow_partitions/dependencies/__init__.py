@@ -9,6 +9,7 @@ from airflow_partitions.dependencies.rule_form import rule_from_json
 from airflow_partitions.dependencies.same_key import SameKey
 from airflow_partitions.dependencies.segment_map import SegmentMap
 from airflow_partitions.dependencies.selection import Selection
+from airflow_partitions.dependencies.selection_text import parse_selection, selection_text
 from airflow_partitions.dependencies.time_rule import (
     AllPartitions,
     LatestPartition,
@@ -35,5 +36,7 @@ __all__ = [
     "Sides",
     "Window",
     "check_inverse",
+    "parse_selection",
     "rule_from_json",
+    "selection_text",
 ]

@@ -124,7 +124,7 @@ class Selection:
                     "time_range": box.time_range and [utc(bound).isoformat() for bound in box.time_range],
                     "segments": {n: [value_to_json(s.value) for s in chosen] for n, chosen in box.segments.items()},
                 }
-                for box in self._canonical
+                for box in self.canonical
             ],
         }
 
@@ -182,7 +182,7 @@ class Selection:
             return NotImplemented
         if not self._same(other.definition):
             return False
-        return self.boxes == other.boxes or self._canonical == other._canonical
+        return self.boxes == other.boxes or self.canonical == other.canonical
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -212,7 +212,7 @@ class Selection:
         return selection
 
     @cached_property
-    def _canonical(self) -> tuple[Box, ...]:
+    def canonical(self) -> tuple[Box, ...]:
         """Boxes that are the same for the same set of keys."""
         return combined(self.definition, self.boxes, (), or_)
 
