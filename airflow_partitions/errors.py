@@ -65,6 +65,19 @@ class SelectionError(PartitionError, ValueError):
     """The text of a selection can't be read, or it selects nothing."""
 
 
+class UnknownAssetError(PartitionError, LookupError):
+    """No Dag makes, or waits for, partitions of an asset.
+
+    :ivar given: the name of the asset.
+    :ivar nearest: names of assets close to it, possibly none.
+    """
+
+    def __init__(self, message: str, *, given: str = "", nearest: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.given = given
+        self.nearest = nearest
+
+
 class TooManyKeysError(PartitionError, ValueError):
     """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""
 
