@@ -36,6 +36,7 @@ FLOORS = (
     "spark",
     "assets",
     "arrival",
+    "tasks",
     "local",
     "testing",
     "cli",

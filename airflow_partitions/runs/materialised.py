@@ -107,6 +107,12 @@ class AssetHistory:
             self.definition, *(key for key, first in keys.items() if first < moment or self._recorded(key, moment))
         )
 
+    def missing(self, selection: Selection) -> Selection:
+        """Those of a *selection* that never were materialised."""
+        _check_family(self._name, self._addresses, selection)
+        keys = (key for text in self._times(selection) for key in _keys(self.definition, text))
+        return selection - Selection.of(selection.definition, *(key for key in keys if key in selection))
+
     def _times(self, selection: Selection | None) -> dict[str, tuple[datetime, datetime]]:
         """The first and the last time that pages and newer events have, by key; pages have the last one only."""
         times: dict[str, tuple[datetime, datetime]] = {}
@@ -174,11 +180,16 @@ def _selection(name: str, addresses: Addresses, keys: Selection | Iterable[Any] 
         return None
     if not isinstance(keys, Selection):
         return Selection.of(addresses.definition, *keys)
-    if Addresses(keys.definition).family != addresses.family:
-        raise InvalidDefinitionError(
-            f"asset {name!r} has partitions {addresses.definition!r}; given a selection of {keys.definition!r}"
-        )
+    _check_family(name, addresses, keys)
     return keys
+
+
+def _check_family(name: str, addresses: Addresses, selection: Selection) -> None:
+    """Refuse a *selection* of other partitions than the asset called *name* has."""
+    if Addresses(selection.definition).family != addresses.family:
+        raise InvalidDefinitionError(
+            f"asset {name!r} has partitions {addresses.definition!r}; given a selection of {selection.definition!r}"
+        )
 
 
 def _events(name: str, since: datetime | None) -> Iterator[AssetEventResult]:

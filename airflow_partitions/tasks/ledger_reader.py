@@ -1,0 +1,73 @@
+"""Ledgers as the triggers of a process read them: once for all that wait.
+
+A trigger has no database. It reads cells of the state store one by one, through the process above it. So all triggers
+of a process wake up together, and the first one reads for the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from airflow.sdk.execution_time.context import AssetStateStoreAccessor
+
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.history.addresses import Addresses
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with, page_cell, read_page
+from airflow_partitions.versions import read_form
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+_FORGET = 3600.0
+_READERS: WeakKeyDictionary[asyncio.AbstractEventLoop, LedgerReader] = WeakKeyDictionary()
+
+
+class LedgerReader:
+    """Reads the ledgers that triggers of one event loop wait for."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[str, str], tuple[float, asyncio.Task[Any]]] = {}
+
+    @classmethod
+    def of_this_loop(cls) -> LedgerReader:
+        """The one reader of the running event loop."""
+        return _READERS.setdefault(asyncio.get_running_loop(), cls())
+
+    async def times(self, asset: str, selection: Selection, interval: float) -> Mapping[str, datetime]:
+        """Wait for the next look, and tell when partitions of *asset* were last materialised, by the text of their key.
+
+        Of those in the ledger's months that have keys of the *selection*.
+
+        :param interval: seconds between two looks; all that wait as long look together.
+        """
+        await asyncio.sleep(interval - time.monotonic() % interval)
+        progress = await self._read(asset, PROGRESS, LedgerProgress.from_json, interval)
+        addresses = Addresses(selection.definition)
+        if progress is None or progress.addresses.family != addresses.family:
+            return {}
+        times: dict[str, datetime] = {}
+        for month in months_with(selection, progress.months):
+            times |= await self._read(asset, page_cell(addresses, month), read_page, interval) or {}
+        return times
+
+    async def _read(self, asset: str, cell: str, read: Callable[[Any], T], interval: float) -> T | None:
+        """What is in a *cell*; not read again for those that ask at the same moment."""
+        now = time.monotonic()
+        at, task = self._cells.get((asset, cell), (now - interval, None))
+        if task is None or now - at > interval / 2 or task.cancelled():
+            task = asyncio.create_task(_cell(asset, cell, read))
+            self._cells = {name: entry for name, entry in self._cells.items() if now - entry[0] < _FORGET}
+            self._cells[asset, cell] = now, task
+        return await asyncio.shield(task)
+
+
+async def _cell(asset: str, cell: str, read: Callable[[Any], T]) -> T | None:
+    form = await AssetStateStoreAccessor(name=asset).aget(cell)
+    return read_form(form, read, f"the cell {cell} of asset {asset!r}", log.warning)

@@ -1,0 +1,127 @@
+"""The sensor for partitions of an asset; it needs no worker while it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseSensorOperator
+
+from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
+from airflow_partitions.dependencies.selection_text import parse_selection
+from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.runs.materialised import AssetHistory
+from airflow_partitions.tasks.trigger import MaterialisedTrigger
+
+if TYPE_CHECKING:
+    from airflow.sdk import Asset
+    from airflow.sdk.definitions.asset import AssetNameRef
+
+# Where upkeep runs, a trigger hears of new partitions from the ledger, and looks by itself for nothing.
+_PATIENCE = timedelta(minutes=10)
+
+
+class MaterialisedSensor(BaseSensorOperator):
+    """Waits until partitions of an asset are materialised, by whichever Dag, at any time.
+
+    .. code-block:: python
+
+        with DAG("report", schedule=Partitioned("@daily", PartitionByInterval("@daily"))):
+            MaterialisedSensor(task_id="hours", asset="hourly_flights") >> report()
+
+    In a Dag with partitions it waits for those that the run's partition depends on: the 24 hours of its day. With
+    *keys* it waits for these, in any Dag. What counts is the history of the asset's events, as for a Dag that is
+    scheduled on it; ``arrival.PartitionSensor`` looks at storage instead, where there is no asset.
+
+    :param asset: the asset, a reference to it by name, or its name.
+    :param keys: what to wait for: a selection, its text such as ``2013-03-01..2013-03-10 & origin in JFK,LGA`` or
+        that of one key, or a list of keys as text; templates are filled in.
+    :param rule: instead of overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
+    :param deferrable: wait in the triggerer, where all sensors of an asset look at its ledger together. There they see
+        a partition when upkeep has; where upkeep does not run, each looks from a worker every ten minutes.
+    :raises InvalidDefinitionError: for *keys* together with a *rule*.
+    """
+
+    template_fields: Sequence[str] = ("keys",)
+    ui_color = "#91818a"
+
+    def __init__(
+        self,
+        *,
+        asset: Asset | AssetNameRef | str,
+        keys: Selection | str | Sequence[str] | None = None,
+        rule: Rule | None = None,
+        deferrable: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if keys is not None and rule is not None:
+            raise InvalidDefinitionError(
+                f"task {self.task_id!r} has keys={keys!r} and rule={rule!r}; expected keys=, what to wait for, or"
+                " rule=, by which the run's own partition says it"
+            )
+        self.asset = asset
+        self.selection = keys if isinstance(keys, Selection) else None
+        self.keys = None if isinstance(keys, Selection) else keys
+        self.rule = rule
+        self.deferrable = deferrable
+
+    @property
+    def asset_name(self) -> str:
+        """Name of the asset."""
+        return self.asset if isinstance(self.asset, str) else self.asset.name
+
+    def poke(self, context: Mapping[str, Any]) -> bool:
+        """Whether all are materialised."""
+        return not self.missing(context)
+
+    def execute(self, context: Any) -> Any:
+        if not self.deferrable:
+            return super().execute(context)
+        self._wait(context, datetime.now(UTC) + timedelta(seconds=self.timeout))
+        return None
+
+    def go_on(self, context: Any, event: Mapping[str, Any], until: str) -> None:
+        """Go on when the trigger has fired: all are there, or it is time to look at the events."""
+        if event["missing"]:
+            self._wait(context, datetime.fromisoformat(until))
+        else:
+            self.log.info("all partitions of %s are materialised", self.asset_name)
+
+    def missing(self, context: Mapping[str, Any]) -> Selection:
+        """The partitions that are not materialised yet."""
+        history = AssetHistory(self.asset, context["dag"].timetable, self.selection)
+        missing = history.missing(self._selection(history, context))
+        if missing:
+            first = next(iter(missing))
+            self.log.info("%s partitions of %s are missing, such as %s", len(missing), self.asset_name, first)
+        return missing
+
+    def _wait(self, context: Any, until: datetime) -> None:
+        missing = self.missing(context)
+        if missing:
+            self.defer(
+                trigger=MaterialisedTrigger(
+                    self.asset_name, missing.to_json(), float(self.poke_interval), _PATIENCE.total_seconds()
+                ),
+                method_name="go_on",
+                kwargs={"until": until.isoformat()},
+                timeout=max(until - datetime.now(UTC), timedelta(0)),
+            )
+
+    def _selection(self, history: AssetHistory, context: Mapping[str, Any]) -> Selection:
+        """The partitions to wait for."""
+        if self.selection is not None:
+            return self.selection
+        if self.keys is not None:
+            if isinstance(self.keys, str):
+                return parse_selection(history.definition, self.keys, closed_by=context["dag_run"].run_after)
+            return Selection.of(history.definition, *self.keys)
+        if "partition" not in context:
+            raise InvalidDefinitionError(
+                f"task {self.task_id!r} is in a Dag without partitions; give keys=, what to wait for"
+            )
+        own = context["partition"]
+        dependency = Dependency(downstream=own.definition, upstream=history.definition, rule=self.rule or Overlap())
+        return dependency.upstream(own.wrapped, now=context["dag_run"].run_after)

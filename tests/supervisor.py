@@ -1,0 +1,78 @@
+"""The process above a task or a trigger: its execution API, over the metadata database of a test."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+from uuid import uuid4
+
+import attrs
+import psutil
+import pytest
+import structlog
+from pydantic import TypeAdapter
+from sqlalchemy import event
+from sqlalchemy.orm import scoped_session, sessionmaker
+
+from tests.metadata import Metadata
+
+
+@attrs.define
+class Supervisor:
+    """Answers the messages of tasks, and of triggers, which may send fewer.
+
+    :ivar messages: those that were sent.
+    :ivar queries: the statements that the answers took.
+    """
+
+    comms: Any
+    messages: list[Any] = attrs.field(factory=list)
+    queries: list[str] = attrs.field(factory=list)
+
+    def send(self, msg: Any) -> Any:
+        """Answer a task."""
+        self.messages.append(msg)
+        return self.comms.send(msg)
+
+    async def asend(self, msg: Any) -> Any:
+        """Answer a trigger."""
+        from airflow.jobs.triggerer_job_runner import ToTriggerSupervisor
+
+        TypeAdapter(ToTriggerSupervisor).validate_python(msg.model_dump())
+        await asyncio.sleep(0)
+        return self.send(msg)
+
+
+@pytest.fixture
+def supervisor(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
+    """What tasks and triggers of the test ask."""
+    from airflow import settings
+    from airflow.sdk.execution_time import task_runner
+    from airflow.sdk.execution_time.supervisor import InProcessSupervisorComms, InProcessTestSupervisor
+
+    with warnings.catch_warnings(action="ignore"):
+        import starlette.testclient  # noqa: F401 - Airflow's in-process API uses it, and it warns of a library of its own
+    sessions = sessionmaker(metadata.engine, expire_on_commit=False)
+    monkeypatch.setattr(settings, "NonScopedSession", sessions)
+    monkeypatch.setattr(settings, "Session", scoped_session(sessions))
+    process = InProcessTestSupervisor(
+        id=uuid4(),
+        pid=os.getpid(),
+        process=psutil.Process(),
+        process_log=structlog.get_logger(),
+        client=InProcessTestSupervisor._api_client(),
+    )
+    process.comms = InProcessSupervisorComms(supervisor=process)
+    supervisor = Supervisor(process.comms)
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        supervisor.queries.append(statement)
+
+    event.listen(metadata.engine, "before_cursor_execute", note)
+    with patch.object(task_runner, "SUPERVISOR_COMMS", supervisor, create=True):
+        yield supervisor
+    event.remove(metadata.engine, "before_cursor_execute", note)

@@ -1,0 +1,150 @@
+"""The sensor for partitions of an asset, and its trigger, over Airflow's tables."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk import Asset
+from airflow.sdk.exceptions import TaskDeferred
+
+from airflow_partitions import Lookback, MaterialisedSensor, Partition, PartitionByInterval, Selection
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.history.ledger import update_ledger
+from airflow_partitions.tasks import MaterialisedTrigger
+from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
+from tests.metadata import Metadata
+from tests.supervisor import Supervisor
+
+pytestmark = pytest.mark.airflow
+
+DAYS = PartitionByInterval("@daily", start="2013-01-01")
+HOURS = PartitionByInterval("@hourly", start="2013-01-01")
+FLIGHTS = Asset("flights")
+write_extra(FLIGHTS, ProducedPartitions(HOURS))
+NOON = datetime(2013, 11, 5, 12, tzinfo=UTC)
+
+
+def hours(day: str, *numbers: int) -> list[str]:
+    return [f"{day}T{hour:02}:00Z" for hour in numbers or range(24)]
+
+
+def context(day: str | None = None) -> dict[str, Any]:
+    of_run = {"dag": SimpleNamespace(timetable=None), "dag_run": SimpleNamespace(run_after=NOON)}
+    return of_run if day is None else of_run | {"partition": Partition(DAYS, day)}
+
+
+def deferred(sensor: MaterialisedSensor, of_run: dict[str, Any]) -> TaskDeferred:
+    with pytest.raises(TaskDeferred) as raised:
+        sensor.execute(of_run)
+    return raised.value
+
+
+def test_it_waits_for_what_the_runs_own_partition_needs(metadata: Metadata, supervisor: Supervisor) -> None:
+    metadata.emit("flights", *hours("2013-02-08", *range(23)))
+    sensor = MaterialisedSensor(task_id="hours", asset=FLIGHTS, timeout=600)
+    trigger = deferred(sensor, context("2013-02-08")).trigger
+    assert [str(key) for key in Selection.from_json(trigger.selection)] == ["2013-02-08T23:00Z"]
+    metadata.emit("flights", "2013-02-08T23:00Z")
+    assert sensor.execute(context("2013-02-08")) is None
+    before = MaterialisedSensor(task_id="before", asset=FLIGHTS, rule=Lookback(1))
+    trigger = deferred(before, context("2013-02-08")).trigger
+    assert [str(key) for key in Selection.from_json(trigger.selection)] == ["2013-02-07T23:00Z"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "2013-02-08T05:00Z",
+        ["2013-02-08T05:00Z", "2013-02-08T06:00Z"],
+        "2013-02-08T05:00Z..2013-02-08T07:00Z",
+        Selection.of(HOURS, "2013-02-08T05:00Z", "2013-02-08T06:00Z"),
+    ],
+)
+def test_it_waits_for_keys_in_any_dag(metadata: Metadata, supervisor: Supervisor, keys: Any) -> None:
+    metadata.asset("flights")
+    sensor = MaterialisedSensor(task_id="keys", asset=FLIGHTS, keys=keys, deferrable=False)
+    assert not sensor.poke(context())
+    metadata.emit("flights", *hours("2013-02-08", 5, 6))
+    assert sensor.poke(context())
+
+
+def test_what_makes_no_sense_is_refused(metadata: Metadata, supervisor: Supervisor) -> None:
+    metadata.asset("flights")
+    with pytest.raises(InvalidDefinitionError, match="expected keys=, what to wait for, or rule="):
+        MaterialisedSensor(task_id="both", asset=FLIGHTS, keys="x", rule=Lookback(1))
+    with pytest.raises(InvalidDefinitionError, match="in a Dag without partitions; give keys="):
+        MaterialisedSensor(task_id="none", asset=FLIGHTS).execute(context())
+    with pytest.raises(InvalidKeyError, match="2013-02-08T05"):
+        MaterialisedSensor(task_id="key", asset=FLIGHTS, keys="2013-02-08T05:30Z").execute(context())
+    with pytest.raises(InvalidDefinitionError, match="given a selection of"):
+        MaterialisedSensor(task_id="days", asset=FLIGHTS, keys=Selection.of(DAYS, "2013-02-08")).execute(context())
+
+
+def rebuilt(trigger: Any) -> Any:
+    """As the triggerer makes it from the database."""
+    path, kwargs = trigger.serialize()
+    assert path == f"{type(trigger).__module__}.{type(trigger).__name__}"
+    return type(trigger)(**json.loads(json.dumps(kwargs)))
+
+
+async def fired(*triggers: MaterialisedTrigger) -> list[Any]:
+    """The events of triggers that run side by side."""
+    events = await asyncio.wait_for(asyncio.gather(*(anext(aiter(trigger.run())) for trigger in triggers)), 60)
+    return [event.payload for event in events]
+
+
+def test_a_trigger_fires_when_the_ledger_has_all(metadata: Metadata, supervisor: Supervisor) -> None:
+    metadata.emit("flights", *hours("2013-02-08", 0, 1))
+    update_ledger("flights", HOURS)
+    waiting = Selection.of(HOURS, *hours("2013-02-08", 1, 2))
+
+    async def play() -> list[Any]:
+        trigger = rebuilt(MaterialisedTrigger("flights", waiting.to_json(), 0.1))
+        event = asyncio.ensure_future(fired(trigger))
+        await asyncio.sleep(1)
+        assert not event.done()
+        metadata.emit("flights", "2013-02-08T02:00Z")
+        update_ledger("flights", HOURS)
+        return await event
+
+    assert asyncio.run(play()) == [{"missing": 0}]
+
+
+def test_a_trigger_lets_the_task_look_where_no_upkeep_runs(metadata: Metadata, supervisor: Supervisor) -> None:
+    metadata.emit("flights", "2013-02-08T01:00Z")
+    sensor = MaterialisedSensor(task_id="two", asset=FLIGHTS, keys=hours("2013-02-08", 1, 2), timeout=600)
+    first = deferred(sensor, context())
+    trigger = MaterialisedTrigger("flights", first.trigger.selection, 0.05, patience=0.2)
+    (event,) = asyncio.run(fired(trigger))
+    assert event == {"missing": 1}
+    with pytest.raises(TaskDeferred) as again:
+        sensor.go_on(context(), event, **first.kwargs)
+    assert again.value.timeout < first.timeout
+    metadata.emit("flights", "2013-02-08T02:00Z")
+    sensor.go_on(context(), event, **first.kwargs)
+
+
+def test_the_queries_of_a_triggerer_do_not_grow_with_the_sensors_that_wait(
+    metadata: Metadata, supervisor: Supervisor
+) -> None:
+    metadata.emit("flights", *hours("2013-02-08"))
+    update_ledger("flights", HOURS)
+
+    def queries(sensors: int) -> int:
+        supervisor.messages.clear()
+        supervisor.queries.clear()
+        waiting = [Selection.of(HOURS, f"2013-02-{8 + n % 20:02}T05:00Z", "2013-02-08T01:00Z") for n in range(sensors)]
+        triggers = [MaterialisedTrigger("flights", each.to_json(), 2, patience=0.01) for each in waiting]
+        time.sleep(2 - time.monotonic() % 2)  # to the beginning of an interval, so that all look at its end
+        payloads = asyncio.run(fired(*triggers))
+        assert sum(payload["missing"] for payload in payloads) == sum(n % 20 > 0 for n in range(sensors))
+        assert len(supervisor.messages) == 2  # the ledger's progress, and the page of February
+        return len(supervisor.queries)
+
+    assert queries(200) == queries(1) > 0
