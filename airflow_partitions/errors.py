@@ -78,6 +78,10 @@ class UnknownAssetError(PartitionError, LookupError):
         self.nearest = nearest
 
 
+class RequestSizeError(PartitionError, ValueError):
+    """A request is about no partition, or about more than are allowed at once."""
+
+
 class TooManyKeysError(PartitionError, ValueError):
     """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""
 

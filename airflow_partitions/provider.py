@@ -26,6 +26,13 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "1000",
                     },
+                    "max_request_size": {
+                        "description": "The most partitions that one request may be about.",
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "100000",
+                    },
                 },
             },
         },

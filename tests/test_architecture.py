@@ -32,6 +32,7 @@ FLOORS = (
     "timetables",
     "graph",
     "runs",
+    "requests",
     "upkeep",
     "spark",
     "assets",

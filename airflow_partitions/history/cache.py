@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.history.events import EventTimes
+from airflow_partitions.history.forgotten import last_forgotten
 from airflow_partitions.history.ledger import materialised_times
 from airflow_partitions.history.new_events import NewEvents
 from airflow_partitions.keys import Key
@@ -26,6 +27,7 @@ class HistoryCache:
     def __init__(self) -> None:
         self._times: dict[str, dict[str, EventTimes | None]] = {}
         self._since: dict[str, datetime] = {}
+        self._forgotten: dict[str, datetime | None] = {}
         self._events = NewEvents()
         self._read: datetime | None = None
 
@@ -41,11 +43,20 @@ class HistoryCache:
             return
         for asset in [asset for asset, since in self._since.items() if now - since > _FORGET]:
             del self._since[asset], self._times[asset]
+        self._forget()
         for event in self._events.read():
             times = self._times.get(event.asset, {})
             if event.key in times:
                 times[event.key] = EventTimes(event.at, event.at, event.id, event.id).also(times[event.key])
         self._read = now
+
+    def _forget(self) -> None:
+        """Read everything again of assets of which partitions were forgotten, or taken back, since this was asked."""
+        forgotten = last_forgotten(self._times) if self._times else {}
+        for asset, times in self._times.items():
+            if self._forgotten.get(asset) != forgotten.get(asset):
+                times.clear()
+        self._forgotten = {asset: forgotten.get(asset) for asset in self._times}
 
     def lacks(self, asset: str, keys: Iterable[tuple[str, Key]]) -> bool:
         """Whether the next question for these *keys* of an asset asks the database."""

@@ -21,6 +21,7 @@ from airflow_partitions.errors import InvalidKeyError, StorageError, UnknownVers
 from airflow_partitions.history.addresses import Addresses, keys_of, moment
 from airflow_partitions.history.database import connection, portions, session
 from airflow_partitions.history.events import EventTimes, event_times
+from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, leniently_forgotten, read_forgotten
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, page_text
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.new_events import SETTLED
@@ -62,15 +63,28 @@ class LedgerUpdate:
     malformed: Mapping[str, str] = attrs.field(factory=dict)
 
 
-def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
-    """Times of those of *keys* that the ledger has, by the texts their events carry: a key may have several.
+def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
+    """Times of those of *keys* that ever were materialised and not forgotten, by the text their events carry.
 
-    A record of another release is left aside: the scheduler, which asks, must go on.
+    What another release wrote in the ledger is left aside: the scheduler, which asks, must go on.
     """
+    told = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
+    recorded, forgotten = _recorded_times(asset, definition, keys)
+    all_times = {text: times for text, times in told.items() if not forgotten.hides(keys[text], times.last_event)}
+    for text, times in recorded.items():
+        if not forgotten.hides(keys[text], times.last_event):
+            all_times[text] = times.also(all_times.get(text))
+    return all_times
+
+
+def _recorded_times(
+    asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]
+) -> tuple[dict[str, EventTimes], Forgotten]:
+    """Times of those of *keys* that the ledger has, by the texts their events carry, and what is forgotten."""
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
-    addresses = Addresses(definition)
+    addresses, forgotten = Addresses(definition), Forgotten()
     texts: dict[str, list[str]] = {}
     for text, key in keys.items():
         texts.setdefault(addresses.of(key), []).append(text)
@@ -80,24 +94,19 @@ def recorded_times(asset: str, definition: PartitionDefinition, keys: Mapping[st
             query = (
                 select(Row.key, Row.value)
                 .join(AssetModel, AssetModel.id == Row.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), Row.key.in_(portion))
+                .where(AssetModel.name == asset, AssetModel.active.has(), Row.key.in_([*portion, FORGOTTEN]))
             )
             for row, value in at.execute(query):
+                if row == FORGOTTEN:
+                    forgotten = leniently_forgotten(form_of(value))
+                    continue
                 try:
                     record = _record(row, value, log.warning)
                 except UnknownVersionError as error:
                     log.warning("The record of partition %s of asset %s is left aside: %s", texts[row][0], asset, error)
                 else:
                     times |= {} if record is None else dict.fromkeys(texts[row], record.times)
-    return times
-
-
-def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
-    """Times of those of *keys* that ever were materialised, by the text their events carry."""
-    all_times = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
-    for text, times in recorded_times(asset, definition, keys).items():
-        all_times[text] = times.also(all_times.get(text))
-    return all_times
+    return times, forgotten
 
 
 def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
@@ -107,9 +116,10 @@ def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecor
         asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return
+        forgotten = read_forgotten(at, asset_id)
         for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
             rows = None if time_range is None else addresses.between(*map(moment, time_range))
-            for key, record in _rows(at, asset_id, addresses, rows, log.warning):
+            for key, record in _rows(at, asset_id, addresses, rows, forgotten, log.warning):
                 if key in selection:
                     yield key, record
 
@@ -128,7 +138,8 @@ def current_records(
         asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return
-        progress = _progress(at, asset_id, log.warning)
+        forgotten = read_forgotten(at, asset_id)
+        progress = read_progress(at, asset_id, log.warning)
         last = progress.event if progress is not None and progress.definition == definition else 0
         while latest := _events(at, asset_id, last):
             for row, record in _records(latest, definition, addresses, {}).items():
@@ -137,7 +148,7 @@ def current_records(
     entries = {addresses.of(key): (key, record) for key, record in records(asset, selection)}
     for row, record in newer.items():
         key = addresses.key(row)
-        if key in selection:
+        if key in selection and not forgotten.hides(key, record.event):
             entries[row] = key, record.after(entries[row][1] if row in entries else None)
     for row in sorted(entries):
         yield entries[row]
@@ -161,12 +172,12 @@ def update_ledger(
     :raises StorageError: if Airflow's state store is not in its database.
     :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
-    _check_backend()
+    check_backend()
     with session() as at:
         asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return LedgerUpdate(asset, 0, 0)
-        progress = _progress(at, asset_id, report)
+        progress = read_progress(at, asset_id, report)
         if anew or progress is None or progress.definition != definition:
             progress = _start(at, asset_id, definition, report)
             at.commit()
@@ -178,15 +189,15 @@ def update_ledger(
             complete = len(latest) < _AT_ONCE
             records = _records(latest, definition, progress.addresses, malformed)
             settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
-            if settled or progress.until is None or _changes(at, asset_id, records, report):
+            if settled or progress.until is None or changes(at, asset_id, records, report):
                 lock_cell(at, asset_id, PROGRESS)
-                changed = write_cells(at, asset_id, _changes(at, asset_id, records, report))
-                progress = _progress(at, asset_id, report) or progress
+                changed = write_cells(at, asset_id, changes(at, asset_id, records, report))
+                progress = read_progress(at, asset_id, report) or progress
                 progress = attrs.evolve(progress, event=max([progress.event, *settled]))
                 if complete and (settled or progress.until is None):
                     progress = attrs.evolve(progress, until=now - SETTLED)
                 months = {progress.addresses.month(row) for row in changed}
-                _write_pages(at, asset_id, progress, months, report)
+                write_pages(at, asset_id, progress, months, report)
                 at.commit()
                 written += len(changed)
             events += len(latest)
@@ -199,7 +210,7 @@ def _start(at: Session, asset_id: int, definition: PartitionDefinition | KeyForm
     """Progress of a ledger that takes in all events again, with pages of its records of purged events."""
     progress = LedgerProgress(definition)
     lock_cell(at, asset_id, PROGRESS)
-    return _write_pages(at, asset_id, progress, _months(at, asset_id, progress.addresses), report)
+    return write_pages(at, asset_id, progress, _months(at, asset_id, progress.addresses), report)
 
 
 def _records(
@@ -222,31 +233,39 @@ def _records(
     return records
 
 
-def _changes(at: Session, asset_id: int, records: Mapping[str, LedgerRecord], report: Report) -> dict[str, str]:
+def changes(at: Session, asset_id: int, records: Mapping[str, LedgerRecord], report: Report) -> dict[str, str]:
     """The texts that *records* change in the ledger, by address."""
     stored = read_texts(at, asset_id, records)
     texts = {row: record.after(_record(row, stored.get(row), report)).to_text() for row, record in records.items()}
     return {row: text for row, text in texts.items() if text != stored.get(row)}
 
 
-def _write_pages(
+def write_pages(
     at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str], report: Report
 ) -> LedgerProgress:
     """Make the pages of *months* again from the records, and write the progress that names them all."""
     progress = attrs.evolve(progress, months=tuple(sorted({*progress.months, *months})))
-    cells = {PROGRESS: json.dumps(progress.to_json())}
+    cells, forgotten = {PROGRESS: json.dumps(progress.to_json())}, read_forgotten(at, asset_id, report)
     for month in months:
         addresses = progress.addresses.between(month, month + _AFTER_ANY_DAY) if month else None
-        rows = _rows(at, asset_id, progress.addresses, addresses, report)
+        rows = _rows(at, asset_id, progress.addresses, addresses, forgotten, report)
         cells[page_cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
     write_cells(at, asset_id, cells)
     return progress
 
 
 def _rows(
-    at: Session | Connection, asset_id: int, addresses: Addresses, between: tuple[str, str] | None, report: Report
+    at: Session | Connection,
+    asset_id: int,
+    addresses: Addresses,
+    between: tuple[str, str] | None,
+    forgotten: Forgotten,
+    report: Report,
 ) -> Iterator[tuple[Key, LedgerRecord]]:
-    """The records between two addresses, or all, in order, with their keys, as far as the definition has them still."""
+    """The records between two addresses, or all, in order, with their keys, as far as the definition has them still.
+
+    Without those that are *forgotten*.
+    """
     from airflow.models.asset_state_store import AssetStateStoreModel as Row
 
     where = [Row.asset_id == asset_id, *_rows_between(addresses, between)]
@@ -256,7 +275,8 @@ def _rows(
             key = addresses.key(row)
         except InvalidKeyError:
             continue
-        if (record := _record(row, value, report)) is not None:
+        record = _record(row, value, report)
+        if record is not None and not forgotten.hides(key, record.event):
             yield key, record
 
 
@@ -289,7 +309,11 @@ def _events(at: Session, asset_id: int, last: int) -> list[LedgerRecord]:
     return [LedgerRecord(key, time, time, *rest) for key, time, *rest in at.execute(query)]
 
 
-def _progress(at: Session, asset_id: int, report: Report) -> LedgerProgress | None:
+def read_progress(at: Session, asset_id: int, report: Report) -> LedgerProgress | None:
+    """How far the ledger of an asset is; ``None`` if it has not begun.
+
+    :raises UnknownVersionError: if another release wrote it.
+    """
     form = read_cells(at, asset_id, [PROGRESS]).get(PROGRESS)
     return read_form(form, LedgerProgress.from_json, "the progress of the ledger", report)
 
@@ -299,7 +323,11 @@ def _record(row: str, text: str | None, report: Report) -> LedgerRecord | None:
     return read_form(form, LedgerRecord.from_json, f"the record {row}", report)
 
 
-def _check_backend() -> None:
+def check_backend() -> None:
+    """Refuse a state store that is not in Airflow's database.
+
+    :raises StorageError: naming the setting.
+    """
     from airflow.state import get_state_backend
     from airflow.state.metastore import MetastoreBackend
 

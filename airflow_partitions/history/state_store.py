@@ -43,7 +43,7 @@ def lock_cell(at: Session, asset_id: int, name: str) -> None:
         at.execute(lock)
 
 
-def read_cells(at: Session, asset_id: int, names: Collection[str]) -> dict[str, Any]:
+def read_cells(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, Any]:
     """The forms in those of an asset's cells that there are, by name; anybody may have written them."""
     return {name: form_of(text) for name, text in read_texts(at, asset_id, names).items()}
 
@@ -56,7 +56,7 @@ def form_of(text: str) -> Any:
         return text
 
 
-def read_texts(at: Session, asset_id: int, names: Collection[str]) -> dict[str, str]:
+def read_texts(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, str]:
     """The texts in those of an asset's cells that there are, by name."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 

@@ -13,6 +13,7 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEve
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of
+from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with, page_cell, read_page
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.timetables import Partitioned
@@ -40,12 +41,12 @@ def materialised(
 ) -> dict[str, datetime]:
     """Times at which partitions of *asset* were last materialised, by the text of their keys; for tasks.
 
-    Those that never were are left out. It is right at the moment of the call, whether or not upkeep runs, and knows of
-    partitions whose events were purged if upkeep has seen them.
+    Those that never were, or that somebody has forgotten since, are left out. It is right at the moment of the call,
+    whether or not upkeep runs, and knows of partitions whose events were purged if upkeep has seen them.
 
-    It asks the API server twice, once more for each month in UTC that has partitions asked for (once in all, without a
-    time dimension), and once for each 100 events of the asset since an hour before upkeep last found some. Where
-    upkeep has never run, these are all events of the asset.
+    It asks the API server three times, once more for each month in UTC that has partitions asked for (once in all,
+    without a time dimension), and once for each 100 events of the asset since ten minutes before upkeep last found
+    some. Where upkeep has never run, these are all events of the asset.
 
     .. code-block:: python
 
@@ -122,9 +123,12 @@ class AssetHistory:
             pages = [self._read(page_cell(self._addresses, month), read_page) for month in months]
             times |= {text: (at, at) for page in pages for text, at in (page or {}).items()}
             since = None if None in pages else progress.until  # what a lost page had, the events may still tell
+        forgotten = self._read(FORGOTTEN, Forgotten.from_json) or Forgotten()
         for event in _events(self._name, since):
             at = event.timestamp
             for key in _keys(self._definition, event.partition_key):
+                if forgotten.hides(key, event.id):
+                    continue
                 first, last = times.get(str(key), (at, at))
                 times[str(key)] = min(first, at), max(last, at)
         return times

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, forgotten_from
+
 if TYPE_CHECKING:
     from airflow.sdk import Asset
 
@@ -61,16 +63,21 @@ def _makers(assets: Collection[Asset], context: Mapping[str, Any], before: datet
 
 
 def _makers_of(asset: Asset, context: Mapping[str, Any], before: datetime) -> Iterator[str]:
-    from airflow.sdk.execution_time.context import InletEventsAccessor
+    from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
     from airflow.utils.types import DagRunType
 
     by_schedule = DagRunType.SCHEDULED, DagRunType.ASSET_TRIGGERED
     partition: Partition = context["partition"]
     if partition.end is None:
         return
+    forgotten: Forgotten | None = None
     for event in InletEventsAccessor(asset_name=asset.name, asset_uri=asset.uri).after(partition.end.isoformat()):
         dag_id, run_id = event.source_dag_id, event.source_run_id
         if event.partition_key != partition.text or event.timestamp >= before:
+            continue
+        if forgotten is None:
+            forgotten = forgotten_from(AssetStateStoreAccessor(name=asset.name).get(FORGOTTEN))
+        if forgotten.hides(partition.wrapped, event.id):
             continue
         if dag_id is None or run_id is None:
             yield "an event from outside"

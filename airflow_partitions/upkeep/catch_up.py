@@ -20,6 +20,7 @@ from airflow_partitions.errors import PartitionError
 from airflow_partitions.graph.serialized_dags import fingerprint
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.database import portions, session
+from airflow_partitions.history.marks import Mark
 from airflow_partitions.history.new_events import SETTLED
 from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
 from airflow_partitions.timetables import Partitioned
@@ -34,12 +35,20 @@ class UpstreamEvent(NamedTuple):
     """An event of an upstream asset.
 
     :ivar run_after: of the run that sent it, if one did.
+    :ivar extra: its extra.
     """
 
     id: int
     key: str
     at: datetime
     run_after: datetime | None
+    extra: Any = None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to run for it."""
+        mark = Mark.of(self.extra)
+        return mark is not None and mark.quiet
 
 
 def catch_up(dag_id: str, timetable: Partitioned, report: Report, after: Mapping[str, int] | None = None) -> int:
@@ -95,7 +104,7 @@ def _events(at: Session, asset_id: int, last_event: int) -> list[UpstreamEvent]:
     from airflow.models.dagrun import DagRun
 
     query = (
-        select(E.id, E.partition_key, E.timestamp, DagRun.run_after)
+        select(E.id, E.partition_key, E.timestamp, DagRun.run_after, E.extra)
         .join(DagRun, (DagRun.dag_id == E.source_dag_id) & (DagRun.run_id == E.source_run_id), isouter=True)
         .where(E.asset_id == asset_id, E.id > last_event, E.partition_key.is_not(None))
         .order_by(E.id)
@@ -142,7 +151,7 @@ def _undelivered(at: Session, dag_id: str, events: list[UpstreamEvent]) -> list[
             .where(Log.target_dag_id == dag_id, Log.asset_event_id.in_(portion))
         )
         delivered.update(at.scalars(query))
-    return [event for event in events if event.id not in delivered]
+    return [event for event in events if event.id not in delivered and not event.quiet]
 
 
 def _request(at: Session, dag_id: str, key: str, sent: Mapping[int, tuple[int, str]], prints: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, or_, select
 from airflow_partitions.errors import UnknownVersionError
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.database import connection, portions
+from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, read_page
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.run_requests import RunRequest
@@ -27,6 +28,7 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
     CONSUMER: LastLookedAt.from_json,
     MAINTENANCE: LastMaintained.from_json,
     "request/": RunRequest.from_json,
+    FORGOTTEN: Forgotten.from_json,
 }
 _AT_ONCE = 1_000
 

@@ -232,13 +232,13 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
 def test_until_waits_for_the_last_batch(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "_AT_ONCE", 5)
     untils: list[Any] = []
-    write: Callable[..., Any] = ledger._write_pages
+    write: Callable[..., Any] = ledger.write_pages
 
     def watched(at: Any, asset_id: int, progress: Any, *rest: Any) -> Any:
         untils.append(progress.until)
         return write(at, asset_id, progress, *rest)
 
-    monkeypatch.setattr(ledger, "_write_pages", watched)
+    monkeypatch.setattr(ledger, "write_pages", watched)
     metadata.emit("flights", *day(HOURS, "2013-07-01")[:10])
     update_ledger("flights", HOURS)
     assert [until is None for until in untils] == [True, True, True, False]

@@ -12,7 +12,8 @@ from airflow.sdk import Asset
 from airflow.sdk.exceptions import AirflowSkipException
 from airflow.sdk.execution_time import context as airflow_context
 
-from airflow_partitions import Partition, PartitionByInterval, Partitioned
+from airflow_partitions import Partition, PartitionByInterval, Partitioned, Selection
+from airflow_partitions.history.forgotten import FORGOTTEN, Forgetting, Forgotten
 from airflow_partitions.runs.skip import SKIP_REASON, skip_if_materialised
 
 DAYS = PartitionByInterval("@daily")
@@ -22,10 +23,26 @@ BEFORE, SINCE = datetime(2013, 2, 9, 0, 1, tzinfo=UTC), datetime(2013, 2, 9, 0, 
 TASKS = {"load": [], "first": [ONE], "second": [TWO], "both": [ONE, TWO]}
 
 
+#: The asset, the time, the run; its id is the place that it has, from 1.
+Event = tuple[str, datetime, str | None]
+
+
+class Cells:
+    """The state stores of the assets, as a task asks for them."""
+
+    forgotten: Forgotten = Forgotten()
+
+    def __init__(self, name: str) -> None:
+        pass
+
+    def get(self, cell: str) -> Any:
+        return self.forgotten.to_json() if cell == FORGOTTEN else None
+
+
 class Events:
     """The events of an asset, as a task asks for them."""
 
-    events: tuple[tuple[str, datetime, str | None], ...] = ()
+    events: tuple[Event, ...] = ()
 
     def __init__(self, asset_name: str, asset_uri: str) -> None:
         self._name = asset_name
@@ -33,17 +50,22 @@ class Events:
     def after(self, moment: str) -> list[Any]:
         return [
             SimpleNamespace(
-                partition_key="2013-02-08", timestamp=at, source_run_id=run_id, source_dag_id=run_id and "days"
+                id=number,
+                partition_key="2013-02-08",
+                timestamp=at,
+                source_run_id=run_id,
+                source_dag_id=run_id and "days",
             )
-            for name, at, run_id in self.events
+            for number, (name, at, run_id) in enumerate(self.events, 1)
             if name == self._name and at >= datetime.fromisoformat(moment)
         ]
 
 
-def skipping(
-    monkeypatch: pytest.MonkeyPatch, *events: tuple[str, datetime, str | None], clear_number: int = 0
-) -> set[str]:
-    """The tasks that do nothing, after *events*: the asset, the time, the run."""
+def skipping(monkeypatch: pytest.MonkeyPatch, *events: Event, clear_number: int = 0, forgotten: int = 0) -> set[str]:
+    """The tasks that do nothing, after *events*, of which those up to the one with the id *forgotten* are forgotten."""
+    part = Forgetting(Selection.of(DAYS, "2013-02-08"), forgotten, START, "anna")
+    monkeypatch.setattr(Cells, "forgotten", Forgotten((part,)))
+    monkeypatch.setattr(airflow_context, "AssetStateStoreAccessor", Cells)
     monkeypatch.setattr(Events, "events", events)
     monkeypatch.setattr(airflow_context, "InletEventsAccessor", Events)
     tasks = {name: SimpleNamespace(outlets=outlets) for name, outlets in TASKS.items()}
@@ -90,3 +112,9 @@ def test_a17_only_the_tasks_do_not_work_that_write_what_was_made_since(monkeypat
 def test_a17_what_was_made_before_the_interval_was_over_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     open_still = datetime(2013, 2, 8, 23, 59, tzinfo=UTC)
     assert skipping(monkeypatch, ("one", open_still, "mine"), ("two", open_still, "mine")) == set()
+
+
+def test_what_was_made_by_hand_and_forgotten_since_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = ("one", BEFORE, "mine"), ("two", BEFORE, "mine")
+    assert skipping(monkeypatch, one, two, forgotten=2) == set()
+    assert skipping(monkeypatch, one, two, one, forgotten=2) == {"first"}

@@ -1,0 +1,170 @@
+"""Partitions that count as missing though events tell of them: somebody has said so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from sqlalchemy import select
+
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.errors import UnknownVersionError
+from airflow_partitions.history.database import connection
+from airflow_partitions.history.state_store import asset_id_of, read_cells
+from airflow_partitions.versions import Report, check_version, read_form, read_number, read_time
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
+
+    from airflow_partitions.keys import Key
+
+log = logging.getLogger(__name__)
+
+#: The cell of what of an asset is :class:`Forgotten`.
+FORGOTTEN = "forgotten"
+_VERSION = 1
+
+
+@attrs.frozen
+class Forgetting:
+    """Partitions that somebody has forgotten.
+
+    :ivar selection: these partitions.
+    :ivar event: id of the asset's newest event at that time: later ones count.
+    :ivar at: when it was; aware.
+    :ivar by: who it was.
+    :ivar reason: why; empty if nothing was said.
+    """
+
+    selection: Selection
+    event: int
+    at: datetime
+    by: str
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :meth:`from_json`."""
+        return {
+            "selection": self.selection.to_json(),
+            "event": self.event,
+            "at": self.at.isoformat(),
+            "by": self.by,
+            "reason": self.reason,
+        }
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Forgetting:
+        """The inverse of :meth:`to_json`."""
+        selection = Selection.from_json(form["selection"])
+        return cls(selection, read_number(form["event"]), read_time(form["at"]), str(form["by"]), str(form["reason"]))
+
+
+@attrs.frozen
+class Forgotten:
+    """All partitions of an asset that were forgotten and not taken back, in as many parts as there are occasions.
+
+    A partition is in one part at most: the last one counts.
+    """
+
+    parts: tuple[Forgetting, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.parts)
+
+    def hides(self, key: Key, event: int) -> bool:
+        """Whether the *event* of a partition, by id, is forgotten; 0 stands for a record that no event explains."""
+        return any(event <= part.event and key in part.selection for part in self.parts)
+
+    def part_of(self, key: Key) -> Forgetting | None:
+        """The part that *key* is in; ``None`` if it never was forgotten. Its later events count all the same."""
+        return next((part for part in self.parts if key in part.selection), None)
+
+    def also(self, part: Forgetting) -> Forgotten:
+        """With one more *part*; what the same person has forgotten for the same reason between two events is one."""
+        *parts, last = self.without(part.selection).parts or (None,)
+        if last is None:
+            return Forgotten((part,))
+        if _occasion(last) == _occasion(part):
+            return Forgotten((*parts, attrs.evolve(part, selection=last.selection | part.selection)))
+        return Forgotten((*parts, last, part))
+
+    def without(self, selection: Selection) -> Forgotten:
+        """Without the partitions of a *selection*: what events tell of them counts again."""
+        rest = (
+            attrs.evolve(part, selection=part.selection - selection)
+            if part.selection.definition == selection.definition
+            else part
+            for part in self.parts
+        )
+        return Forgotten(tuple(part for part in rest if part.selection))
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form, read back by :meth:`from_json`."""
+        return {"version": _VERSION, "parts": [part.to_json() for part in self.parts]}
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Forgotten:
+        """The inverse of :meth:`to_json`.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version(form, _VERSION, "what is forgotten of an asset")
+        return cls(tuple(map(Forgetting.from_json, form["parts"])))
+
+
+def forgotten_of(asset: str) -> Forgotten:
+    """What of the active *asset* is forgotten.
+
+    :raises UnknownVersionError: if another release wrote it.
+    """
+    with connection() as at:
+        asset_id = asset_id_of(at, asset)
+        return Forgotten() if asset_id is None else read_forgotten(at, asset_id)
+
+
+def read_forgotten(at: Session | Connection, asset_id: int, report: Report = log.warning) -> Forgotten:
+    """What is forgotten of the asset with that id.
+
+    :raises UnknownVersionError: if another release wrote it.
+    """
+    form = read_cells(at, asset_id, [FORGOTTEN]).get(FORGOTTEN)
+    return forgotten_from(form, report)
+
+
+def forgotten_from(form: Any, report: Report = log.warning) -> Forgotten:
+    """What the *form* of the cell says, which anybody may have written.
+
+    :raises UnknownVersionError: if another release wrote it.
+    """
+    return read_form(form, Forgotten.from_json, "what is forgotten of an asset", report) or Forgotten()
+
+
+def leniently_forgotten(form: Any) -> Forgotten:
+    """The same for a scheduler, which must go on: what another release wrote is left aside."""
+    try:
+        return forgotten_from(form)
+    except UnknownVersionError as error:
+        log.warning("What is forgotten of an asset is left aside: %s", error)
+        return Forgotten()
+
+
+def last_forgotten(assets: Iterable[str]) -> dict[str, datetime]:
+    """When something of each of the active *assets* was last forgotten or taken back, if ever; by the database."""
+    from airflow.models.asset import AssetModel
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    query = (
+        select(AssetModel.name, Cell.updated_at)
+        .join(AssetModel, AssetModel.id == Cell.asset_id)
+        .where(AssetModel.name.in_(list(assets)), AssetModel.active.has(), Cell.key == FORGOTTEN)
+    )
+    with connection() as at:
+        return {row.name: row.updated_at for row in at.execute(query)}
+
+
+def _occasion(part: Forgetting) -> tuple[object, ...]:
+    return part.event, part.by, part.reason, part.selection.definition

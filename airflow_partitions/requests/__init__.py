@@ -1,0 +1,1 @@
+"""What a person asks for: partitions made, marked as materialised, or forgotten."""

@@ -1,0 +1,64 @@
+"""Forget that partitions are materialised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.history import corrections
+from airflow_partitions.history.ledger import current_records
+from airflow_partitions.requests.request_size import check_size
+
+if TYPE_CHECKING:
+    from airflow_partitions.graph.partitioned_assets import PartitionedAsset
+
+
+@attrs.frozen
+class ForgottenPartitions:
+    """Partitions that were forgotten, or would be.
+
+    :ivar selection: these partitions: those of what was asked for that were materialised.
+    :ivar absent: how many others were asked for: they were missing before.
+    """
+
+    asset: str
+    selection: Selection
+    absent: int
+    dry_run: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "asset": self.asset,
+            "count": len(self.selection),
+            "absent": self.absent,
+            "dry_run": self.dry_run,
+        }
+
+
+def forget(
+    asset: PartitionedAsset,
+    selection: Selection,
+    *,
+    by: str,
+    reason: str = "",
+    dry_run: bool = False,
+) -> ForgottenPartitions:
+    """Let partitions of *asset* count as missing, though events tell of them, until they are materialised again.
+
+    Storage is not touched, nothing runs for it, and Airflow's own pages show the events as before. To take it back,
+    :func:`.mark` them.
+
+    :param by: who asks; it is kept with the reason.
+    :param dry_run: only tell what would be forgotten.
+    :raises RequestSizeError: if nothing is selected, or too much.
+    :raises UnknownAssetError: if there is no such asset.
+    """
+    check_size(selection)
+    keys = [key for key, _ in current_records(asset.name, asset.meaning, selection)]
+    present = Selection.of(selection.definition, *keys)
+    if present and not dry_run:
+        corrections.forget(asset.name, present, by=by, reason=reason)
+    return ForgottenPartitions(asset.name, present, len(selection) - len(present), dry_run)
