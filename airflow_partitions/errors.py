@@ -82,6 +82,25 @@ class RequestSizeError(PartitionError, ValueError):
     """A request is about no partition, or about more than are allowed at once."""
 
 
+class UnknownRequestError(PartitionError, LookupError):
+    """There is no request of that number."""
+
+
+class NotReadyError(PartitionError, RuntimeError):
+    """A Dag can't make what is asked for, as it is now."""
+
+
+class OverlapError(PartitionError, RuntimeError):
+    """A partition that is asked for is asked for already, or being made.
+
+    :ivar request: the first request that asks for it, by number; ``None`` if a run does that nobody has asked for here.
+    """
+
+    def __init__(self, message: str, *, request: int | None = None) -> None:
+        super().__init__(message)
+        self.request = request
+
+
 class TooManyKeysError(PartitionError, ValueError):
     """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""
 

@@ -47,7 +47,8 @@ def parse_selection(definition: PartitionDefinition, text: str, *, closed_by: da
     from ``A`` up to, not including, ``B``; either end may be left out), ``latest`` (the newest interval that is over)
     and ``all``. ``NAME in A,B`` or ``NAME = A`` says it of one dimension. The text of a key always means that key.
 
-    :param closed_by: the aware instant by which the ``latest`` interval is over.
+    :param closed_by: an aware instant: what is over by then is the ``latest``, and the last of ``all`` and of ranges
+        without an end. Without it, these have no end where the definition has none.
     :raises SelectionError: if the text can't be read, or selects nothing; the nearest that can is in the message.
     :raises InvalidKeyError: for what is no key of the definition; the nearest are in the message.
     """
@@ -108,7 +109,7 @@ class _Reader:
         chosen = Selection(dimension, tuple(self._listed(dimension, items)))
         if isinstance(dimension, PartitionByInterval):
             return Selection(definition, chosen.boxes)
-        time_range = None if definition.time is None else definition.time.overlapping(FIRST, LAST)
+        time_range = None if definition.time is None else self._whole(definition.time)
         segments = tuple(part for part in chosen if isinstance(part, Segment))
         return Selection(definition, (Box(time_range, {name: segments}),))
 
@@ -132,7 +133,8 @@ class _Reader:
             if time is None:
                 raise SelectionError(f"{item!r}: {definition!r} has no time, so no ranges; list the values: A,B")
             start, _, end = item.partition("..")
-            return Box(_within(time, self._start(time, start.strip(), FIRST), self._start(time, end.strip(), LAST)))
+            first, last = self._whole(time)
+            return Box(_within(time, self._start(time, start.strip(), first), self._start(time, end.strip(), last)))
         keyed = definition if time is None or "|" in item else time
         try:
             return Box.of(keyed, item)
@@ -144,7 +146,15 @@ class _Reader:
     def _all(self, definition: PartitionDefinition) -> Box:
         if isinstance(definition, PartitionAtRuntime):
             raise SelectionError(f"'all': the keys of {definition!r} are not known from it; name those that are meant")
-        return Box(None if definition.time is None else definition.time.overlapping(FIRST, LAST))
+        return Box(None if definition.time is None else self._whole(definition.time))
+
+    def _whole(self, time: PartitionByInterval) -> TimeRange:
+        """The range of all intervals, or of those that are over."""
+        first, last = snapped(time, time.overlapping(FIRST, LAST))
+        if self.closed_by is None:
+            return first, last
+        latest = time.last(self.closed_by)
+        return first, first if latest is None else latest.time_range[1]
 
     def _latest(self, definition: PartitionDefinition) -> Box:
         time = definition.time

@@ -184,6 +184,11 @@ class Partitioned(PartitionTimetable):
         interval = self.partition.interval_of(key)
         return interval is None or self._run_order.due_tick(interval) == self._run_order.tick_of(instant(run_after))
 
+    def partition_date(self, key: Key) -> datetime | None:
+        """The date by which Airflow tells the runs of *key* from those of others, aware; ``None`` without time."""
+        date = self._dates.of(key)
+        return None if date is None else utc(date)
+
     def get_partition_mapper(self, *, name: str = "", uri: str = "") -> PartitionMapper:
         """The mapper between the partitions of one upstream and the Dag's."""
         if self.upstreams is None:
@@ -289,8 +294,7 @@ class Partitioned(PartitionTimetable):
                 f"partition {partition_key!r} is open until {interval.end.isoformat()}; {self._advice()},"
                 " or a Dag with allow_open=True"
             )
-        date = self._dates.of(key)
-        return None if date is None else utc(date)
+        return self.partition_date(key)
 
     def generate_run_id(
         self, *, run_type: DagRunType, run_after: DateTime, data_interval: DataInterval | None, **extra: Any
@@ -352,11 +356,11 @@ class Partitioned(PartitionTimetable):
         return True
 
     def _run(self, key: Key, run_after: int) -> DagRunInfo:
-        date = self._dates.of(key)
+        date = self.partition_date(key)
         return DagRunInfo(
             run_after=instance(utc(run_after)),
             data_interval=None,
-            partition_date=None if date is None else instance(utc(date)),
+            partition_date=None if date is None else instance(date),
             partition_key=str(key),
         )
 

@@ -82,20 +82,20 @@ def test_any_other_text_is_refused_as_one(text: str) -> None:
         (DAYS, "2013-03-01..2013-03-10", 9, "2013-03-01..2013-03-10"),
         (DAYS, "2013-01..2013-03", 59, "2013-01-01..2013-03-01"),
         (DAYS, "..2013-01-03", 2, "2013-01-01..2013-01-03"),
-        (DAYS, "2013-12-30..", 2, "2013-12-30..2014-01-01"),
+        (DAYS, "2013-03-05..", 3, "2013-03-05..2013-03-08"),
         (DAYS, "2013-12-30 .. 2015", 2, "2013-12-30..2014-01-01"),
         (DAYS, "2013-03-02, 2013-03-01,2013-05", 33, "2013-03-01..2013-03-03, 2013-05"),
         (DAYS, "2013-03-02; 2013-03-01", 2, "2013-03-01..2013-03-03"),
         (DAYS, "day = 2013-03-01", 1, "2013-03-01"),
         (DAYS, "latest", 1, "2013-03-07"),
-        (DAYS, "all", 365, "2013"),
+        (DAYS, "all", 66, "2013-01-01..2013-03-08"),
         (DAYS, "2013-02..2013-04 & 2013-03..2013-05", 31, "2013-03"),
         (WEEKS, "2013-03", 5, "2013-03-03..2013-04-07"),
         (AIRPORTS, "LGA, EWR", 2, "EWR,LGA"),
         (AIRPORTS, "origin in LGA", 1, "LGA"),
         (AIRPORTS, "all", 3, "all"),
         (FLIGHTS, "2013-03-01..2013-03-10 & origin in JFK,LGA", 18, "2013-03-01..2013-03-10 & origin in JFK,LGA"),
-        (FLIGHTS, "origin = JFK", 365, "2013 & origin in JFK"),
+        (FLIGHTS, "origin = JFK", 66, "2013-01-01..2013-03-08 & origin in JFK"),
         (FLIGHTS, "2013-03-01|JFK, 2013-03-02|JFK", 2, "2013-03-01..2013-03-03 & origin in JFK"),
         (FLIGHTS, "latest|JFK; latest", 4, None),
         (FLIGHTS, "2013-03-01|JFK; 2013-03-03", 4, "2013-03-01|JFK; 2013-03-03"),
@@ -121,6 +121,8 @@ def test_open_calendars_have_open_ranges() -> None:
     product = PartitionByProduct([open_days, AIRPORTS])
     assert selection_text(parse_selection(product, "origin = JFK")) == "origin in JFK"
     assert selection_text(parse_selection(HOURS, "all")) == "2013-01-01.."
+    assert selection_text(parse_selection(DAYS, "all")) == "2013"
+    assert selection_text(parse_selection(open_days, "2013-03-05..", closed_by=NOON)) == "2013-03-05..2013-03-08"
     assert list(islice(parse_selection(HOURS, "all"), 2)) == list(HOURS.keys(end="2013-01-01T02:00-05:00"))
 
 

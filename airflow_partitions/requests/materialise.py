@@ -1,0 +1,191 @@
+"""Requests for partitions: a run for each, created many at once, exactly once.
+
+A request is first kept, with its backfill, and then its runs are created in portions, each in a transaction that also
+notes how far it has come. Who is killed in between leaves a request that :func:`create_runs` goes on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import attrs
+from sqlalchemy import select, update
+
+from airflow_partitions.dependencies import Selection, selection_text
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, OverlapError
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.history.database import session
+from airflow_partitions.requests.producer import Producer
+from airflow_partitions.requests.request import (
+    Request,
+    RunOptions,
+    lock_making,
+    lock_request,
+    request_of,
+    write_making,
+    write_request,
+)
+from airflow_partitions.requests.runs import make_runs
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from airflow_partitions.graph.partitioned_assets import PartitionedAsset
+    from airflow_partitions.keys import Key
+
+#: Runs created in one transaction: a second's work, since SQLite has one writer at a time.
+PORTION = 500
+
+
+def materialise(
+    asset: PartitionedAsset, selection: Selection, options: RunOptions | None = None, *, by: str
+) -> Request:
+    """Ask for partitions of *asset*, each to be made by one run, whether it was made before or not.
+
+    A partition with a finished run gets a new try of it. When it returns, all have their runs.
+
+    :param by: who asks; their runs have it.
+    :raises RequestSizeError: if nothing is selected, or too much.
+    :raises InvalidKeyError: for a partition whose interval is not over.
+    :raises OverlapError: if one of them is asked for already, or being made; then nothing is asked for.
+    :raises NotReadyError: if the Dag is paused, has errors, or does not take the conf.
+    """
+    producer, now, options = Producer.of(asset), datetime.now(UTC), options or RunOptions()
+    producer.check_request(selection, now)
+    producer.check_ready(options.conf)
+    return create_runs(_begin(producer, selection, options, by, now), producer)
+
+
+def create_runs(request: Request, producer: Producer | None = None) -> Request:
+    """Create the runs that a *request* has not got yet. Several may do so at once; one may be killed.
+
+    :raises InvalidDefinitionError: if the Dag has other partitions by now.
+    """
+    producer = producer or Producer.of(partitioned_asset(request.asset))
+    if producer.definition != request.selection.definition:
+        raise InvalidDefinitionError(
+            f"Dag {producer.dag_id} has other partitions now ({producer.definition!r}) than when request"
+            f" {request.id} was made ({request.selection.definition!r}); cancel it, and ask again"
+        )
+    place, rest = 0, _ordered(request)
+    while request.is_making:
+        with session() as at:
+            request = lock_request(at, request.id, producer.home)
+            if not request.is_making:
+                break
+            for _ in islice(rest, request.created - place):
+                pass
+            keys = list(islice(rest, PORTION))
+            make_runs(at, request, producer, keys, request.created + 1)
+            _open_again(at, request)
+            place = request.created + len(keys)
+            request = attrs.evolve(request, created=place)
+            write_request(at, producer.home, request)
+            at.commit()
+    with session() as at:
+        making = lock_making(at, producer.home)
+        write_making(at, producer.home, (number for number in making if number != request.id))
+        at.commit()
+    return request
+
+
+def _begin(producer: Producer, selection: Selection, options: RunOptions, by: str, now: datetime) -> Request:
+    """Keep the request and its backfill, if nobody else asks for any of it or makes it."""
+    from airflow.models.backfill import Backfill, ReprocessBehavior
+
+    with session() as at:
+        making = lock_making(at, producer.home)
+        for number in making:
+            _check_overlap(selection, request_of(at, number, producer.home))
+        _check_runs(at, producer.dag_id, selection)
+        first, last = _span(selection, now)
+        backfill = Backfill(
+            dag_id=producer.dag_id,
+            from_date=first,
+            to_date=last,
+            max_active_runs=options.concurrency,
+            dag_run_conf=dict(options.conf),
+            reprocess_behavior=ReprocessBehavior.COMPLETED,
+            triggering_user_name=by or None,
+        )
+        at.add(backfill)
+        at.flush()
+        request = Request(backfill.id, producer.asset, producer.dag_id, selection, options, now, by)
+        write_request(at, producer.home, request)
+        write_making(at, producer.home, [*making, request.id])
+        at.commit()
+    return request
+
+
+def _check_overlap(selection: Selection, other: Request) -> None:
+    if other.selection.definition == selection.definition and (common := other.selection & selection):
+        raise OverlapError(
+            f"{len(common)} of the {len(selection)} partitions are asked for by request {other.id} already"
+            f" ({_shortened(common)}); wait for it, cancel it, or leave them out",
+            request=other.id,
+        )
+
+
+def _check_runs(at: Session, dag_id: str, selection: Selection) -> None:
+    """Refuse a *selection* with a partition that has a run at work."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    query = (
+        select(DagRun.partition_key, DagRun.run_id, DagRun.backfill_id)
+        .where(
+            DagRun.dag_id == dag_id,
+            DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING]),
+            DagRun.partition_key.is_not(None),
+        )
+        .order_by(DagRun.id)
+    )
+    definition = selection.definition
+    runs = [row for row in at.execute(query) if _selects(selection, row.partition_key)]
+    if runs:
+        first = runs[0]
+        owner = "" if first.backfill_id is None else f" of request {first.backfill_id}"
+        common = Selection.of(definition, *{row.partition_key for row in runs})
+        raise OverlapError(
+            f"{len(common)} of the {len(selection)} partitions are being made already ({_shortened(common)}), the first"
+            f" one by run {first.run_id}{owner}; wait for it, cancel it, or leave them out",
+            request=first.backfill_id,
+        )
+
+
+def _selects(selection: Selection, text: str) -> bool:
+    try:
+        return selection.definition.parse(text) in selection
+    except InvalidKeyError:  # of an older definition
+        return False
+
+
+def _open_again(at: Session, request: Request) -> None:
+    """Airflow may have taken a backfill for complete whose first runs were quick."""
+    from airflow.models.backfill import Backfill
+
+    at.execute(update(Backfill).where(Backfill.id == request.id).values(completed_at=None))
+
+
+def _ordered(request: Request) -> Iterator[Key]:
+    """The keys of a request in the order in which they are to be made."""
+    return iter(list(request.selection)[::-1]) if request.options.newest_first else iter(request.selection)
+
+
+def _span(selection: Selection, now: datetime) -> Sequence[datetime]:
+    """From when to when the partitions are, for Airflow's page of the backfill; without time, when it was asked."""
+    boxes = selection.canonical
+    time = selection.definition.time
+    if time is None:
+        return now, now
+    low = min(box.time_range[0] for box in boxes if box.time_range is not None)
+    high = max(box.time_range[1] for box in boxes if box.time_range is not None)
+    return time.clock.datetime(low), time.clock.datetime(high)
+
+
+def _shortened(selection: Selection) -> str:
+    text = selection_text(selection)
+    return text if len(text) <= 100 else f"{text[:100]}…"
