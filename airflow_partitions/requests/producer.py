@@ -97,9 +97,7 @@ class Producer:
         try:
             self.dag.params.deep_merge(dict(conf)).validate()
         except ValueError as error:
-            raise NotReadyError(
-                f"conf {dict(conf)!r} does not fit the params of Dag {self.dag_id}: {error}"
-            ) from None
+            raise NotReadyError(f"conf {dict(conf)!r} does not fit the params of Dag {self.dag_id}: {error}") from None
 
 
 def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
