@@ -90,8 +90,11 @@ class _Reader:
                 pass
         boxes: list[Box] = []
         for part in _split(text, ";"):
-            terms = [self._term(term.strip()) for term in _split(part, "&")]
-            boxes.extend(_common(terms).boxes)
+            terms = [term.strip() for term in _split(part, "&")]
+            common = _common([self._term(term) for term in terms])
+            if self.definition.time is not None and all(map(self._is_of_segments, terms)):
+                common &= Selection(self.definition, (Box(self._whole(self.definition.time)),))
+            boxes.extend(common.boxes)
         return Selection(self.definition, tuple(boxes))
 
     def _term(self, term: str) -> Selection:
@@ -109,9 +112,14 @@ class _Reader:
         chosen = Selection(dimension, tuple(self._listed(dimension, items)))
         if isinstance(dimension, PartitionByInterval):
             return Selection(definition, chosen.boxes)
-        time_range = None if definition.time is None else self._whole(definition.time)
+        time_range = None if definition.time is None else definition.time.overlapping(FIRST, LAST)
         segments = tuple(part for part in chosen if isinstance(part, Segment))
         return Selection(definition, (Box(time_range, {name: segments}),))
+
+    def _is_of_segments(self, term: str) -> bool:
+        """Whether a *term* says nothing of time."""
+        condition = _CONDITION.fullmatch(term)
+        return condition is not None and self.definition.time != self.definition.dimensions[condition[1]]
 
     def _listed(self, definition: PartitionDefinition, items: str) -> Iterator[Box]:
         for item in _split(items, ","):
