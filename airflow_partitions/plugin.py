@@ -5,6 +5,7 @@ from __future__ import annotations
 from airflow.plugins_manager import AirflowPlugin
 from airflow.sdk.serde import allow_class
 
+from airflow_partitions.api.mount import URL_PREFIX, Mount
 from airflow_partitions.keys import Interval, ProductKey, Segment
 from airflow_partitions.partition import Partition
 from airflow_partitions.runs import run_note
@@ -19,9 +20,10 @@ from airflow_partitions.timetables.runtime_timetables import (
 
 
 class AssetPartitionsPlugin(AirflowPlugin):
-    """Registers the timetables and listeners with scheduler, Dag processor and API server."""
+    """Registers REST, timetables and listeners with scheduler, Dag processor and API server."""
 
     name = "asset_partitions"
+    fastapi_apps = [{"app": Mount(), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
     listeners = [run_note]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012
     timetables = [  # noqa: RUF012 - as Airflow declares it

@@ -1,0 +1,1 @@
+"""REST under ``/asset-partitions/api/v1`` of Airflow's API server."""

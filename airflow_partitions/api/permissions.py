@@ -1,0 +1,101 @@
+"""Who may read and change what: an asset has the rights of the Dags that make it.
+
+Where others make it, those of the Dags that wait for it. Reading takes the right to read each of them; changing takes
+the right to start runs of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
+from airflow.api_fastapi.core_api.security import GetUserDep
+from fastapi import Depends, HTTPException, Path
+
+from airflow_partitions.api.text import Text
+from airflow_partitions.graph.partitioned_assets import AssetDags, asset_dags, unknown_asset
+
+if TYPE_CHECKING:
+    from airflow.api_fastapi.auth.managers.base_auth_manager import ResourceMethod
+    from airflow.api_fastapi.auth.managers.models.batch_apis import IsAuthorizedDagRequest
+
+AssetName = Annotated[
+    Text, Path(description="Name of the asset; a slash in it is written %2F", examples=["hourly_flights"])
+]
+
+
+def signed_in(user: GetUserDep) -> None:
+    """Any *user* of Airflow."""
+
+
+def readable_dags(user: GetUserDep) -> set[str]:
+    """The ids of all Dags that the *user* may read."""
+    return get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+
+
+ReadableDags = Annotated[set[str], Depends(readable_dags)]
+
+
+def readable_asset(asset: AssetName, user: GetUserDep) -> str:
+    """The name of the *asset* of a route, which the *user* may read.
+
+    :raises UnknownAssetError: if there is none; names only what the user may read.
+    """
+    check_reading([_dags_of(asset, user)], user)
+    return asset
+
+
+def changeable_asset(asset: AssetName, user: GetUserDep) -> str:
+    """The name of the *asset* of a route, of whose Dags the *user* may start runs.
+
+    :raises UnknownAssetError: if there is none; names only what the user may read.
+    """
+    dags = _dags_of(asset, user)
+    check_reading([dags], user)
+    _check(dags.owners, user, "start runs of", method="POST", access_entity=DagAccessEntity.RUN)
+    return asset
+
+
+Readable = Annotated[str, Depends(readable_asset)]
+Changeable = Annotated[str, Depends(changeable_asset)]
+
+
+def check_reading(assets: Collection[AssetDags], user: BaseUser) -> None:
+    """Refuse a *user* who may not read all these *assets*."""
+    _check(sorted({dag_id for dags in assets for dag_id in dags.owners}), user, "read", method="GET")
+
+
+def reader_of_all(user: GetUserDep) -> None:
+    """Refuse a *user* who may not read each partitioned Dag: the answer names Dags of any file."""
+    check_reading(asset_dags().values(), user)
+
+
+def _dags_of(asset: str, user: BaseUser) -> AssetDags:
+    dags = asset_dags(asset).get(asset)
+    if dags is not None:
+        return dags
+    readable = readable_dags(user)
+    seen = {name: each for name, each in asset_dags().items() if readable.issuperset(each.owners)}
+    raise unknown_asset(asset, seen)
+
+
+def _check(
+    dag_ids: Collection[str],
+    user: BaseUser,
+    verb: str,
+    method: ResourceMethod,
+    access_entity: DagAccessEntity | None = None,
+) -> None:
+    from airflow.models.dag import DagModel
+
+    teams = DagModel.get_dag_id_to_team_name_mapping(list(dag_ids))
+    asked: list[IsAuthorizedDagRequest] = [
+        {"method": method, "access_entity": access_entity, "details": DagDetails(dag_id, teams.get(dag_id))}
+        for dag_id in dag_ids
+    ]
+    if not get_auth_manager().batch_is_authorized_dag(asked, user=user):
+        raise HTTPException(HTTPStatus.FORBIDDEN, f"You may not {verb} each of the Dags that this is about")

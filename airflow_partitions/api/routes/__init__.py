@@ -1,0 +1,1 @@
+"""The routes, in files by noun."""

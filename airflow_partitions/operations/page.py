@@ -1,0 +1,25 @@
+"""Pages of long answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+#: The most entries of a page.
+MOST = 1_000
+#: Entries of a page where nobody says how many.
+USUAL = 100
+
+
+def page(field: str, entries: Iterable[T], limit: int, form: Callable[[T], dict[str, Any]]) -> dict[str, Any]:
+    """The JSON form of the first *limit* of some *entries*, in *field*.
+
+    The cursor is the ``name`` or ``key`` of the last entry, after which the next page begins.
+    """
+    some = list(islice(entries, limit + 1))
+    forms = [form(entry) for entry in some[:limit]]
+    last = forms[-1] if len(some) > limit else {}
+    return {field: forms, "cursor": last.get("name", last.get("key"))}

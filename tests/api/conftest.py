@@ -1,0 +1,112 @@
+"""Airflow's own API server with the plugin, on a metadata database, in a thread of the tests."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+import uvicorn
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from sqlalchemy.orm import scoped_session, sessionmaker
+
+from tests.api.auth_manager import editor
+from tests.metadata import Metadata, engine, metadata
+
+__all__ = ["engine", "metadata"]
+
+PREFIX = "/asset-partitions/api/v1"
+ESTATE = """
+@asset(schedule="@daily", partition=PartitionByInterval("@daily", start="2013-01-01", end="2013-04-01"), dag_id="makes")
+def days(): ...
+
+@asset(schedule=days, partition=PartitionByProduct([
+    PartitionByInterval("@daily", start="2013-01-01", end="2013-04-01", name="date"),
+    PartitionBySequence(["EWR", "JFK", "a/b|c"], name="airport")]))
+def airport_days(): ...
+
+with DAG("others", schedule=Partitioned("@hourly", PartitionByInterval("@hourly", timezone="America/New_York"),
+         asset=Asset("s3://lake/hours"))):
+    EmptyOperator(task_id="write", outlets=[Asset("s3://lake/hours")])
+
+@asset(schedule=None, partition=PartitionAtRuntime(name="customers"))
+def customers(): ...
+"""
+
+
+@attrs.frozen
+class Server:
+    """The API server.
+
+    :ivar address: where it listens.
+    """
+
+    address: str
+
+    def client(self, user: SimpleAuthManagerUser | None = None) -> httpx.Client:
+        """A client signed in by a token; without a *user*, by nothing."""
+        from airflow.api_fastapi.app import get_auth_manager
+
+        headers = {} if user is None else {"Authorization": f"Bearer {get_auth_manager().generate_jwt(user)}"}
+        return httpx.Client(base_url=f"{self.address}{PREFIX}", headers=headers, timeout=60, trust_env=False)
+
+
+@pytest.fixture(scope="session")
+def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Airflow's API app on a port; its database is that of the test."""
+    folder = tmp_path_factory.mktemp("api")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIRFLOW__CORE__AUTH_MANAGER", "tests.api.auth_manager.DagAuthManager")
+        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(folder / "passwords.json"))
+        patch.setenv(
+            "AIRFLOW__API_AUTH__JWT_SECRET", "of the tests, long enough for the hash that signs tokens, 64 bytes"
+        )
+        from airflow.api_fastapi.app import create_app, purge_cached_app
+
+        purge_cached_app()
+        server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=0, log_level="warning"))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+        purge_cached_app()
+
+
+@pytest.fixture
+def server(running_app: str, metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The server, on an empty database."""
+    from airflow import settings
+
+    monkeypatch.setattr(settings, "Session", scoped_session(sessionmaker(metadata.engine, expire_on_commit=False)))
+    return Server(running_app)
+
+
+@pytest.fixture
+def estate(server: Server, metadata: Metadata, tmp_path: Path) -> Metadata:
+    """Some assets: of days, of a product, of hours under a name with slashes, and of keys at runtime."""
+    metadata.parse(tmp_path, estate=ESTATE)
+    return metadata
+
+
+@pytest.fixture
+def client(server: Server, estate: Metadata) -> Iterator[httpx.Client]:
+    """Somebody who may do all."""
+    with server.client(editor()) as client:
+        yield client
+
+
+def problem(answer: httpx.Response) -> dict[str, Any]:
+    """The problem document of an *answer*."""
+    assert answer.headers["Content-Type"] == "application/problem+json", answer.text
+    document: dict[str, Any] = answer.json()
+    assert document["status"] == answer.status_code
+    return document

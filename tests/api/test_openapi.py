@@ -1,0 +1,51 @@
+"""The OpenAPI document against the live server: whatever one sends, the answer is documented, and no server error."""
+
+from __future__ import annotations
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from airflow_partitions.api.app import create_app
+from tests.api.auth_manager import editor
+from tests.api.conftest import PREFIX, Server
+from tests.metadata import Metadata
+
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.parametrize("engine", ["postgresql"], indirect=True, scope="module"),
+]  # the stricter one: it takes no NUL
+
+DOCUMENT = schemathesis.openapi.from_dict(create_app().openapi())
+#: Names that are there, among those that schemathesis makes up.
+REAL = {"asset": ["days", "airport_days", "customers", "s3://lake/hours"]}
+#: Whether a text is a key is said by the definition of the asset, not by the form of a request.
+NOT_BY_THE_FORM = schemathesis.checks.CHECKS.get_one("positive_data_acceptance")
+QUICK = settings(
+    max_examples=15,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.mark.parametrize("route", [each.ok().label for each in DOCUMENT.get_all_operations()])
+def test_every_answer_is_documented_and_none_is_a_server_error(server: Server, estate: Metadata, route: str) -> None:
+    operation = next(each.ok() for each in DOCUMENT.get_all_operations() if each.ok().label == route)
+    with server.client(editor()) as client:
+        base = str(client.base_url).removesuffix(f"{PREFIX}/")
+        headers = {"Authorization": client.headers["Authorization"]}
+
+    @QUICK
+    @given(
+        case=operation.as_strategy(),
+        real=st.fixed_dictionaries({n: st.sampled_from(v) for n, v in REAL.items()}),
+        use=st.booleans(),
+    )
+    def answers(case: schemathesis.Case, real: dict[str, str], use: bool) -> None:
+        if use:
+            case.path_parameters.update({n: v for n, v in real.items() if n in case.path_parameters})
+        case.call_and_validate(base_url=f"{base}/asset-partitions", headers=headers, excluded_checks=[NOT_BY_THE_FORM])
+
+    answers()
