@@ -32,6 +32,7 @@ FLOORS = (
     "timetables",
     "graph",
     "runs",
+    "states",
     "requests",
     "upkeep",
     "spark",

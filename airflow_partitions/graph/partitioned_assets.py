@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from airflow.exceptions import DeserializationError
+from airflow.serialization.serialized_objects import LazyDeserializedDAG
 from sqlalchemy import literal, select, union_all
 
 from airflow_partitions.definitions import PartitionDefinition
@@ -22,6 +23,7 @@ from airflow_partitions.graph.serialized_dags import nearest_asset
 from airflow_partitions.history.database import portions, session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
+from airflow_partitions.timetables.upstreams import Upstreams
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -52,10 +54,12 @@ class PartitionedAsset:
     """An asset with partitions.
 
     :ivar meaning: definition of the keys of its events, or what their texts mean.
+    :ivar timetables: of the Dags around it, by their ids, as far as they can be read.
     """
 
     dags: AssetDags
     meaning: PartitionDefinition | KeyFormat
+    timetables: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -66,6 +70,16 @@ class PartitionedAsset:
     def definition(self) -> PartitionDefinition:
         """The partitions it has."""
         return self.meaning.definition if isinstance(self.meaning, KeyFormat) else self.meaning
+
+    @property
+    def upstreams(self) -> Mapping[str, Upstreams]:
+        """What the Dags that make it wait for, by their ids."""
+        timetables = {dag_id: self.timetables.get(dag_id) for dag_id in self.dags.producers}
+        return {
+            dag_id: timetable.upstreams
+            for dag_id, timetable in timetables.items()
+            if isinstance(timetable, Partitioned) and timetable.upstreams is not None
+        }
 
 
 def partitioned_asset(name: str) -> PartitionedAsset:
@@ -115,11 +129,16 @@ def asset_dags(name: str | None = None) -> dict[str, AssetDags]:
 
 def read_assets(dags: Collection[AssetDags]) -> Iterator[PartitionedAsset]:
     """The assets around which those *dags* are, in their order, as far as they have partitions."""
-    timetables = _timetables({dag_id for each in dags for dag_id in (*each.producers, *each.consumers)})
+    timetables = _timetables({dag_id for each in dags for dag_id in _around(each)})
     for each in dags:
         meaning = _meaning(each, timetables)
         if meaning is not None:
-            yield PartitionedAsset(each, meaning)
+            around = {dag_id: timetables[dag_id] for dag_id in _around(each) if dag_id in timetables}
+            yield PartitionedAsset(each, meaning, around)
+
+
+def _around(dags: AssetDags) -> tuple[str, ...]:
+    return (*dags.producers, *dags.consumers)
 
 
 def _references(table: Any, name: str | None, *, makes: bool) -> Select[Any]:
@@ -143,10 +162,9 @@ def _timetables(dag_ids: Iterable[str]) -> dict[str, Any]:
     with session() as at:
         for portion in portions(sorted(dag_ids)):
             for row in SerializedDagModel.get_latest_serialized_dags(dag_ids=list(portion), session=at):
-                try:
-                    timetables[row.dag_id] = row.dag.timetable
-                except DeserializationError:
-                    continue
+                with suppress(Exception):  # whatever another release, or a plugin that is not there, has written
+                    data: Any = row.data
+                    timetables[row.dag_id] = LazyDeserializedDAG(data=data).timetable  # the rest takes long to read
     return timetables
 
 

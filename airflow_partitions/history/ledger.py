@@ -119,7 +119,7 @@ def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecor
         forgotten = read_forgotten(at, asset_id)
         for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
             rows = None if time_range is None else addresses.between(*map(moment, time_range))
-            for key, record in _rows(at, asset_id, addresses, rows, forgotten, log.warning):
+            for key, record in read_rows(at, asset_id, addresses, rows, forgotten, log.warning):
                 if key in selection:
                     yield key, record
 
@@ -248,13 +248,13 @@ def write_pages(
     cells, forgotten = {PROGRESS: json.dumps(progress.to_json())}, read_forgotten(at, asset_id, report)
     for month in months:
         addresses = progress.addresses.between(month, month + _AFTER_ANY_DAY) if month else None
-        rows = _rows(at, asset_id, progress.addresses, addresses, forgotten, report)
+        rows = read_rows(at, asset_id, progress.addresses, addresses, forgotten, report)
         cells[page_cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
     write_cells(at, asset_id, cells)
     return progress
 
 
-def _rows(
+def read_rows(
     at: Session | Connection,
     asset_id: int,
     addresses: Addresses,

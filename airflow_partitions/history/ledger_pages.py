@@ -87,8 +87,16 @@ def read_page(page: Any) -> dict[str, datetime]:
 
     :raises UnknownVersionError: if another release wrote it.
     """
+    return {text: utc(at) for text, at in read_instants(page).items()}
+
+
+def read_instants(page: Any) -> dict[str, int]:
+    """The times on a page, in microseconds since the epoch; as for :func:`read_page`."""
     check_version(page, _VERSION, "a page of the ledger")
-    return {text: utc(at) for text, at in page["times"].items()}
+    times: dict[str, int] = page["times"]
+    if not all(type(at) is int for at in times.values()):
+        raise ValueError("a time is no number")
+    return times
 
 
 def months_with(selection: Selection, months: Iterable[str]) -> Iterator[str]:

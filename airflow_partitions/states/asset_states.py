@@ -1,0 +1,279 @@
+"""The states of an asset's partitions, as of one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import groupby, zip_longest
+
+from airflow_partitions.calendars.instants import DAY, TimeRange
+from airflow_partitions.calendars.timeline import FIRST, LAST
+from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.dependencies.box import Box
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.history.last_times import LastTimes, TimesByStart
+from airflow_partitions.history.places import Place
+from airflow_partitions.states.runs import Runs, pending_places, read_runs, succeeded_after, writing_tasks
+from airflow_partitions.states.slabs import rectangles, selection_of, slabs
+from airflow_partitions.states.stale import stale_places
+from airflow_partitions.states.state import MISSING, WAITING, Mark, State
+from airflow_partitions.states.stretch import Stretch
+from airflow_partitions.states.waiting import Waiting
+
+#: Marks by the start of the interval (0 without time) and the texts of the segments.
+Marks = dict[int, dict[tuple[str, ...], Mark]]
+
+_MATERIALISED, _PROVISIONAL = Mark(State.MATERIALISED), Mark(State.MATERIALISED, provisional=True)
+# What begins before is not bounded from below: no calendar means the year 1.
+_BEGINNING = FIRST + 1_000 * DAY
+
+
+class AssetStates:
+    """The states of an asset's partitions, as of one moment: from its definition, its history, runs and pending rows.
+
+    What is asked for is read, and each thing once; partitions that are not there are never listed.
+
+    :param asset: with the Dags around it.
+    :param now: aware; the default is the moment.
+    :raises UnknownVersionError: if another release wrote the ledger.
+    """
+
+    def __init__(self, asset: PartitionedAsset, now: datetime | None = None) -> None:
+        self.asset = asset
+        self.definition = asset.definition
+        self.now = datetime.now(UTC) if now is None else now
+        #: Number of the partitions of the last question of which anything is known.
+        self.known = 0
+        self._times = LastTimes(asset.name, asset.meaning)
+        self._waiting = [Waiting(each, self._upstream_times, self.now) for each in asset.upstreams.values()]
+
+    @cached_property
+    def closed(self) -> int:
+        """The end of the last interval that is over."""
+        time = self.definition.time
+        last = None if time is None else time.last(self.now)
+        return FIRST if last is None else last.time_range[1]
+
+    @cached_property
+    def first(self) -> int | None:
+        """The start of the first interval that there is, or of which anything is known where there is none.
+
+        ``None`` if nothing is known.
+        """
+        time = self.definition.time
+        if time is None:
+            return None
+        if (interval := time.first()) is not None:
+            return interval.time_range[0]
+        starts = [*self._runs.at_work, *self._runs.failed, *self._runs.skipped, *self._pending]
+        firsts = [place.start for place in starts]
+        return min([*firsts, *filter(None, [self._times.first()])], default=None)
+
+    def everything(self) -> Selection:
+        """All partitions that there are by now; of keys known only at runtime, those that anything is known of."""
+        definition = self.definition
+        if definition.time is not None:
+            return self.existing(Selection(definition, (Box(definition.time.overlapping(FIRST, LAST)),)))
+        if all(isinstance(one, PartitionBySequence) for one in definition.dimensions.values()):
+            return Selection(definition, (Box(None),))
+        return selection_of(definition, self._marks(None))
+
+    def stretches(self, selection: Selection) -> list[Stretch]:
+        """The stretches of a *selection*, in order; what is not over yet is left out as long as nothing is there."""
+        stretches: list[Stretch] = []
+        time, self.known = self.definition.time, 0
+        for time_range, boxes in groupby(self.existing(selection).boxes, key=lambda box: box.time_range):
+            shapes = [box.segments for box in boxes]
+            part = Selection(self.definition, tuple(Box(time_range, shape) for shape in shapes))
+            marks = self._marks(time_range, part)
+            self.known += sum(map(len, marks.values()))
+            if time is None or time_range is None:
+                stretches += self._without_time(part, marks.get(0, {}))
+            else:
+                stretches += self._over_time(time, time_range, part, marks)
+        return list(self._with_waiting(stretches))
+
+    @cached_property
+    def _upstream_times(self) -> dict[str, LastTimes]:
+        members = [each.member(name) for each in self.asset.upstreams.values() for name in each.leaves]
+        return {member.name: LastTimes(member.name, member.key_format or member.definition) for member in members}
+
+    @cached_property
+    def _tasks(self) -> Mapping[str, list[str]]:
+        return writing_tasks(self.asset.name)
+
+    @cached_property
+    def _runs(self) -> Runs:
+        return read_runs(self._times.places, self._tasks)
+
+    @cached_property
+    def _pending(self) -> set[Place]:
+        return pending_places(self._times.places, list(self.asset.upstreams))
+
+    def _open_ends(self) -> Iterator[int]:
+        """Ends of intervals that are not over, and of which something is known."""
+        time = self.definition.time
+        if time is None:
+            return
+        known = self._times.between((self.closed, LAST))
+        starts = {*known, *(place.start for some in (self._runs.at_work, self._runs.failed) for place in some)}
+        for start in starts:
+            if start >= self.closed:
+                yield time.calendar.after(start) or LAST
+
+    def existing(self, selection: Selection) -> Selection:
+        """A *selection* cut to what exists by now.
+
+        A calendar without a start begins where anything is known, unless the selection says where.
+        """
+        if self.definition.time is None:
+            return selection
+        low, high = FIRST, max([self.closed, *self._open_ends()])
+        if any(box.time_range is not None and box.time_range[0] < _BEGINNING for box in selection.boxes):
+            low = high if self.first is None else self.first
+        return selection & Selection(self.definition, (Box((low, high)),) if low < high else ())
+
+    def _marks(self, time_range: TimeRange | None, among: Selection | None = None) -> Marks:
+        """The marks of the partitions of a range of time of which anything is known."""
+        times = self._times.between(time_range)
+        marks = self._materialised(times)
+        for place in self._stale(times):
+            marks[place.start][place.segments] = Mark(State.STALE, marks[place.start][place.segments].provisional)
+        low, high = time_range or (0, 1)
+        runs = self._runs
+        failed = {
+            place: run
+            for place, run in runs.failed.items()
+            if low <= place.start < high and times.get(place.start, {}).get(place.segments, run.began - 1) < run.began
+        }
+        later = succeeded_after(self._times.places, list(self._tasks), failed) if failed else set()
+        for place in runs.skipped:
+            if low <= place.start < high:
+                marks.setdefault(place.start, {}).setdefault(place.segments, Mark(State.SKIPPED))
+        for place in self._pending:
+            if low <= place.start < high:
+                marks.setdefault(place.start, {}).setdefault(place.segments, WAITING)
+        for place in failed.keys() - later:
+            marks.setdefault(place.start, {})[place.segments] = Mark(State.FAILED)
+        for place, state in runs.at_work.items():
+            if low <= place.start < high:
+                marks.setdefault(place.start, {})[place.segments] = Mark(state)
+        return marks if among is None else _among(among, marks)
+
+    def _materialised(self, times: TimesByStart) -> Marks:
+        time = self.definition.time
+        if time is None:
+            return {0: dict.fromkeys(times.get(0, {}), _MATERIALISED)}
+        after, marks, starts = time.calendar.after, Marks(), sorted(times)
+        for start, following in zip_longest(starts, starts[1:], fillvalue=LAST):
+            some = times[start]
+            if min(some.values()) >= following:  # so it was over
+                marks[start] = dict.fromkeys(some, _MATERIALISED)
+            else:
+                end = after(start) or LAST
+                marks[start] = {s: _PROVISIONAL if at < end else _MATERIALISED for s, at in some.items()}
+        return marks
+
+    def _stale(self, times: TimesByStart) -> Iterator[Place]:
+        for upstreams in self.asset.upstreams.values():
+            for name in upstreams.leaves:
+                member = upstreams.member(name)
+                yield from stale_places(times, self._times.places, member, self._upstream_times[name])
+
+    def _over_time(
+        self, time: PartitionByInterval, time_range: TimeRange, part: Selection, marks: Marks
+    ) -> Iterator[Stretch]:
+        """The stretches of a *part* that is one range of time."""
+        shapes = [box.segments for box in part.boxes]
+        position, high = time_range
+        missing: dict[frozenset[tuple[str, ...]], tuple[Box, ...]] = {}
+        for start, end, some in slabs(time, marks):
+            yield from self._gap(part, position, start)
+            for mark, segments in _by_mark(some):
+                for shape in rectangles(self.definition, segments):
+                    yield self._stretch(Box((start, end), shape), mark)
+            if start < self.closed:
+                key = frozenset(some)
+                if key not in missing:
+                    one = start, time.calendar.after(start) or LAST
+                    unmarked = Selection(self.definition, tuple(Box(one, shape) for shape in shapes))
+                    unmarked -= selection_of(self.definition, {start: some})
+                    missing[key] = unmarked.boxes
+                over = start, min(end, self.closed)
+                yield from (self._stretch(Box(over, box.segments), MISSING) for box in missing[key])
+            position = end
+        yield from self._gap(part, position, high)
+
+    def _gap(self, part: Selection, low: int, high: int) -> Iterator[Stretch]:
+        """What is missing between two instants."""
+        high = min(high, self.closed)
+        if low < high:
+            for box in part.boxes:
+                yield self._stretch(Box((low, high), box.segments), MISSING)
+
+    def _without_time(self, part: Selection, marks: dict[tuple[str, ...], Mark]) -> Iterator[Stretch]:
+        if len(self.definition.dimensions) > 1:
+            for mark, segments in _by_mark(marks):
+                for shape in rectangles(self.definition, segments):
+                    yield self._stretch(Box(None, shape), mark)
+            missing = part - selection_of(self.definition, {0: marks})
+            yield from (self._stretch(box, MISSING) for box in missing.boxes)
+            return
+        for mark, keys in groupby(part, key=lambda key: marks.get((str(key),), MISSING)):
+            box = Box(None, {self.definition.name: tuple(keys)})  # type: ignore[arg-type]
+            yield self._stretch(box, mark)
+
+    def _with_waiting(self, stretches: list[Stretch]) -> Iterator[Stretch]:
+        """*stretches* with those that wait told from those that are missing."""
+        boxes = [stretch.box for stretch in stretches if stretch.mark == MISSING]
+        missing = Selection(self.definition, tuple(boxes))
+        waiting = Selection(self.definition)
+        for each in self._waiting if missing else ():
+            waiting |= each.among(missing)
+        for stretch in stretches:
+            if stretch.mark != MISSING or not waiting or not (here := stretch.selection & waiting):
+                yield self._with_upstream(stretch)
+                continue
+            parts = [(box, WAITING) for box in here.boxes]
+            parts += [(box, MISSING) for box in (stretch.selection - here).boxes]
+            for box, mark in sorted(parts, key=lambda part: part[0].time_range or (0, 0)):
+                yield self._with_upstream(self._stretch(box, mark))
+
+    def _with_upstream(self, stretch: Stretch) -> Stretch:
+        if stretch.mark != WAITING:
+            return stretch
+        counts = tuple(count for each in self._waiting for count in each.counts(stretch.selection))
+        return Stretch(stretch.definition, stretch.box, stretch.count, stretch.mark, counts)
+
+    def _stretch(self, box: Box, mark: Mark) -> Stretch:
+        return Stretch(self.definition, box, len(Selection(self.definition, (box,))), mark)
+
+
+def _by_mark(marks: Mapping[tuple[str, ...], Mark]) -> Iterator[tuple[Mark, list[tuple[str, ...]]]]:
+    by_mark: dict[Mark, list[tuple[str, ...]]] = {}
+    for segments, mark in marks.items():
+        by_mark.setdefault(mark, []).append(segments)
+    yield from by_mark.items()
+
+
+def _among(selection: Selection, marks: Marks) -> Marks:
+    """Those of the *marks* whose segments are in a *selection*, which is one range of time."""
+    shapes = [{name: {s.text for s in some} for name, some in box.segments.items()} for box in selection.boxes]
+    if {} in shapes:
+        return marks
+    names = [name for name, one in selection.definition.dimensions.items() if one.time is None]
+    chosen: Marks = {}
+    for start, some in marks.items():
+        here = {
+            segments: mark
+            for segments, mark in some.items()
+            if any(
+                all(text in shape[name] for name, text in zip(names, segments, strict=True) if name in shape)
+                for shape in shapes
+            )
+        }
+        if here:
+            chosen[start] = here
+    return chosen
