@@ -10,6 +10,7 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.dependencies.selection_text import parse_selection
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.requests.forget import forget
 from airflow_partitions.states import State, counts, states_of
 from airflow_partitions.upkeep import one_round
 from tests.metadata import Metadata
@@ -101,9 +102,11 @@ def test_a_matrix_is_told_by_time_and_sets_of_segments(dags: Metadata) -> None:
         {"state": "materialised", "first": "2013-02-01|EWR", "last": "2013-02-03|LGA", "count": 9,
          "start": "2013-02-01T00:00:00+00:00", "end": "2013-02-04T00:00:00+00:00"},
         {"state": "materialised", "first": "2013-02-04|EWR", "last": "2013-02-04|LGA", "count": 2,
-         "start": "2013-02-04T00:00:00+00:00", "end": "2013-02-05T00:00:00+00:00", "segments": {"segment": ["EWR", "LGA"]}},
+         "start": "2013-02-04T00:00:00+00:00", "end": "2013-02-05T00:00:00+00:00",
+         "segments": {"segment": ["EWR", "LGA"]}},
         {"state": "missing", "first": "2013-02-04|JFK", "last": "2013-02-04|JFK", "count": 1,
-         "start": "2013-02-04T00:00:00+00:00", "end": "2013-02-05T00:00:00+00:00", "segments": {"segment": ["JFK"]}},
+         "start": "2013-02-04T00:00:00+00:00", "end": "2013-02-05T00:00:00+00:00",
+         "segments": {"segment": ["JFK"]}},
         {"state": "materialised", "first": "2013-02-05|EWR", "last": "2013-02-07|LGA", "count": 9,
          "start": "2013-02-05T00:00:00+00:00", "end": "2013-02-08T00:00:00+00:00"},
         {"state": "missing", "first": "2013-02-08|EWR", "last": "2013-02-09|LGA", "count": 6,
@@ -155,3 +158,17 @@ def test_states_are_the_same_before_and_after_upkeep_and_when_events_are_purged(
     dags.purge()
     assert states_of("flights", now=NOW) == before
     assert State.MATERIALISED in counts("flights", now=NOW).counts
+
+
+def test_what_is_forgotten_is_missing(dags: Metadata) -> None:
+    dags.emit("flights", *map(day, (1, 2, 3)))
+    flights = partitioned_asset("flights")
+    for _ in range(2):  # of events, then of the ledger
+        forget(flights, parse_selection(DAYS, day(2)), by="me")
+        assert counts("flights", parse_selection(DAYS, "..2013-02-04"), now=NOW).counts == {
+            State.MATERIALISED: 2,
+            State.MISSING: 1,
+        }
+        dags.emit("flights", day(2))
+        assert counts("flights", now=NOW).counts == {State.MATERIALISED: 3, State.MISSING: 6}
+        one_round()
