@@ -56,7 +56,7 @@ class Server:
         return httpx.Client(base_url=f"{self.address}{PREFIX}", headers=headers, timeout=60, trust_env=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Airflow's API app on a port; its database is that of the test."""
     folder = tmp_path_factory.mktemp("api")
