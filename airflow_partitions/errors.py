@@ -101,6 +101,17 @@ class OverlapError(PartitionError, RuntimeError):
         self.request = request
 
 
+class RemoteError(PartitionError, ConnectionError):
+    """Airflow's API server does not answer, or refuses.
+
+    :ivar status: of its answer; ``None`` if there was none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class TooManyKeysError(PartitionError, ValueError):
     """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from airflow.plugins_manager import AirflowPlugin
 from airflow.sdk.serde import allow_class
 
-from airflow_partitions.api.mount import URL_PREFIX, Mount
+from airflow_partitions.api.mount import Mount
 from airflow_partitions.keys import Interval, ProductKey, Segment
+from airflow_partitions.operations.rest import URL_PREFIX
 from airflow_partitions.partition import Partition
 from airflow_partitions.requests import stop_at_failure
 from airflow_partitions.runs import run_note

@@ -15,11 +15,11 @@ from airflow_partitions.api.problem import Problem, of_database, of_error, of_mi
 from airflow_partitions.api.router import SLASH
 from airflow_partitions.api.routes import assets, keys, upkeep
 from airflow_partitions.errors import PartitionError
+from airflow_partitions.operations.rest import VERSION_PREFIX
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_PREFIX = "/api/v1"
 _ROUTERS = (assets.api, keys.api, upkeep.api)
 
 
@@ -43,13 +43,13 @@ def create_app() -> FastAPI:
         title="Asset partitions",
         version=__version__,
         description="Which partitions there are, why one waits, and what makes them.",
-        openapi_url=f"{_PREFIX}/openapi.json",
-        docs_url=f"{_PREFIX}/docs",
+        openapi_url=f"{VERSION_PREFIX}/openapi.json",
+        docs_url=f"{VERSION_PREFIX}/docs",
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
     for router in _ROUTERS:
-        app.include_router(router, prefix=_PREFIX)
+        app.include_router(router, prefix=VERSION_PREFIX)
     app.add_exception_handler(PartitionError, of_error)
     app.add_exception_handler(RequestValidationError, of_mistakes)
     app.add_exception_handler(HTTPException, of_status)

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
 
-URL_PREFIX = "/asset-partitions"
-
 
 class Mount:
     """The app, which is loaded when it is first asked: tasks and schedulers load the plugin too."""

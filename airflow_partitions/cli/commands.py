@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from airflow.cli.cli_config import ActionCommand, Arg, CLICommand, GroupCommand, lazy_load_command
 
+from airflow_partitions.cli.output import OUTPUT
+from airflow_partitions.cli.source import SOURCE
+
 _OUTPUT = Arg(("-o", "--output"), choices=("table", "json"), default="table", help="How to show it")
 _UPKEEP_EXAMPLES = """
 examples:
   airflow asset-partitions upkeep                      one round, for cron
   airflow asset-partitions upkeep --loop               a service; start as many as you like, one works
   airflow asset-partitions upkeep --loop --interval 2 --output json
+"""
+_KEYS_EXAMPLES = """
+examples:
+  airflow asset-partitions keys hourly_flights
+  airflow asset-partitions keys airport_days --select '2013-03-01..2013-03-10 & airport in JFK,LGA' --oldest-first
+  airflow asset-partitions keys airport_days --dimension airport --output plain
+  AIRFLOW_CLI_TOKEN=… airflow asset-partitions keys hourly_flights --url https://airflow.example.com
 """
 _RECONCILE_EXAMPLES = """
 examples:
@@ -146,7 +156,30 @@ def get_commands() -> list[CLICommand]:
                     " example after something cleared an asset's state store.",
                     epilog=_RECONCILE_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.upkeep.reconcile"),
-                    args=(Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"), _OUTPUT),
+                    args=(
+                        Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"),
+                        *SOURCE,
+                        _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="keys",
+                    help="Show the valid keys of an asset",
+                    description="Show the keys of the partitions of an asset whose interval is over, whether they were"
+                    " materialised or not: what may be asked for. The newest intervals come first.",
+                    epilog=_KEYS_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.keys.keys"),
+                    args=(
+                        Arg(("asset",), help="Name of the asset"),
+                        Arg(("--select",), metavar="TEXT", help="Only these, as 2013-03-01..2013-03-10"),
+                        Arg(("--search",), metavar="TEXT", help="Only those with this part, in capitals or not"),
+                        Arg(("--dimension",), metavar="NAME", help="The keys of this dimension alone"),
+                        Arg(("--oldest-first",), action="store_true", help="Oldest intervals first"),
+                        Arg(("--limit",), type=int, default=100, help="The most to show, up to 1000 (default: 100)"),
+                        Arg(("--after",), metavar="KEY", help="Go on after this key"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
                 ),
                 ActionCommand(
                     name="records",
@@ -219,7 +252,7 @@ def get_commands() -> list[CLICommand]:
                     " connection, Java, storage. Changes nothing.",
                     epilog=_DOCTOR_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.doctor.examine"),
-                    args=(_OUTPUT,),
+                    args=(*SOURCE, _OUTPUT),
                 ),
             ),
         )

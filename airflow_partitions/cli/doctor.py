@@ -8,15 +8,27 @@ from argparse import Namespace
 
 from rich.console import Console
 
+from airflow_partitions.cli.source import Database, source_of
+from airflow_partitions.errors import PartitionError
+from airflow_partitions.operations.upkeep import list_problems
+
 
 def examine(args: Namespace) -> None:
     """Say what can't work as the Dags are now, with exit status 1, and what is worth to know of the installation."""
     from airflow_partitions.cli.installation import UNSEEN, notes
     from airflow_partitions.graph.serialized_dags import read_serialized_dags
-    from airflow_partitions.upkeep.cell_check import cell_problems
 
-    dags = read_serialized_dags()
-    problems, about = (*dags.problems, *cell_problems()), list(notes(dags.paths, spark=bool(dags.paths)))
+    about: list[str] = []
+    try:
+        source = source_of(args)
+        if isinstance(source, Database):
+            dags = read_serialized_dags()
+            problems = list_problems(dags)["problems"]
+            about = list(notes(dags.paths, spark=bool(dags.paths)))
+        else:  # this machine says nothing of Airflow's
+            problems = source.ask(list_problems)["problems"]
+    except PartitionError as error:
+        sys.exit(str(error))
     if args.output == "json":
         print(json.dumps({"problems": problems, "notes": about}))  # noqa: T201 - for scripts
     else:

@@ -6,17 +6,19 @@ import json
 import signal
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from airflow_partitions.cli.source import Source, source_of
 from airflow_partitions.errors import PartitionError, StorageError
+from airflow_partitions.operations.page import MOST
 
 if TYPE_CHECKING:
-    from airflow_partitions.history.ledger import LedgerUpdate
     from airflow_partitions.upkeep import Round
 
 
@@ -58,17 +60,28 @@ def _end_on_signal() -> Event:
 
 def reconcile(args: Namespace) -> None:
     """Make the ledgers of some assets, or of all, again from their events."""
-    from airflow_partitions.graph.serialized_dags import read_serialized_dags
-    from airflow_partitions.history.ledger import update_ledger
+    from airflow_partitions.operations.upkeep import reconcile as operation
 
-    dags = read_serialized_dags()
     try:
-        definitions = {asset: dags.definition(asset) for asset in args.assets or sorted(dags.definitions)}
-        assets = track(definitions, "Reading events", console=Console(stderr=True), disable=args.output == "json")
-        updates = [update_ledger(asset, definitions[asset], anew=True) for asset in assets]
+        source = source_of(args)
+        names = args.assets or list(_names(source))
+        assets = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
+        updates = [source.ask(operation, asset) for asset in assets]
     except PartitionError as error:
         sys.exit(str(error))
     _show(updates, args.output)
+
+
+def _names(source: Source) -> Iterator[str]:
+    """The names of all partitioned assets."""
+    from airflow_partitions.operations.assets import list_assets
+
+    cursor = None
+    while True:
+        answer = source.ask(list_assets, limit=MOST, cursor=cursor)
+        yield from (asset["name"] for asset in answer["assets"])
+        if (cursor := answer["cursor"]) is None:
+            return
 
 
 def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
@@ -97,16 +110,12 @@ def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
         console.print(str(table), markup=False, highlight=False)
 
 
-def _show(updates: list[LedgerUpdate], output: str) -> None:
+def _show(updates: list[dict[str, Any]], output: str) -> None:
     if output == "json":
-        rows = [
-            {"asset": p.asset, "events": p.events, "written": p.records, "malformed": dict(p.malformed)}
-            for p in updates
-        ]
-        print(json.dumps(rows))  # noqa: T201 - for scripts
+        print(json.dumps(updates))  # noqa: T201 - for scripts
         return
     table = Table("asset", "events read", "partitions written", "malformed keys")
     for update in updates:
-        malformed = ", ".join(list(update.malformed)[:5])
-        table.add_row(update.asset, str(update.events), str(update.records), malformed)
+        malformed = ", ".join(list(update["malformed"])[:5])
+        table.add_row(update["asset"], str(update["events"]), str(update["written"]), malformed)
     Console().print(table)

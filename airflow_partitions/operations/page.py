@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
+from airflow_partitions.errors import SelectionError
+
 T = TypeVar("T")
 
 #: The most entries of a page.
@@ -18,7 +20,11 @@ def page(field: str, entries: Iterable[T], limit: int, form: Callable[[T], dict[
     """The JSON form of the first *limit* of some *entries*, in *field*.
 
     The cursor is the ``name`` or ``key`` of the last entry, after which the next page begins.
+
+    :raises SelectionError: if *limit* is not from 1 to :data:`MOST`.
     """
+    if not 1 <= limit <= MOST:
+        raise SelectionError(f"limit={limit}; expected a number of entries from 1 to {MOST:,}")
     some = list(islice(entries, limit + 1))
     forms = [form(entry) for entry in some[:limit]]
     last = forms[-1] if len(some) > limit else {}

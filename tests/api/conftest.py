@@ -69,6 +69,7 @@ def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         from airflow.api_fastapi.app import create_app, purge_cached_app
 
         purge_cached_app()
+        patch.setattr("airflow.api_fastapi.app.init_access_logging", lambda app: None)  # it would print among answers
         server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=0, log_level="warning"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

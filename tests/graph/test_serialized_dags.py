@@ -91,7 +91,7 @@ def test_f5_what_a_reader_in_another_file_does_not_find_is_told(
     )
     assert one_round().problems == (problem,)
     with pytest.raises(SystemExit, match="1"):
-        examine(Namespace(output="json"))
+        examine(Namespace(output="json", url=None, connection=None))
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["problems"] == [problem]
     (problem,) = problems(both, 'Annotated[pl.DataFrame, {"fare": int}]')
     assert f"column 'fare' is double in '{tmp_path}/fares'; expected that, and not bigint" in problem

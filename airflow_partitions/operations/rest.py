@@ -1,0 +1,19 @@
+"""Where each operation is over REST."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Of the app, in Airflow's API server.
+URL_PREFIX = "/asset-partitions"
+#: Of the routes of this version, within the app.
+VERSION_PREFIX = "/api/v1"
+#: Method and path by the name of the function.
+ROUTES: Mapping[str, str] = {
+    "list_assets": "GET /assets",
+    "show_asset": "GET /assets/{asset}",
+    "list_keys": "GET /assets/{asset}/keys",
+    "reconcile": "POST /assets/{asset}/reconcile",
+    "list_problems": "GET /doctor",
+    "show_upkeep": "GET /upkeep",
+}
