@@ -49,6 +49,7 @@ _MODULES = {
     "Selection": "dependencies",
     "Sides": "dependencies",
     "StoredFrame": "frames.stored_frame",
+    "Unpartitioned": "dependencies",
     "Window": "dependencies",
     "Within": "timetables.run_policy",
     "asset": "assets",
@@ -87,6 +88,7 @@ __all__ = [
     "Selection",
     "Sides",
     "StoredFrame",
+    "Unpartitioned",
     "Window",
     "Within",
     "__version__",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
         SegmentMap,
         Selection,
         Sides,
+        Unpartitioned,
         Window,
     )
     from airflow_partitions.frames.stored_frame import StoredFrame

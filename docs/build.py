@@ -80,6 +80,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions:SameKey": (),
         "airflow_partitions:SegmentMap": (),
         "airflow_partitions:ByDimension": (),
+        "airflow_partitions:Unpartitioned": (),
         "airflow_partitions:KeyRule": ("upstream", "downstream"),
         "airflow_partitions:Rule": ("moving", "fan_out", "to_json", "from_json"),
         "airflow_partitions:Sides": (),

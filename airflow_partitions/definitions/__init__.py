@@ -16,6 +16,7 @@ _MODULES = {
     "PartitionByProduct": "product",
     "PartitionBySequence": "sequence",
     "PartitionDefinition": "definition",
+    "WholeAsset": "whole",
     "from_json": "definition_form",
 }
 
@@ -26,6 +27,7 @@ __all__ = [
     "PartitionByProduct",
     "PartitionBySequence",
     "PartitionDefinition",
+    "WholeAsset",
     "from_json",
 ]
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from airflow_partitions.definitions.product import PartitionByProduct
     from airflow_partitions.definitions.runtime import PartitionAtRuntime
     from airflow_partitions.definitions.sequence import PartitionBySequence
+    from airflow_partitions.definitions.whole import WholeAsset
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

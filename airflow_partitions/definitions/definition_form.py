@@ -10,6 +10,7 @@ from airflow_partitions.definitions.interval import PartitionByInterval
 from airflow_partitions.definitions.product import PartitionByProduct
 from airflow_partitions.definitions.runtime import PartitionAtRuntime
 from airflow_partitions.definitions.sequence import PartitionBySequence
+from airflow_partitions.definitions.whole import WholeAsset
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys.value import from_json as value_from_json
 
@@ -29,4 +30,6 @@ def from_json(data: dict[str, Any]) -> PartitionDefinition:
             return PartitionByProduct([from_json(dimension) for dimension in dimensions])
         case {"kind": "runtime", "name": name, "allowed": allowed}:
             return PartitionAtRuntime(name=name, allowed=allowed)
+        case {"kind": "whole"}:
+            return WholeAsset()
     raise InvalidDefinitionError(f"{data!r} is not the JSON form of a partition definition")

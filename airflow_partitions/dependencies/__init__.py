@@ -18,6 +18,7 @@ from airflow_partitions.dependencies.time_rule import (
     Previous,
     Window,
 )
+from airflow_partitions.dependencies.unpartitioned import Unpartitioned
 
 __all__ = [
     "AllPartitions",
@@ -34,6 +35,7 @@ __all__ = [
     "SegmentMap",
     "Selection",
     "Sides",
+    "Unpartitioned",
     "Window",
     "check_inverse",
     "parse_selection",

@@ -19,6 +19,7 @@ from airflow_partitions.dependencies.time_rule import (
     Previous,
     Window,
 )
+from airflow_partitions.dependencies.unpartitioned import Unpartitioned
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.keys.value import from_json
 
@@ -42,6 +43,8 @@ def rule_from_json(data: dict[str, Any], registered: Mapping[str, type[Rule]] | 
             return AllPartitions()
         case {"rule": "latest"}:
             return LatestPartition()
+        case {"rule": "unpartitioned", "makes": makes}:
+            return Unpartitioned(makes)
         case {"rule": "same_key"}:
             return SameKey()
         case {"rule": "segments", "values": pairs}:

@@ -16,7 +16,7 @@ import attrs
 from airflow.serialization.serialized_objects import LazyDeserializedDAG
 from sqlalchemy import literal, select, union_all
 
-from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidDefinitionError, UnknownAssetError
 from airflow_partitions.graph.serialized_dags import nearest_asset
@@ -179,6 +179,8 @@ def _meaning(dags: AssetDags, timetables: Mapping[str, Any]) -> PartitionDefinit
             try:
                 member = timetable.upstreams.member(dags.asset)
             except (InvalidDefinitionError, KeyError):
+                continue
+            if isinstance(member.definition, WholeAsset):
                 continue
             return member.key_format or member.definition
     return None

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, or_, select
 
+from airflow_partitions.definitions import PartitionDefinition, WholeAsset
+from airflow_partitions.definitions.whole import UNKEYED
+from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.history.database import connection, portions
 
 _MOST_SHOWN = 1_000
@@ -35,6 +38,13 @@ class EventTimes(NamedTuple):
         return EventTimes(first, max(self.last, other.last), first_event, max(self.last_event, other.last_event))
 
 
+def about(meaning: PartitionDefinition | KeyFormat) -> ColumnElement[bool]:
+    """The condition on events that they are about partitions of *meaning*: those with a key, or those without."""
+    from airflow.models.asset import AssetEvent as E
+
+    return E.partition_key.is_(None) if isinstance(meaning, WholeAsset) else E.partition_key.is_not(None)
+
+
 def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
     """Times by key, for those of the keys *texts* that the active *asset* has events of."""
     from airflow.models.asset import AssetEvent as E
@@ -43,13 +53,16 @@ def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
     times: dict[str, EventTimes] = {}
     with connection() as at:
         for portion in portions(texts):
+            of_texts: ColumnElement[bool] = E.partition_key.in_(portion)
+            if UNKEYED in portion:
+                of_texts = or_(of_texts, E.partition_key.is_(None))
             query = (
                 select(E.partition_key, *(of(column) for column in (E.timestamp, E.id) for of in (func.min, func.max)))
                 .join(AssetModel, AssetModel.id == E.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), E.partition_key.in_(portion))
+                .where(AssetModel.name == asset, AssetModel.active.has(), of_texts)
                 .group_by(E.partition_key)
             )
-            times.update({key: EventTimes(*rest) for key, *rest in at.execute(query) if key is not None})
+            times.update({UNKEYED if key is None else key: EventTimes(*rest) for key, *rest in at.execute(query)})
     return times
 
 

@@ -11,10 +11,12 @@ from sqlalchemy.orm import Session
 
 from airflow_partitions.calendars.instants import TimeRange, instant
 from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of, month_of
 from airflow_partitions.history.database import session
+from airflow_partitions.history.events import about
 from airflow_partitions.history.forgotten import Forgotten, read_forgotten
 from airflow_partitions.history.ledger import read_progress, read_rows
 from airflow_partitions.history.ledger_pages import LedgerProgress, page_cell, read_instants
@@ -123,11 +125,11 @@ class LastTimes:
 
         query = (
             select(E.partition_key, func.max(E.timestamp), func.max(E.id))
-            .where(E.asset_id == self._asset_id, E.id > last, E.partition_key.is_not(None))
+            .where(E.asset_id == self._asset_id, E.id > last, about(self._meaning))
             .group_by(E.partition_key)
         )
         for text, time, number in at.execute(query):
-            for place in self._places_of(str(text)):
+            for place in self._places_of(text or UNKEYED):
                 if not self._forgotten or not self._forgotten.hides(self.places.key(place), number):
                     self._note(place, instant(time))
 

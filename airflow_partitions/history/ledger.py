@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
+from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.errors import InvalidKeyError, StorageError, UnknownVersionError
 from airflow_partitions.history.addresses import Addresses, keys_of, moment
 from airflow_partitions.history.database import connection, portions, session
-from airflow_partitions.history.events import EventTimes, event_times
+from airflow_partitions.history.events import EventTimes, about, event_times
 from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, leniently_forgotten, read_forgotten
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, page_text
 from airflow_partitions.history.ledger_record import LedgerRecord
@@ -111,10 +112,17 @@ def _recorded_times(
 
 def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records of a *selection* of the asset's partitions, by time, as of the last :func:`update_ledger`."""
+    addresses = Addresses(selection.definition)
     with connection() as at:
         asset_id = asset_id_of(at, asset)
-        if asset_id is not None:
-            yield from _selected(at, asset_id, selection)
+        if asset_id is None:
+            return
+        forgotten = read_forgotten(at, asset_id)
+        for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
+            rows = None if time_range is None else addresses.between(*map(moment, time_range))
+            for key, record in read_rows(at, asset_id, addresses, rows, forgotten, log.warning):
+                if key in selection:
+                    yield key, record
 
 
 def current_records(
@@ -125,41 +133,26 @@ def current_records(
     :param definition: of the keys of the asset's events.
     :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
+    addresses = Addresses(selection.definition)
+    newer: dict[str, LedgerRecord] = {}
     with session() as at:
         asset_id = asset_id_of(at, asset)
-        if asset_id is not None:
-            yield from current_records_of(at, asset_id, definition, selection)
-
-
-def current_records_of(
-    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, selection: Selection
-) -> Iterator[tuple[Key, LedgerRecord]]:
-    """The :func:`current_records` of the asset with that id, active or not."""
-    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
-    newer: dict[str, LedgerRecord] = {}
-    progress = read_progress(at, asset_id, log.warning)
-    last = progress.event if progress is not None and progress.definition == definition else 0
-    while latest := _events(at, asset_id, last):
-        for row, record in _records(latest, definition, addresses, {}).items():
-            newer[row] = record.after(newer.get(row))
-        last = latest[-1].event
-    entries = {addresses.of(key): (key, record) for key, record in _selected(at, asset_id, selection)}
+        if asset_id is None:
+            return
+        forgotten = read_forgotten(at, asset_id)
+        progress = read_progress(at, asset_id, log.warning)
+        last = progress.event if progress is not None and progress.definition == definition else 0
+        while latest := _events(at, asset_id, definition, last):
+            for row, record in _records(latest, definition, addresses, {}).items():
+                newer[row] = record.after(newer.get(row))
+            last = latest[-1].event
+    entries = {addresses.of(key): (key, record) for key, record in records(asset, selection)}
     for row, record in newer.items():
         key = addresses.key(row)
         if key in selection and not forgotten.hides(key, record.event):
             entries[row] = key, record.after(entries[row][1] if row in entries else None)
     for row in sorted(entries):
         yield entries[row]
-
-
-def _selected(at: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
-    """The records of a *selection*, in order."""
-    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
-    for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
-        rows = None if time_range is None else addresses.between(*map(moment, time_range))
-        for key, record in read_rows(at, asset_id, addresses, rows, forgotten, log.warning):
-            if key in selection:
-                yield key, record
 
 
 def update_ledger(
@@ -193,7 +186,7 @@ def update_ledger(
         last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
         while True:
             now = datetime.now(UTC)
-            latest = _events(at, asset_id, last)
+            latest = _events(at, asset_id, definition, last)
             complete = len(latest) < _AT_ONCE
             records = _records(latest, definition, progress.addresses, malformed)
             settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
@@ -304,17 +297,17 @@ def _rows_between(addresses: Addresses, between: tuple[str, str] | None) -> list
     return [Row.key >= between[0], Row.key < between[1]]
 
 
-def _events(at: Session, asset_id: int, last: int) -> list[LedgerRecord]:
-    """The next events after the one called *last*."""
+def _events(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, last: int) -> list[LedgerRecord]:
+    """The next events about partitions of *definition* after the one called *last*."""
     from airflow.models.asset import AssetEvent as E
 
     query = (
         select(E.partition_key, E.timestamp, E.id, E.source_dag_id, E.source_run_id, E.extra)
-        .where(E.asset_id == asset_id, E.id > last, E.partition_key.is_not(None))
+        .where(E.asset_id == asset_id, E.id > last, about(definition))
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
-    return [LedgerRecord(key, time, time, *rest) for key, time, *rest in at.execute(query)]
+    return [LedgerRecord(key or UNKEYED, time, time, *rest) for key, time, *rest in at.execute(query)]
 
 
 def read_progress(at: Session, asset_id: int, report: Report) -> LedgerProgress | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import func, or_, select
 
+from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.history.database import connection
 
 #: Longer than any transaction that registers an event.
@@ -16,9 +17,9 @@ _LOOK_BACK = 1_000
 
 
 class Event(NamedTuple):
-    """One event of an active asset's partition.
+    """One event of an active asset.
 
-    :ivar key: text of the partition's key, as it was sent.
+    :ivar key: text of the partition's key, as it was sent; empty if the event has none.
     """
 
     id: int
@@ -61,9 +62,9 @@ class NewEvents:
             rows = db.execute(query).all()
         self._note([row.id for row in rows], now)
         return [
-            Event(number, asset, str(key), time)
+            Event(number, asset, UNKEYED if key is None else key, time)
             for number, asset, key, time, active in rows
-            if active and key is not None
+            if active
         ]
 
     def _begin(self, now: datetime) -> None:

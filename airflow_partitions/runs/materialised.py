@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from airflow.sdk import Asset, get_current_context
 from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
 
+from airflow_partitions.definitions.whole import UNKEYED, WholeAsset
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of
@@ -213,6 +214,8 @@ def _events(name: str, since: datetime | None) -> Iterator[AssetEventResult]:
 def _keys(definition: PartitionDefinition | KeyFormat, text: str | None) -> Iterable[Key]:
     """The keys an event is about: none, if its text is none of the definition; upkeep says so."""
     try:
+        if text is None and isinstance(definition, WholeAsset):
+            text = UNKEYED
         return () if text is None else keys_of(definition, text)
     except InvalidKeyError:
         return ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from airflow_partitions.calendars.instants import TimeRange, utc
 from airflow_partitions.calendars.timeline import FIRST, LAST
-from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
+from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition, WholeAsset
 from airflow_partitions.dependencies import Overlap, Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.dependencies.rule import KeyRule
@@ -22,13 +22,14 @@ _BLOCK = 256
 def stale_places(times: TimesByStart, places: Places, member: Upstream, upstream: LastTimes) -> Iterator[Place]:
     """Those of the partitions in *times* of which an upstream partition was materialised later.
 
-    What a rule takes for now is when the partition was materialised: a newer latest partition makes none stale. Where
-    a tick says which partitions are meant, an upstream partition of a later tick makes none stale either.
+    What a rule takes for now is when the partition was materialised: a newer latest partition makes none stale, nor
+    does a newer event of an upstream without partitions. Where a tick says which partitions are meant, an upstream
+    partition of a later tick makes none stale either.
 
     :param member: the upstream asset.
     :param upstream: its times.
     """
-    if member.dependency.needs_tick or not times:
+    if member.dependency.needs_tick or isinstance(member.definition, WholeAsset) or not times:
         return
     needs = _Needs(places, member, upstream)
     if needs.newest_of_all(times) <= min(min(some.values()) for some in times.values()):

@@ -13,7 +13,8 @@ import attrs
 from airflow.serialization.definitions.assets import SerializedAssetAll, SerializedAssetAny, SerializedAssetBase
 
 from airflow_partitions.calendars.instants import utc
-from airflow_partitions.dependencies import Selection
+from airflow_partitions.definitions.whole import UNKEYED, WholeAsset
+from airflow_partitions.dependencies import Selection, Unpartitioned
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.condition import leaves
@@ -162,6 +163,16 @@ class Evaluator:
         key = self._upstreams.downstream.parse(text)
         return self._status(key, text, now, self._read_in_flight()).blocked
 
+    def lacks_unpartitioned(self) -> bool:
+        """Whether an upstream without partitions has had no event at all."""
+        for name in self._upstreams.leaves:
+            definition = self._upstreams.member(name).definition
+            if isinstance(definition, WholeAsset):
+                key = definition.parse(UNKEYED)
+                if _history().times(name, definition, [(UNKEYED, key)])[UNKEYED] is None:
+                    return True
+        return False
+
     def needed(self, member: Upstream, key: Key | str) -> Selection:
         """The keys of an upstream that the Dag's *key* needs."""
         return member.dependency.upstream(key, now=datetime.now(UTC) if member.dependency.rule.moving else None)
@@ -269,10 +280,11 @@ class Evaluator:
             elif self._upstreams.run_policy.wait is None:  # one that is missing is enough to know
                 return UpstreamStatus(complete=False, enough=False)
         complete = 0 < len(keys) == len(all_times)
+        changing = () if member.dependency.rule == Unpartitioned("nothing") else all_times
         return UpstreamStatus(
             complete,
             bool(all_times) and self._upstreams.run_policy.enough(len(all_times), len(keys)),
-            newest=max((read.time(times.last, times.last_event) for times in all_times), default=None),
+            newest=max((read.time(times.last, times.last_event) for times in changing), default=None),
             completed=max(read.time(times.first, times.first_event) for times in all_times) if complete else None,
         )
 

@@ -11,7 +11,7 @@ from airflow.partition_mappers.base import PartitionMapper
 from airflow.partition_mappers.wait_policy import PartitionSatisfaction, WaitPolicy
 
 from airflow_partitions.calendars.instants import instant, utc
-from airflow_partitions.dependencies import Selection
+from airflow_partitions.dependencies import Selection, Unpartitioned
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.evaluation import Evaluator
@@ -106,6 +106,8 @@ class DependencyMapper(PartitionMapper):
         dependency = member.dependency
         if dependency.needs_tick:
             return dependency.downstream(key, tick=self._tick(member, text, run_after, now), now=now)
+        if dependency.rule == Unpartitioned("nothing"):
+            return Selection(self.upstreams.downstream)
         selection = dependency.downstream(key, now=now)
         time = self.upstreams.downstream.time
         if not dependency.rule.moving or time is None:

@@ -161,6 +161,10 @@ class Partitioned(PartitionTimetable):
         """Whether *asset* is one of the Dag's upstreams."""
         return self.upstreams is not None and asset in self.upstreams.leaves
 
+    def lacks_unpartitioned(self) -> bool:
+        """Whether an upstream without partitions has had no event at all; for scheduler and API server."""
+        return self.upstreams is not None and self._evaluator.lacks_unpartitioned()
+
     def is_blocked(self, key: str) -> bool:
         """Whether something that *key* needs is being made; for scheduler and API server."""
         return self.upstreams is not None and self._evaluator.is_blocked(key, _now())

@@ -16,8 +16,8 @@ from airflow.serialization.encoders import encode_asset_like
 from airflow.timetables.base import Timetable
 from cachetools import TTLCache, cached
 
-from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
-from airflow_partitions.dependencies import Dependency, KeyFormat, Overlap, Rule, check_inverse
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, WholeAsset
+from airflow_partitions.dependencies import Dependency, KeyFormat, Overlap, Rule, Unpartitioned, check_inverse
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.addresses import keys_of
 from airflow_partitions.keys import Key
@@ -172,14 +172,16 @@ class Upstreams:
 
     def _looked_up(self, name: str) -> bool:
         """Whether an upstream is named only, so that its definition has to be looked up."""
-        leaf = self.leaves[name]
-        return isinstance(leaf, SerializedAssetNameRef) and name not in self._definitions
+        leaf, has_rule = self.leaves[name], isinstance(self.rule(name), Unpartitioned)
+        return isinstance(leaf, SerializedAssetNameRef) and name not in self._definitions and not has_rule
 
     def _member(self, leaf: Leaf) -> Upstream:
         uri = "" if isinstance(leaf, SerializedAssetNameRef) else leaf.uri
         definition = self._definitions.get(leaf.name)
         key_format = definition if isinstance(definition, KeyFormat) else None
-        if isinstance(definition, ProducedPartitions):
+        if isinstance(rule := self.rule(leaf.name), Unpartitioned):
+            produced = self._whole(leaf, rule)
+        elif isinstance(definition, ProducedPartitions):
             produced = definition
         elif isinstance(definition, KeyFormat):
             produced = ProducedPartitions(definition.definition)
@@ -187,8 +189,28 @@ class Upstreams:
             produced = ProducedPartitions(definition)
         else:
             produced = self._published(leaf)
-        dependency = Dependency(self.downstream, produced.definition, self.rule(leaf.name))
+        dependency = Dependency(self.downstream, produced.definition, rule)
         return Upstream(leaf.name, uri, produced, dependency, key_format)
+
+    def _whole(self, leaf: Leaf, rule: Unpartitioned) -> ProducedPartitions:
+        """An upstream that its *rule* says to have no partitions.
+
+        :raises InvalidDefinitionError: if something else says that it has some, or there is no newest to make of it.
+        """
+        definition = self._definitions.get(leaf.name)
+        produced = None if isinstance(leaf, SerializedAssetNameRef) else read_extra(leaf.extra)
+        if produced is not None or not isinstance(definition, ProducedPartitions | None):
+            partitions = definition if produced is None else produced.definition
+            raise InvalidDefinitionError(
+                f"rules={{{leaf.name!r}: {rule!r}}}, but asset {leaf.name!r} has partitions: {partitions!r}; expected"
+                " no rule, or LatestPartition(), of which the newest counts for all too"
+            )
+        if isinstance(self.downstream, PartitionAtRuntime) and rule.makes == "newest":
+            raise InvalidDefinitionError(
+                f"rules={{{leaf.name!r}: {rule!r}}} makes the newest partition of {self.downstream!r} again, whose keys"
+                " are known at runtime only; expected Unpartitioned(makes='nothing')"
+            )
+        return ProducedPartitions(WholeAsset())
 
     def _published(self, leaf: Leaf) -> ProducedPartitions:
         """The partitions of an asset as its producer publishes them."""
@@ -199,8 +221,9 @@ class Upstreams:
             raise InvalidDefinitionError(
                 f"upstream asset {leaf.name!r} has no partitions to wait for: an event of it never starts a partition."
                 f" Schedule on an asset made by @asset(partition=…); name one made in another file"
-                f" Asset.ref(name={leaf.name!r}); or say what it has:"
-                f" upstreams={{{leaf.name!r}: PartitionByInterval(…)}}"
+                f" Asset.ref(name={leaf.name!r}); say what it has:"
+                f" upstreams={{{leaf.name!r}: PartitionByInterval(…)}}; or that it has none, and one event of it is"
+                f" enough: rules={{{leaf.name!r}: Unpartitioned()}}"
             )
         return produced
 

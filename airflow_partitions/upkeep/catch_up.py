@@ -16,15 +16,18 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.graph.serialized_dags import fingerprint
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.database import portions, session
+from airflow_partitions.history.events import about
 from airflow_partitions.history.marks import Mark
 from airflow_partitions.history.new_events import SETTLED
 from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
+from airflow_partitions.timetables.upstreams import Upstream
 from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
 from airflow_partitions.versions import Report, read_form
 
@@ -74,7 +77,7 @@ def catch_up(dag_id: str, timetable: Partitioned, report: Report, after: Mapping
                 last_event = _last_event(at, asset_id, dag_id, prints, report)
             if last_event is None:
                 last_event = last_events[asset_id] = _first_missed(at, asset_id, dag_id, prints)
-            events = _events(at, asset_id, last_event)
+            events = _events(at, asset_id, timetable.upstreams.member(name), last_event)
             if after is None and (old := [event.id for event in events if event.at < datetime.now(UTC) - SETTLED]):
                 last_events[asset_id] = max(old)
             mapper = timetable.get_partition_mapper(name=name)
@@ -99,18 +102,18 @@ def _reached(mapper: Any, event: UpstreamEvent) -> list[str]:
         return []
 
 
-def _events(at: Session, asset_id: int, last_event: int) -> list[UpstreamEvent]:
+def _events(at: Session, asset_id: int, member: Upstream, last_event: int) -> list[UpstreamEvent]:
     from airflow.models.asset import AssetEvent as E
     from airflow.models.dagrun import DagRun
 
     query = (
         select(E.id, E.partition_key, E.timestamp, DagRun.run_after, E.extra)
         .join(DagRun, (DagRun.dag_id == E.source_dag_id) & (DagRun.run_id == E.source_run_id), isouter=True)
-        .where(E.asset_id == asset_id, E.id > last_event, E.partition_key.is_not(None))
+        .where(E.asset_id == asset_id, E.id > last_event, about(member.definition))
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
-    return [UpstreamEvent(number, str(key), *rest) for number, key, *rest in at.execute(query)]
+    return [UpstreamEvent(number, key or UNKEYED, *rest) for number, key, *rest in at.execute(query)]
 
 
 def _first_missed(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int:

@@ -92,7 +92,8 @@ def _is_hopeless(timetable: Partitioned, key: str, *, crowded: bool) -> bool:
         return True
     if evaluation.may_fire:
         return False
-    return evaluation.idle or (crowded and not timetable.is_blocked(key))
+    # The first event of an asset without partitions asks for the newest partition alone.
+    return evaluation.idle or (crowded and not timetable.is_blocked(key) and not timetable.lacks_unpartitioned())
 
 
 def _lock_upstreams(at: Session, consumers: Mapping[str, Partitioned]) -> set[str]:

@@ -30,7 +30,7 @@ def test_ea10_each_event_is_given_once_whenever_it_is_committed(metadata: Metada
     assert events.read() == ()
     put(metadata, 1_008, "flights", "three")
     put(metadata, 1_009, "weather", None)
-    assert [event.key for event in events.read()] == ["three"]
+    assert [(event.asset, event.key) for event in events.read()] == [("flights", "three"), ("weather", "")]
     put(metadata, 1_007, "weather", "two")  # began before, and commits after it; by a clock of long ago
     put(metadata, 1_003, "flights", "one")  # began before the first question
     put(metadata, 1_010, "flights", "four", datetime.now(UTC) + timedelta(days=1))
