@@ -9,6 +9,7 @@ from airflow_partitions.api.mount import Mount
 from airflow_partitions.keys import Interval, ProductKey, Segment
 from airflow_partitions.operations.rest import URL_PREFIX
 from airflow_partitions.partition import Partition
+from airflow_partitions.requests import stop_at_failure
 from airflow_partitions.runs import run_note
 from airflow_partitions.runs.run_partition import RunPartition
 from airflow_partitions.timetables import Partitioned
@@ -25,7 +26,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
 
     name = "asset_partitions"
     fastapi_apps = [{"app": Mount(), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
-    listeners = [run_note]  # noqa: RUF012
+    listeners = [run_note, stop_at_failure]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012
     timetables = [  # noqa: RUF012 - as Airflow declares it
         Partitioned,

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
 
+from airflow_partitions.graph.cycles import _FILES
 from airflow_partitions.history.ledger_pages import PROGRESS
 from airflow_partitions.timetables.evaluation import _history
 from airflow_partitions.timetables.upstreams import _produced
@@ -44,6 +45,7 @@ class Metadata:
 
         for name, source in files.items():
             (folder / f"{name}.py").write_text(HEADER + textwrap.dedent(source))
+        _FILES.clear()  # Airflow reads a file in a process of its own
         bag = DagBag(str(folder))
         assert bag.import_errors == {}
         with Session(self.engine) as at:

@@ -49,8 +49,8 @@ class PartitionedAsset(Asset):
         if (produces := self._source.produces()) is not None:
             columns = None if self.result is None else self.result.columns
             stored = None if self.storage is None else FrameType.stored(self.storage, columns)
-            maintained = None if self.storage is None else _maintained(self.storage, self.name)
-            write_extra(self, produces, AssetFrames(stored, self.reads, maintained))
+            form = None if self.storage is None else _form(self.storage, self.name)
+            write_extra(self, produces, AssetFrames(stored, self.reads, form))
 
 
 @attrs.define(kw_only=True)
@@ -125,19 +125,19 @@ class AssetDeclaration(PartitionedDag):
         return {name: rule for name, rule in (self.rules or {}).items() if name in names}
 
 
-def _maintained(storage: Storage, name: str) -> dict[str, Any] | None:
-    """JSON form of *storage*, if upkeep is to keep it small.
+def _form(storage: Storage, name: str) -> dict[str, Any] | None:
+    """JSON form of *storage*, by which others can reach it, too; ``None`` if it has credentials of its own.
 
-    :raises InvalidDefinitionError: if it can't be reached by upkeep.
+    :raises InvalidDefinitionError: if upkeep is to keep it small, but can't reach it.
     """
-    if not isinstance(storage, TableDataset) or storage.maintenance is None:
-        return None
-    if storage.credentials:
+    if dict(storage.credentials).keys() <= {"conn_id"}:
+        return storage.to_json()
+    if isinstance(storage, TableDataset) and storage.maintenance is not None:
         raise InvalidDefinitionError(
             f"asset {name!r}: upkeep reaches table {storage.path!r} by a connection of Airflow only; expected catalog=…"
             " without credentials=, or maintain_table(…) in a task of yours in place of maintenance="
         )
-    return storage.to_json()
+    return None
 
 
 def check_function(function: Callable[..., Any]) -> None:

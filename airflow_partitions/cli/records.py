@@ -50,7 +50,7 @@ def _selection(definition: PartitionDefinition, start: str | None, until: str | 
     if time is None:
         if start is not None or until is not None:
             raise InvalidDefinitionError(f"--from and --until choose intervals; {definition!r} has no time dimension")
-        return Selection(definition, (Box(None),))
+        return Selection.all(definition)
     low = FIRST if start is None else time.moment(start, "--from")
     high = LAST if until is None else time.moment(until, "--until")
     return Selection(definition, (Box(time.overlapping(low, high)),))

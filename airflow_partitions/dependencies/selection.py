@@ -62,6 +62,11 @@ class Selection:
         return cls(definition, tuple(Box.of(definition, key) for key in keys))
 
     @classmethod
+    def all(cls, definition: PartitionDefinition) -> Selection:
+        """All keys of *definition*, of all time; those that are known only at runtime are in it, but not listed."""
+        return cls(definition, (Box(None if definition.time is None else definition.time.overlapping(FIRST, LAST)),))
+
+    @classmethod
     def between(cls, definition: PartitionDefinition, start: datetime, end: datetime) -> Selection:
         """All keys of *definition* whose interval overlaps the aware instants ``[start, end)``.
 

@@ -109,7 +109,7 @@ def read_serialized_dags() -> SerializedDags:
     makes = {dag_id: node.writes for dag_id, node in nodes.items()}
     paths = {name: frame.path for node in nodes.values() for name, frame in node.stored.items()}
     frames = {name: frames for node in nodes.values() for name, frames in node.frames.items()}
-    tables = {name: each.maintained for name, each in frames.items() if each.maintained is not None}
+    tables = {name: each.storage for name, each in frames.items() if each.storage is not None and each.maintained}
     return SerializedDags(active, definitions, makes, paths, tables, tuple(problems))
 
 

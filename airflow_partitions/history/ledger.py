@@ -112,17 +112,10 @@ def _recorded_times(
 
 def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records of a *selection* of the asset's partitions, by time, as of the last :func:`update_ledger`."""
-    addresses = Addresses(selection.definition)
     with connection() as at:
         asset_id = asset_id_of(at, asset)
-        if asset_id is None:
-            return
-        forgotten = read_forgotten(at, asset_id)
-        for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
-            rows = None if time_range is None else addresses.between(*map(moment, time_range))
-            for key, record in read_rows(at, asset_id, addresses, rows, forgotten, log.warning):
-                if key in selection:
-                    yield key, record
+        if asset_id is not None:
+            yield from _selected(at, asset_id, selection)
 
 
 def current_records(
@@ -133,26 +126,41 @@ def current_records(
     :param definition: of the keys of the asset's events.
     :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
-    addresses = Addresses(selection.definition)
-    newer: dict[str, LedgerRecord] = {}
     with session() as at:
         asset_id = asset_id_of(at, asset)
-        if asset_id is None:
-            return
-        forgotten = read_forgotten(at, asset_id)
-        progress = read_progress(at, asset_id, log.warning)
-        last = progress.event if progress is not None and progress.definition == definition else 0
-        while latest := _events(at, asset_id, definition, last):
-            for row, record in _records(latest, definition, addresses, {}).items():
-                newer[row] = record.after(newer.get(row))
-            last = latest[-1].event
-    entries = {addresses.of(key): (key, record) for key, record in records(asset, selection)}
+        if asset_id is not None:
+            yield from current_records_of(at, asset_id, definition, selection)
+
+
+def current_records_of(
+    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, selection: Selection
+) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The :func:`current_records` of the asset with that id, active or not."""
+    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
+    newer: dict[str, LedgerRecord] = {}
+    progress = read_progress(at, asset_id, log.warning)
+    last = progress.event if progress is not None and progress.definition == definition else 0
+    while latest := _events(at, asset_id, definition, last):
+        for row, record in _records(latest, definition, addresses, {}).items():
+            newer[row] = record.after(newer.get(row))
+        last = latest[-1].event
+    entries = {addresses.of(key): (key, record) for key, record in _selected(at, asset_id, selection)}
     for row, record in newer.items():
         key = addresses.key(row)
         if key in selection and not forgotten.hides(key, record.event):
             entries[row] = key, record.after(entries[row][1] if row in entries else None)
     for row in sorted(entries):
         yield entries[row]
+
+
+def _selected(at: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The records of a *selection*, in order."""
+    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
+    for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
+        rows = None if time_range is None else addresses.between(*map(moment, time_range))
+        for key, record in read_rows(at, asset_id, addresses, rows, forgotten, log.warning):
+            if key in selection:
+                yield key, record
 
 
 def update_ledger(

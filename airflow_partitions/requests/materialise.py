@@ -1,7 +1,8 @@
 """Requests for partitions: a run for each, created many at once, exactly once.
 
 A request is first kept, with its backfill, and then its runs are created in portions, each in a transaction that also
-notes how far it has come. Who is killed in between leaves a request that :func:`create_runs` goes on with.
+notes how far it has come. Who is killed in between leaves a request that :func:`create_runs` goes on with: upkeep does,
+and whoever resumes it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def materialise(
 
 
 def create_runs(request: Request, producer: Producer | None = None) -> Request:
-    """Create the runs that a *request* has not got yet. Several may do so at once; one may be killed.
+    """Create the runs that a *request* has not got yet, unless it is paused. Several may do so at once, or be killed.
 
     :raises InvalidDefinitionError: if the Dag has other partitions by now.
     """
@@ -74,7 +75,7 @@ def create_runs(request: Request, producer: Producer | None = None) -> Request:
     while request.is_making:
         with session() as at:
             request = lock_request(at, request.id, producer.home)
-            if not request.is_making:
+            if not request.is_making or _is_paused(at, request):
                 break
             for _ in islice(rest, request.created - place):
                 pass
@@ -85,10 +86,11 @@ def create_runs(request: Request, producer: Producer | None = None) -> Request:
             request = attrs.evolve(request, created=place)
             write_request(at, producer.home, request)
             at.commit()
-    with session() as at:
-        making = lock_making(at, producer.home)
-        write_making(at, producer.home, (number for number in making if number != request.id))
-        at.commit()
+    if not request.is_making:
+        with session() as at:
+            making = lock_making(at, producer.home)
+            write_making(at, producer.home, (number for number in making if number != request.id))
+            at.commit()
     return request
 
 
@@ -99,7 +101,7 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
     with session() as at:
         making = lock_making(at, producer.home)
         for number in making:
-            _check_overlap(selection, request_of(at, number, producer.home))
+            check_overlap(selection, request_of(at, number, producer.home))
         _check_runs(at, producer.dag_id, selection)
         first, last = _span(selection, now)
         backfill = Backfill(
@@ -120,7 +122,11 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
     return request
 
 
-def _check_overlap(selection: Selection, other: Request) -> None:
+def check_overlap(selection: Selection, other: Request) -> None:
+    """Refuse a *selection* that the *other* request asks for, in part or wholly.
+
+    :raises OverlapError: naming what both ask for.
+    """
     if other.selection.definition == selection.definition and (common := other.selection & selection):
         raise OverlapError(
             f"{len(common)} of the {len(selection)} partitions are asked for by request {other.id} already"
@@ -161,6 +167,13 @@ def _selects(selection: Selection, text: str) -> bool:
         return selection.definition.parse(text) in selection
     except InvalidKeyError:  # of an older definition
         return False
+
+
+def _is_paused(at: Session, request: Request) -> bool:
+    """Whether a person, or a failure, has paused it."""
+    from airflow.models.backfill import Backfill
+
+    return bool(at.scalar(select(Backfill.is_paused).where(Backfill.id == request.id)))
 
 
 def _open_again(at: Session, request: Request) -> None:

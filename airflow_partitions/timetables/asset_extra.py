@@ -55,19 +55,24 @@ class AssetFrames:
 
     :ivar stored: of its partitions; ``None`` if it says nothing of where they are.
     :ivar inputs: of its inputs, by name.
-    :ivar maintained: JSON form of the table that they are stored in, if upkeep is to keep it small.
+    :ivar storage: JSON form of the dataset that they are stored in; ``None`` if only the Dag file can reach it.
     """
 
     stored: FrameType | None = None
     inputs: Mapping[str, FrameType] = attrs.field(factory=dict)
-    maintained: Mapping[str, Any] | None = None
+    storage: Mapping[str, Any] | None = None
+
+    @property
+    def maintained(self) -> bool:
+        """Whether upkeep is to keep the table small that they are stored in."""
+        return self.storage is not None and "maintenance" in self.storage
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
         return {
             "stored": None if self.stored is None else self.stored.to_json(),
             "inputs": {name: frame.to_json() for name, frame in self.inputs.items()},
-            **({} if self.maintained is None else {"maintained": dict(self.maintained)}),
+            **({} if self.storage is None else {"storage": dict(self.storage)}),
         }
 
     @classmethod
@@ -75,7 +80,7 @@ class AssetFrames:
         """The inverse of :meth:`to_json`."""
         stored = data["stored"]
         inputs = {name: FrameType.from_json(form) for name, form in data["inputs"].items()}
-        return cls(None if stored is None else FrameType.from_json(stored), inputs, data.get("maintained"))
+        return cls(None if stored is None else FrameType.from_json(stored), inputs, data.get("storage"))
 
 
 def write_extra(asset: Asset, partitions: ProducedPartitions, frames: AssetFrames | None = None) -> None:

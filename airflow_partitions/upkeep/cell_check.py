@@ -15,6 +15,7 @@ from airflow_partitions.history.database import connection, portions
 from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, read_page
 from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.marks import Adoption
 from airflow_partitions.history.run_requests import RunRequest
 from airflow_partitions.history.state_store import form_of
 from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
@@ -103,7 +104,8 @@ def _unexplained(at: Connection, entries: Sequence[_Entry]) -> list[_Entry]:
     return [
         entry
         for entry in entries
-        if (entry.record.event >= first or entry.record.last > since + CLOCKS)
+        if Adoption.of(entry.record.extra) is None
+        and (entry.record.event >= first or entry.record.last > since + CLOCKS)
         and (entry.asset, entry.record.event, entry.record.key) not in there
         and (entry.record.dag_id, entry.record.run_id) not in dag_runs
     ]

@@ -14,11 +14,12 @@ import attrs
 from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, PartitionError
 from airflow_partitions.history.database import session
 from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
-from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.maintenance.maintain_table import Maintained, maintain_table
 from airflow_partitions.storage.maintenance.retention import compact
+from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.table_dataset import Maintenance, TableDataset
+from airflow_partitions.upkeep.connected_storage import connected
 from airflow_partitions.upkeep.last_maintained import MAINTENANCE, LastMaintained
 from airflow_partitions.versions import Report, read_form
 
@@ -73,27 +74,10 @@ def maintain(asset: str, form: Mapping[str, Any], *, dry_run: bool = False) -> T
     :param dry_run: change nothing, only tell.
     :raises PartitionError: if it can't be done.
     """
-    return _maintained(asset, _connected(asset, form), dry_run=dry_run)
-
-
-def _connected(asset: str, form: Mapping[str, Any]) -> TableDataset:
-    """The dataset whose JSON form is *form*, with the properties of its catalog."""
-    from airflow.models.connection import Connection
-    from airflow.sdk.exceptions import AirflowNotFoundException
-
-    from airflow_partitions.storage.tables.connection import properties_of
-
-    dataset = Dataset.from_json(form)
+    dataset = connected(Storage.from_json(form))
     if not isinstance(dataset, TableDataset):
         raise InvalidDefinitionError(f"storage {dataset.path!r} of asset {asset!r} is no table; expected Iceberg(…)")
-    try:
-        properties = properties_of(Connection.get_connection_from_secrets(dataset.catalog))
-    except AirflowNotFoundException as error:
-        raise InvalidDefinitionError(
-            f"there is no connection {dataset.catalog!r} to the catalog of table {dataset.path!r}; expected it where"
-            " upkeep runs, too"
-        ) from error
-    return attrs.evolve(dataset, credentials=properties)
+    return _maintained(asset, dataset, dry_run=dry_run)
 
 
 def _maintained(asset: str, dataset: TableDataset, *, dry_run: bool) -> TableUpkeep:

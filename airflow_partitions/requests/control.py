@@ -1,0 +1,155 @@
+"""Pause, go on with, cancel and retry a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from sqlalchemy import select, update
+
+from airflow_partitions.errors import NotReadyError
+from airflow_partitions.history.database import session
+from airflow_partitions.requests.materialise import PORTION, check_overlap, create_runs
+from airflow_partitions.requests.progress import Progress, progress, progress_of
+from airflow_partitions.requests.request import (
+    Request,
+    home_of,
+    lock_making,
+    lock_request,
+    request_of,
+    write_making,
+    write_request,
+)
+from airflow_partitions.requests.runs import clear_runs
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+
+def pause(number: int) -> Progress:
+    """Begin no more runs of a request; those that run go on.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has ended.
+    """
+    with _locked(number) as (at, request):
+        _check_not_ended(at, request, "paused")
+        _set_backfill(at, request, is_paused=True)
+    return progress(number)
+
+
+def resume(number: int) -> Progress:
+    """Go on with a request: begin runs again, and create those that are missing because somebody was killed.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has ended.
+    """
+    with _locked(number) as (at, request):
+        _check_not_ended(at, request, "gone on with")
+        _set_backfill(at, request, is_paused=False, completed_at=None)
+    if request.is_making:
+        create_runs(request)
+    return progress(number)
+
+
+def cancel(number: int) -> Progress:
+    """Begin no more runs of a request, for good: as Airflow does it, those that have not begun fail. Others go on.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has ended.
+    """
+    from airflow.models.backfill import BackfillDagRun
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    with _locked(number) as (at, request):
+        _check_not_ended(at, request, "cancelled")
+        now = datetime.now(UTC)
+        write_request(at, home_of(at, number), attrs.evolve(request, cancelled=now))
+        _set_backfill(at, request, is_paused=True)
+        at.commit()  # from now on the scheduler begins none
+        own = select(BackfillDagRun.dag_run_id).where(BackfillDagRun.backfill_id == number)
+        queued = update(DagRun).where(DagRun.id.in_(own), DagRun.state == DagRunState.QUEUED)
+        at.execute(queued.values(state=DagRunState.FAILED, end_date=now).execution_options(synchronize_session=False))
+        _set_backfill(at, request, completed_at=now)
+    _end_making(number)
+    return progress(number)
+
+
+def retry(number: int) -> Progress:
+    """Let the runs of a request that failed, or were cancelled, work again.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises OverlapError: if another request asks for its partitions by now.
+    :raises NotReadyError: if none of them failed.
+    """
+    with session() as at:
+        home = home_of(at, number)
+        making = lock_making(at, home)
+        request = lock_request(at, number, home)
+        before = progress_of(at, request)
+        if not before.runs.get("failed") and not (request.cancelled and request.created < len(request.selection)):
+            raise NotReadyError(f"no run of request {number} has failed; it is {before.state}")
+        for other in making:
+            if other != number:
+                check_overlap(request.selection, request_of(at, other, home))
+        request = attrs.evolve(request, cancelled=None)
+        write_request(at, home, request)
+        write_making(at, home, {*making, number} if request.is_making else making)
+        _set_backfill(at, request, is_paused=False, completed_at=None)
+        at.commit()
+    while _clear_failed(number):
+        pass
+    if request.is_making:
+        create_runs(request)
+    return progress(number)
+
+
+def _clear_failed(number: int) -> bool:
+    """Clear some of a request's failed runs; whether there were any."""
+    from airflow.models.backfill import BackfillDagRun
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    with _locked(number) as (at, request):
+        query = (
+            select(DagRun)
+            .join(BackfillDagRun, BackfillDagRun.dag_run_id == DagRun.id)
+            .where(BackfillDagRun.backfill_id == number, DagRun.state == DagRunState.FAILED)
+            .order_by(BackfillDagRun.sort_ordinal)
+            .limit(PORTION)
+        )
+        runs = list(at.scalars(query))
+        clear_runs(at, request, runs)
+        return bool(runs)
+
+
+@contextmanager
+def _locked(number: int) -> Iterator[tuple[Session, Request]]:
+    """A request that nobody else changes until the end; then all is committed."""
+    with session() as at:
+        yield at, lock_request(at, number, home_of(at, number))
+        at.commit()
+
+
+def _check_not_ended(at: Session, request: Request, verb: str) -> None:
+    if (before := progress_of(at, request)).has_ended:
+        raise NotReadyError(
+            f"request {request.id} is {before.state}, so it can't be {verb}; retry what failed, or ask again"
+        )
+
+
+def _set_backfill(at: Session, request: Request, **values: Any) -> None:
+    from airflow.models.backfill import Backfill
+
+    at.execute(update(Backfill).where(Backfill.id == request.id).values(values))
+
+
+def _end_making(number: int) -> None:
+    with session() as at:
+        home = home_of(at, number)
+        write_making(at, home, (other for other in lock_making(at, home) if other != number))
+        at.commit()

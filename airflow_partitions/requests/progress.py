@@ -1,0 +1,97 @@
+"""Progress of a request: how many of its runs have come how far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from sqlalchemy import func, select
+
+from airflow_partitions.history.database import session
+from airflow_partitions.requests.request import Request, home_of, request_of
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+#: States in which nothing happens any more, unless somebody asks for it.
+ENDED = ("done", "failed", "cancelled")
+
+
+@attrs.frozen
+class Progress:
+    """Progress of a *request*.
+
+    :ivar state: ``creating`` runs, ``running``, ``paused``, ``stopped`` at a failure, ``cancelled``, or ended as
+        ``done`` or ``failed``.
+    :ivar runs: number of runs by Airflow's state of them; ``elsewhere`` are partitions that another run was making.
+    """
+
+    request: Request
+    state: str
+    runs: Mapping[str, int]
+    dag_is_paused: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing happens any more, unless somebody asks for it."""
+        return self.state in ENDED
+
+    @property
+    def finished(self) -> int:
+        """Number of runs that have ended."""
+        return self.runs.get("success", 0) + self.runs.get("failed", 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form."""
+        return self.request.summary() | {
+            "state": self.state,
+            "runs": dict(self.runs),
+            "dag_is_paused": self.dag_is_paused,
+        }
+
+
+def progress(number: int) -> Progress:
+    """How far the request of that *number* has come; two questions to the database, however many runs there are.
+
+    :raises UnknownRequestError: if there is none.
+    :raises UnknownVersionError: if another release wrote it.
+    """
+    with session() as at:
+        return progress_of(at, request_of(at, number, home_of(at, number)))
+
+
+def progress_of(at: Session, request: Request) -> Progress:
+    """How far a *request* has come."""
+    from airflow.models.backfill import Backfill, BackfillDagRun
+    from airflow.models.dag import DagModel
+    from airflow.models.dagrun import DagRun
+
+    counted = (
+        select(func.coalesce(DagRun.state, BackfillDagRun.exception_reason, "deleted"), func.count())
+        .select_from(BackfillDagRun)
+        .join(DagRun, DagRun.id == BackfillDagRun.dag_run_id, isouter=True)
+        .where(BackfillDagRun.backfill_id == request.id)
+        .group_by(DagRun.state, BackfillDagRun.exception_reason)
+    )
+    runs = {"elsewhere" if state == "in flight" else str(state): number for state, number in at.execute(counted)}
+    query = (
+        select(Backfill.is_paused, DagModel.is_paused)
+        .join(DagModel, DagModel.dag_id == Backfill.dag_id, isouter=True)
+        .where(Backfill.id == request.id)
+    )
+    is_paused, dag_is_paused = at.execute(query).one()
+    return Progress(request, _state(request, runs, is_paused=bool(is_paused)), runs, bool(dag_is_paused))
+
+
+def _state(request: Request, runs: Mapping[str, int], *, is_paused: bool) -> str:
+    at_work = runs.get("queued", 0) + runs.get("running", 0)
+    if request.cancelled is not None:
+        return "cancelled"
+    if is_paused and (request.is_making or runs.get("queued")):
+        return "stopped" if request.options.stop_at_failure and runs.get("failed") else "paused"
+    if request.is_making:
+        return "creating"
+    if at_work:
+        return "running"
+    return "failed" if runs.get("failed") else "done"
