@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from airflow_partitions.calendars.instants import TimeRange, instant
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.definitions.whole import UNKEYED
-from airflow_partitions.dependencies import KeyFormat
+from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of, month_of
 from airflow_partitions.history.database import session
@@ -87,6 +87,16 @@ class LastTimes:
                 whole = first < month < last
                 times |= of_month if whole else {at: some for at, some in of_month.items() if low <= at < high}
         return times
+
+    def of(self, selection: Selection) -> dict[Place, int]:
+        """The times of those partitions of a *selection* that were materialised, by place."""
+        return {
+            place: at
+            for time_range in dict.fromkeys(box.time_range for box in selection.boxes)
+            for start, some in self.between(time_range).items()
+            for segments, at in some.items()
+            if self.places.key(place := Place(start, segments)) in selection
+        }
 
     def _month(self, month: str) -> TimesByStart:
         """The times of a month: of its page, and of newer events."""

@@ -18,14 +18,14 @@ from airflow_partitions.history.places import Place
 from airflow_partitions.states.runs import Runs, pending_places, read_runs, succeeded_after, writing_tasks
 from airflow_partitions.states.slabs import rectangles, selection_of, slabs
 from airflow_partitions.states.stale import stale_places
-from airflow_partitions.states.state import MISSING, WAITING, Mark, State
+from airflow_partitions.states.state import MISSING, WAITING, State, Status
 from airflow_partitions.states.stretch import Stretch
 from airflow_partitions.states.waiting import Waiting
 
-#: Marks by the start of the interval (0 without time) and the texts of the segments.
-Marks = dict[int, dict[tuple[str, ...], Mark]]
+#: Statuses by the start of the interval (0 without time) and the texts of the segments.
+Statuses = dict[int, dict[tuple[str, ...], Status]]
 
-_MATERIALISED, _PROVISIONAL = Mark(State.MATERIALISED), Mark(State.MATERIALISED, provisional=True)
+_MATERIALISED, _PROVISIONAL = Status(State.MATERIALISED), Status(State.MATERIALISED, provisional=True)
 # What begins before is not bounded from below: no calendar means the year 1.
 _BEGINNING = FIRST + 1_000 * DAY
 
@@ -47,7 +47,7 @@ class AssetStates:
         #: Number of the partitions of the last question of which anything is known.
         self.known = 0
         self._times = LastTimes(asset.name, asset.meaning)
-        self._waiting = [Waiting(each, self._upstream_times, self.now) for each in asset.upstreams.values()]
+        self._waiting = [Waiting(each, self.upstream_times, self.now) for each in asset.upstreams.values()]
 
     @cached_property
     def closed(self) -> int:
@@ -78,7 +78,7 @@ class AssetStates:
             return self.existing(Selection(definition, (Box(definition.time.overlapping(FIRST, LAST)),)))
         if all(isinstance(one, PartitionBySequence) for one in definition.dimensions.values()):
             return Selection(definition, (Box(None),))
-        return selection_of(definition, self._marks(None))
+        return selection_of(definition, self._statuses(None))
 
     def stretches(self, selection: Selection) -> list[Stretch]:
         """The stretches of a *selection*, in order; what is not over yet is left out as long as nothing is there."""
@@ -87,26 +87,28 @@ class AssetStates:
         for time_range, boxes in groupby(self.existing(selection).boxes, key=lambda box: box.time_range):
             shapes = [box.segments for box in boxes]
             part = Selection(self.definition, tuple(Box(time_range, shape) for shape in shapes))
-            marks = self._marks(time_range, part)
-            self.known += sum(map(len, marks.values()))
+            statuses = self._statuses(time_range, part)
+            self.known += sum(map(len, statuses.values()))
             if time is None or time_range is None:
-                stretches += self._without_time(part, marks.get(0, {}))
+                stretches += self._without_time(part, statuses.get(0, {}))
             else:
-                stretches += self._over_time(time, time_range, part, marks)
+                stretches += self._over_time(time, time_range, part, statuses)
         return list(self._with_waiting(stretches))
 
     @cached_property
-    def _upstream_times(self) -> dict[str, LastTimes]:
+    def upstream_times(self) -> dict[str, LastTimes]:
+        """The last times of its upstream assets, by their names."""
         members = [each.member(name) for each in self.asset.upstreams.values() for name in each.leaves]
         return {member.name: LastTimes(member.name, member.key_format or member.definition) for member in members}
 
     @cached_property
-    def _tasks(self) -> Mapping[str, list[str]]:
+    def tasks(self) -> Mapping[str, list[str]]:
+        """The ids of the tasks that make it, by the id of their Dag."""
         return writing_tasks(self.asset.name)
 
     @cached_property
     def _runs(self) -> Runs:
-        return read_runs(self._times.places, self._tasks)
+        return read_runs(self._times.places, self.tasks)
 
     @cached_property
     def _pending(self) -> set[Place]:
@@ -135,12 +137,14 @@ class AssetStates:
             low = high if self.first is None else self.first
         return selection & Selection(self.definition, (Box((low, high)),) if low < high else ())
 
-    def _marks(self, time_range: TimeRange | None, among: Selection | None = None) -> Marks:
-        """The marks of the partitions of a range of time of which anything is known."""
+    def _statuses(self, time_range: TimeRange | None, among: Selection | None = None) -> Statuses:
+        """The statuses of the partitions of a range of time of which anything is known."""
         times = self._times.between(time_range)
-        marks = self._materialised(times)
+        statuses = self._materialised(times)
         for place in self._stale(times):
-            marks[place.start][place.segments] = Mark(State.STALE, marks[place.start][place.segments].provisional)
+            statuses[place.start][place.segments] = Status(
+                State.STALE, statuses[place.start][place.segments].provisional
+            )
         low, high = time_range or (0, 1)
         runs = self._runs
         failed = {
@@ -148,52 +152,52 @@ class AssetStates:
             for place, run in runs.failed.items()
             if low <= place.start < high and times.get(place.start, {}).get(place.segments, run.began - 1) < run.began
         }
-        later = succeeded_after(self._times.places, list(self._tasks), failed) if failed else set()
+        later = succeeded_after(self._times.places, list(self.tasks), failed) if failed else set()
         for place in runs.skipped:
             if low <= place.start < high:
-                marks.setdefault(place.start, {}).setdefault(place.segments, Mark(State.SKIPPED))
+                statuses.setdefault(place.start, {}).setdefault(place.segments, Status(State.SKIPPED))
         for place in self._pending:
             if low <= place.start < high:
-                marks.setdefault(place.start, {}).setdefault(place.segments, WAITING)
+                statuses.setdefault(place.start, {}).setdefault(place.segments, WAITING)
         for place in failed.keys() - later:
-            marks.setdefault(place.start, {})[place.segments] = Mark(State.FAILED)
+            statuses.setdefault(place.start, {})[place.segments] = Status(State.FAILED)
         for place, state in runs.at_work.items():
             if low <= place.start < high:
-                marks.setdefault(place.start, {})[place.segments] = Mark(state)
-        return marks if among is None else _among(among, marks)
+                statuses.setdefault(place.start, {})[place.segments] = Status(state)
+        return statuses if among is None else _among(among, statuses)
 
-    def _materialised(self, times: TimesByStart) -> Marks:
+    def _materialised(self, times: TimesByStart) -> Statuses:
         time = self.definition.time
         if time is None:
             return {0: dict.fromkeys(times.get(0, {}), _MATERIALISED)}
-        after, marks, starts = time.calendar.after, Marks(), sorted(times)
+        after, statuses, starts = time.calendar.after, Statuses(), sorted(times)
         for start, following in zip_longest(starts, starts[1:], fillvalue=LAST):
             some = times[start]
             if min(some.values()) >= following:  # so it was over
-                marks[start] = dict.fromkeys(some, _MATERIALISED)
+                statuses[start] = dict.fromkeys(some, _MATERIALISED)
             else:
                 end = after(start) or LAST
-                marks[start] = {s: _PROVISIONAL if at < end else _MATERIALISED for s, at in some.items()}
-        return marks
+                statuses[start] = {s: _PROVISIONAL if at < end else _MATERIALISED for s, at in some.items()}
+        return statuses
 
     def _stale(self, times: TimesByStart) -> Iterator[Place]:
         for upstreams in self.asset.upstreams.values():
             for name in upstreams.leaves:
                 member = upstreams.member(name)
-                yield from stale_places(times, self._times.places, member, self._upstream_times[name])
+                yield from stale_places(times, self._times.places, member, self.upstream_times[name])
 
     def _over_time(
-        self, time: PartitionByInterval, time_range: TimeRange, part: Selection, marks: Marks
+        self, time: PartitionByInterval, time_range: TimeRange, part: Selection, statuses: Statuses
     ) -> Iterator[Stretch]:
         """The stretches of a *part* that is one range of time."""
         shapes = [box.segments for box in part.boxes]
         position, high = time_range
         missing: dict[frozenset[tuple[str, ...]], tuple[Box, ...]] = {}
-        for start, end, some in slabs(time, marks):
+        for start, end, some in slabs(time, statuses):
             yield from self._gap(part, position, start)
-            for mark, segments in _by_mark(some):
+            for status, segments in _by_status(some):
                 for shape in rectangles(self.definition, segments):
-                    yield self._stretch(Box((start, end), shape), mark)
+                    yield self._stretch(Box((start, end), shape), status)
             if start < self.closed:
                 key = frozenset(some)
                 if key not in missing:
@@ -213,62 +217,62 @@ class AssetStates:
             for box in part.boxes:
                 yield self._stretch(Box((low, high), box.segments), MISSING)
 
-    def _without_time(self, part: Selection, marks: dict[tuple[str, ...], Mark]) -> Iterator[Stretch]:
+    def _without_time(self, part: Selection, statuses: dict[tuple[str, ...], Status]) -> Iterator[Stretch]:
         if len(self.definition.dimensions) > 1:
-            for mark, segments in _by_mark(marks):
+            for status, segments in _by_status(statuses):
                 for shape in rectangles(self.definition, segments):
-                    yield self._stretch(Box(None, shape), mark)
-            missing = part - selection_of(self.definition, {0: marks})
+                    yield self._stretch(Box(None, shape), status)
+            missing = part - selection_of(self.definition, {0: statuses})
             yield from (self._stretch(box, MISSING) for box in missing.boxes)
             return
-        for mark, keys in groupby(part, key=lambda key: marks.get((str(key),), MISSING)):
+        for status, keys in groupby(part, key=lambda key: statuses.get((str(key),), MISSING)):
             box = Box(None, {self.definition.name: tuple(keys)})  # type: ignore[arg-type]
-            yield self._stretch(box, mark)
+            yield self._stretch(box, status)
 
     def _with_waiting(self, stretches: list[Stretch]) -> Iterator[Stretch]:
         """*stretches* with those that wait told from those that are missing."""
-        boxes = [stretch.box for stretch in stretches if stretch.mark == MISSING]
+        boxes = [stretch.box for stretch in stretches if stretch.status == MISSING]
         missing = Selection(self.definition, tuple(boxes))
         waiting = Selection(self.definition)
         for each in self._waiting if missing else ():
             waiting |= each.among(missing)
         for stretch in stretches:
-            if stretch.mark != MISSING or not waiting or not (here := stretch.selection & waiting):
+            if stretch.status != MISSING or not waiting or not (here := stretch.selection & waiting):
                 yield self._with_upstream(stretch)
                 continue
             parts = [(box, WAITING) for box in here.boxes]
             parts += [(box, MISSING) for box in (stretch.selection - here).boxes]
-            for box, mark in sorted(parts, key=lambda part: part[0].time_range or (0, 0)):
-                yield self._with_upstream(self._stretch(box, mark))
+            for box, status in sorted(parts, key=lambda part: part[0].time_range or (0, 0)):
+                yield self._with_upstream(self._stretch(box, status))
 
     def _with_upstream(self, stretch: Stretch) -> Stretch:
-        if stretch.mark != WAITING:
+        if stretch.status != WAITING:
             return stretch
         counts = tuple(count for each in self._waiting for count in each.counts(stretch.selection))
-        return Stretch(stretch.definition, stretch.box, stretch.count, stretch.mark, counts)
+        return Stretch(stretch.definition, stretch.box, stretch.count, stretch.status, counts)
 
-    def _stretch(self, box: Box, mark: Mark) -> Stretch:
-        return Stretch(self.definition, box, len(Selection(self.definition, (box,))), mark)
-
-
-def _by_mark(marks: Mapping[tuple[str, ...], Mark]) -> Iterator[tuple[Mark, list[tuple[str, ...]]]]:
-    by_mark: dict[Mark, list[tuple[str, ...]]] = {}
-    for segments, mark in marks.items():
-        by_mark.setdefault(mark, []).append(segments)
-    yield from by_mark.items()
+    def _stretch(self, box: Box, status: Status) -> Stretch:
+        return Stretch(self.definition, box, len(Selection(self.definition, (box,))), status)
 
 
-def _among(selection: Selection, marks: Marks) -> Marks:
-    """Those of the *marks* whose segments are in a *selection*, which is one range of time."""
+def _by_status(statuses: Mapping[tuple[str, ...], Status]) -> Iterator[tuple[Status, list[tuple[str, ...]]]]:
+    by_status: dict[Status, list[tuple[str, ...]]] = {}
+    for segments, status in statuses.items():
+        by_status.setdefault(status, []).append(segments)
+    yield from by_status.items()
+
+
+def _among(selection: Selection, statuses: Statuses) -> Statuses:
+    """Those of the *statuses* whose segments are in a *selection*, which is one range of time."""
     shapes = [{name: {s.text for s in some} for name, some in box.segments.items()} for box in selection.boxes]
     if {} in shapes:
-        return marks
+        return statuses
     names = [name for name, one in selection.definition.dimensions.items() if one.time is None]
-    chosen: Marks = {}
-    for start, some in marks.items():
+    chosen: Statuses = {}
+    for start, some in statuses.items():
         here = {
-            segments: mark
-            for segments, mark in some.items()
+            segments: status
+            for segments, status in some.items()
             if any(
                 all(text in shape[name] for name, text in zip(names, segments, strict=True) if name in shape)
                 for shape in shapes

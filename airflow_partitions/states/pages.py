@@ -125,7 +125,7 @@ def counts(
     for state in State:
         if number := sum(stretch.count for stretch in page.stretches if stretch.state == state):
             numbers[state] = number
-    provisional = sum(stretch.count for stretch in page.stretches if stretch.mark.provisional)
+    provisional = sum(stretch.count for stretch in page.stretches if stretch.status.provisional)
     return StateCounts(page.asset, numbers, provisional, page.now)
 
 
@@ -213,12 +213,12 @@ def _joined(before: list[Stretch], after: list[Stretch]) -> list[Stretch]:
     if not before or not after:
         return [*before, *after]
     seam = min(_range(one)[0] for one in after)
-    going_on = {(one.mark, str(one.box.segments)): one for one in before if _range(one)[1] == seam}
+    going_on = {(one.status, str(one.box.segments)): one for one in before if _range(one)[1] == seam}
     joined: list[Stretch] = list(before)
     rest: list[Stretch] = []
     for one in after:
-        other = going_on.get((one.mark, str(one.box.segments)))
-        if other is None or _range(one)[0] != seam or one.mark == WAITING:
+        other = going_on.get((one.status, str(one.box.segments)))
+        if other is None or _range(one)[0] != seam or one.status == WAITING:
             rest.append(one)
             continue
         box = Box((_range(other)[0], _range(one)[1]), one.box.segments)

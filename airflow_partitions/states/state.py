@@ -33,7 +33,7 @@ COMPLETE = frozenset({State.STALE, State.MATERIALISED})
 
 
 @attrs.frozen
-class Mark:
+class Status:
     """The state of a partition, and what is to be said beside it.
 
     :ivar provisional: whether it was materialised before its interval was over.
@@ -43,5 +43,5 @@ class Mark:
     provisional: bool = False
 
 
-MISSING = Mark(State.MISSING)
-WAITING = Mark(State.WAITING)
+MISSING = Status(State.MISSING)
+WAITING = Status(State.WAITING)

@@ -11,7 +11,7 @@ from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.keys import Key, Segment
-from airflow_partitions.states.state import Mark, State
+from airflow_partitions.states.state import State, Status
 
 
 @attrs.frozen
@@ -55,13 +55,13 @@ class Stretch:
     definition: PartitionDefinition = attrs.field(repr=False)
     box: Box
     count: int
-    mark: Mark
+    status: Status
     upstream: tuple[UpstreamCount, ...] = ()
 
     @property
     def state(self) -> State:
         """The state of all of them."""
-        return self.mark.state
+        return self.status.state
 
     @property
     def selection(self) -> Selection:
@@ -92,7 +92,7 @@ class Stretch:
             form |= {"start": start, "end": end}
         if self.box.segments and (time is not None or len(self.definition.dimensions) > 1):
             form["segments"] = {name: [one.text for one in some] for name, some in self.box.segments.items()}
-        if self.mark.provisional:
+        if self.status.provisional:
             form["provisional"] = True
         if self.upstream:
             form["upstream"] = [one.to_json() for one in self.upstream]

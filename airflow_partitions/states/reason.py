@@ -1,0 +1,212 @@
+"""Why a partition is what it is, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import attrs
+from sqlalchemy import select
+
+from airflow_partitions.calendars.instants import utc
+from airflow_partitions.dependencies import Selection, selection_text
+from airflow_partitions.history.dag_runs import in_flight
+from airflow_partitions.history.database import connection
+from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.marks import Adoption, Mark
+from airflow_partitions.history.materialisations import forgetting_of
+from airflow_partitions.history.places import Place
+from airflow_partitions.keys import Key
+from airflow_partitions.states.run_details import RunDetails
+from airflow_partitions.states.slabs import selection_of
+from airflow_partitions.states.state import State, Status
+from airflow_partitions.timetables import Partitioned
+from airflow_partitions.timetables.upstreams import Upstream, Upstreams
+
+if TYPE_CHECKING:
+    from airflow_partitions.states.asset_states import AssetStates
+
+
+@attrs.frozen(kw_only=True)
+class Evidence:
+    """What is known of one partition by itself.
+
+    :ivar start: of its interval, aware, in the definition's zone; ``None`` without a time dimension.
+    :ivar end: of its interval.
+    :ivar events: its materialisations, the newest first.
+    :ivar runs: its runs, the newest first.
+    :ivar now: as of when it is; aware.
+    """
+
+    asset: str
+    key: Key
+    status: Status
+    start: datetime | None
+    end: datetime | None
+    events: tuple[LedgerRecord, ...]
+    runs: tuple[RunDetails, ...]
+    now: datetime
+
+
+def reasons_of(of: AssetStates, evidence: Evidence) -> Iterator[str]:
+    """Why a partition is what it is, each a sentence; the first tells the most."""
+    state = evidence.status.state
+    newest = evidence.runs[0] if evidence.runs else None
+    if state is State.RUNNING:
+        yield from _at_work(evidence)
+    elif state is State.QUEUED:
+        yield from _queued(of, evidence)
+    elif state is State.FAILED:
+        failed = next((run for run in evidence.runs if run.state == "failed"), newest)
+        yield _failed(failed) if failed is not None else "its newest run failed"
+    elif state is State.STALE:
+        yield from _stale(of, evidence)
+    elif state is State.SKIPPED and newest is not None:
+        yield f"{_run(newest)} succeeded at {_time(newest.ended)}, but the task that makes it skipped itself"
+        if newest.note:
+            yield f"the note of the run says: {newest.note}"
+    elif state in (State.WAITING, State.MISSING):
+        yield from _lacking(of, evidence)
+    if evidence.events:
+        yield _made(evidence.events[0])
+    if evidence.status.provisional:
+        yield f"that was before its interval was over, at {_time(evidence.end)}: it is provisional"
+
+
+def _at_work(evidence: Evidence) -> Iterator[str]:
+    for run in evidence.runs:
+        if run.state == "running":
+            tries = f", try {run.tries}" if run.tries > 1 else ""
+            yield f"{_run(run)} has been at work since {_time(run.began)}{tries}"
+
+
+def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
+    paused = _paused(of.asset.dags.producers)
+    for run in evidence.runs:
+        if run.state == "queued":
+            why = f", and Dag {run.dag_id} is paused, so it does not begin" if run.dag_id in paused else ""
+            yield f"{_run(run)} has been queued since {_time(run.queued)}{why}"
+
+
+def _failed(run: RunDetails) -> str:
+    tasks = f": {', '.join(run.failed)}" if run.failed else ""
+    return f"{_run(run)} failed at {_time(run.ended or run.began)}{tasks}; nothing has materialised it since it began"
+
+
+def _made(event: LedgerRecord) -> str:
+    mark, adoption = Mark.of(event.extra), Adoption.of(event.extra)
+    if adoption is not None:
+        return f"{adoption.by} took it over from {adoption.source}; it was materialised at {_time(event.last)}"
+    if mark is not None:
+        why = f": {mark.reason}" if mark.reason else ""
+        return f"{mark.by} marked it as materialised at {_time(event.last)}{why}"
+    by = "an event from outside" if event.run_id is None else f"run {event.run_id} of {event.dag_id}"
+    return f"{by} materialised it at {_time(event.last)}"
+
+
+def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
+    made = evidence.events[0].last if evidence.events else None
+    for dag_id, upstreams in of.asset.upstreams.items():
+        for name in upstreams.leaves:
+            member = upstreams.member(name)
+            if member.dependency.needs_tick or made is None:
+                continue
+            later = _later(of, member, evidence.key, made)
+            if later:
+                place, at = later[0]
+                more = f", and {len(later) - 1} more of them since it was made" if len(later) > 1 else ""
+                upstream = of.upstream_times[name].places.key(place)
+                yield f"partition {upstream} of {name!r}, which it needs, was materialised at {_time(utc(at))}{more}"
+        policy = upstreams.run_policy
+        if policy.is_past(evidence.end, of.now):
+            yield f"Dag {dag_id} does not make it again for that (rerun={policy.rerun!r})"
+        elif dag_id in _paused([dag_id]):
+            yield f"Dag {dag_id} is paused, so it is not made again"
+
+
+def _later(of: AssetStates, member: Upstream, key: Key, made: datetime) -> list[tuple[Place, int]]:
+    """The upstream partitions that were materialised after it was *made*, the latest first."""
+    selection = member.dependency.upstream(key, now=made)
+    times = of.upstream_times[member.name]
+    later = {place: at for place, at in times.of(selection).items() if utc(at) > made}
+    return sorted(later.items(), key=lambda item: -item[1])
+
+
+def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:
+    if (part := forgetting_of(of.asset.name, evidence.key)) is not None and not evidence.events:
+        why = f": {part.reason}" if part.reason else ""
+        yield f"{part.by} forgot it at {_time(part.at)}{why}"
+    if evidence.end is not None and evidence.end > of.now:
+        yield f"its interval is not over before {_time(evidence.end)}"
+    complete = bool(of.asset.upstreams)
+    for upstreams in of.asset.upstreams.values():
+        for name in upstreams.leaves:
+            there = True
+            for sentence in _needs(of, upstreams, name, evidence.key):
+                there = False
+                yield sentence
+            complete &= there
+    paused = _paused(of.asset.dags.producers)
+    for dag_id in of.asset.dags.producers:
+        if dag_id in paused:
+            yield f"Dag {dag_id}, which makes it, is paused"
+    if complete and evidence.status.state is State.MISSING:
+        yield "all that it needs is there, but no run was made: history is not made by itself; ask for it"
+    if not of.asset.upstreams and not evidence.runs and (evidence.end is None or evidence.end <= of.now):
+        yield from _never_due(of)
+
+
+def _needs(of: AssetStates, upstreams: Upstreams, name: str, key: Key) -> Iterator[str]:
+    """What it lacks of an upstream asset, or waits for there."""
+    member = upstreams.member(name)
+    needed = member.dependency.upstream(key, now=of.now)
+    times = of.upstream_times[name].of(needed)
+    by_start: dict[int, list[tuple[str, ...]]] = {}
+    for place in times:
+        by_start.setdefault(place.start, []).append(place.segments)
+    there = selection_of(member.definition, by_start)
+    lacking = needed - there
+    since = f", the last since {_time(utc(max(times.values())))}" if times else ""
+    if not needed:
+        yield f"{name!r} has no partitions that belong to it"
+    elif lacking:
+        number = f"{len(there)} of {len(needed)} partitions of {name!r} that it needs are there"
+        yield f"{number}{since}; {_some(lacking)} lacking"
+    flying = in_flight([name])[name]
+    at_work = [(text, began) for one in needed for text in member.texts(one) if (began := flying.get(text)) is not None]
+    if at_work:
+        text, began = at_work[0]
+        yield f"partition {text} of {name!r}, which it needs, has been in the making since {_time(began)}"
+
+
+def _never_due(of: AssetStates) -> Iterator[str]:
+    timetables = [of.asset.timetables.get(dag_id) for dag_id in of.asset.dags.producers]
+    scheduled = [one for one in timetables if isinstance(one, Partitioned) and one.can_be_scheduled]
+    if scheduled:
+        yield "no run was made for it: its tick came before the Dag was unpaused, or is still to come; ask for it"
+    elif timetables:
+        yield "its Dag has no schedule: it runs when it is asked for"
+    else:
+        yield "no Dag makes it: events come from outside"
+
+
+def _some(selection: Selection) -> str:
+    text = selection_text(selection)
+    return f"{text if len(text) < 200 else text[:200] + '…'} {'is' if len(selection) == 1 else 'are'}"
+
+
+def _paused(dag_ids: object) -> set[str]:
+    from airflow.models.dag import DagModel
+
+    query = select(DagModel.dag_id).where(DagModel.dag_id.in_(dag_ids), DagModel.is_paused.is_(True))  # type: ignore[arg-type]
+    with connection() as at:
+        return set(at.scalars(query))
+
+
+def _run(run: RunDetails) -> str:
+    return f"run {run.run_id} of {run.dag_id}"
+
+
+def _time(at: datetime | None) -> str:
+    return "an unknown time" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
