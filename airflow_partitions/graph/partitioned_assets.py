@@ -105,10 +105,20 @@ def unknown_asset(name: str, dags: Mapping[str, AssetDags]) -> UnknownAssetError
 
 def asset_dags(name: str | None = None) -> dict[str, AssetDags]:
     """The Dags around all assets that partitioned Dags make or wait for, or around the one of that *name*, by name."""
-    from airflow.models.asset import DagScheduleAssetReference, TaskOutletAssetReference
+    from airflow.models.asset import (
+        AssetModel,
+        DagScheduleAssetNameReference,
+        DagScheduleAssetReference,
+        TaskOutletAssetReference,
+    )
 
-    made = _references(TaskOutletAssetReference, name, makes=True)
-    query = union_all(made, _references(DagScheduleAssetReference, name, makes=False))
+    query = union_all(
+        _references(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetModel.id, name, makes=True),
+        _references(DagScheduleAssetReference, DagScheduleAssetReference.asset_id == AssetModel.id, name, makes=False),
+        _references(
+            DagScheduleAssetNameReference, DagScheduleAssetNameReference.name == AssetModel.name, name, makes=False
+        ),
+    )
     producers: dict[str, set[str]] = defaultdict(set)
     consumers: dict[str, set[str]] = defaultdict(set)
     partitioned: set[str] = set()
@@ -141,13 +151,13 @@ def _around(dags: AssetDags) -> tuple[str, ...]:
     return (*dags.producers, *dags.consumers)
 
 
-def _references(table: Any, name: str | None, *, makes: bool) -> Select[Any]:
+def _references(table: Any, on: Any, name: str | None, *, makes: bool) -> Select[Any]:
     from airflow.models.asset import AssetModel
     from airflow.models.dag import DagModel
 
     query = (
         select(AssetModel.name, table.dag_id, DagModel.timetable_type, literal(makes))
-        .join(table, table.asset_id == AssetModel.id)
+        .join(table, on)
         .join(DagModel, DagModel.dag_id == table.dag_id)
         .where(AssetModel.active.has(), DagModel.is_stale.is_(False))
     )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from airflow_partitions.graph.partitioned_assets import PartitionedAsset
     from airflow_partitions.keys import Key
+    from airflow_partitions.requests.plan import Plan
 
 #: Runs created in one transaction: a second's work, since SQLite has one writer at a time.
 PORTION = 500
@@ -58,6 +59,19 @@ def materialise(
     producer.check_request(selection, now)
     producer.check_ready(options.conf)
     return create_runs(_begin(producer, selection, options, by, now), producer)
+
+
+def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tuple[Request, ...]:
+    """Ask for all that begins at once in a *plan*, upstream first; the rest follows by events.
+
+    :return: a request for each Dag of which something begins; errors are those of :func:`materialise`.
+    """
+    options = options or RunOptions()
+    steps = [step for step in plan.steps if step.begins and step.asset is not None]
+    assets = [partitioned_asset(step.asset or "") for step in steps]
+    for asset in assets:  # all of them, before any is asked
+        Producer.of(asset).check_ready(options.conf)
+    return tuple(materialise(asset, step.begins, options, by=by) for asset, step in zip(assets, steps, strict=True))
 
 
 def create_runs(request: Request, producer: Producer | None = None) -> Request:

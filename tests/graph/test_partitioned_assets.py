@@ -31,6 +31,9 @@ def estate(metadata: Metadata, tmp_path: Path) -> Metadata:
         with DAG("also", schedule=Partitioned("@daily", DAYS, asset=Asset("made"))):
             EmptyOperator(task_id="write", outlets=[Asset("made")])
 
+        with DAG("by_name", schedule=Partitioned(Asset.ref(name="waiting"), DAYS)):
+            EmptyOperator(task_id="read")
+
         with DAG("plain", schedule="@daily"):
             EmptyOperator(task_id="write", outlets=[Asset("beside")])
         """,
@@ -42,7 +45,7 @@ def test_an_asset_has_the_definition_and_the_dags_around_it(estate: Metadata) ->
     assert asset_dags() == {
         "gas": AssetDags("gas", (), ("waiting",)),
         "made": AssetDags("made", ("also", "makes"), ("waiting",)),
-        "waiting": AssetDags("waiting", ("waiting",), ()),
+        "waiting": AssetDags("waiting", ("waiting",), ("by_name",)),
     }
     made, gas = partitioned_asset("made"), partitioned_asset("gas")
     assert (made.meaning, made.definition, made.dags.owners) == (DAYS, DAYS, ("also", "makes"))
