@@ -18,6 +18,7 @@ from fastapi import Depends, HTTPException, Path
 
 from airflow_partitions.api.text import Text
 from airflow_partitions.graph.partitioned_assets import AssetDags, asset_dags, unknown_asset
+from airflow_partitions.requests.request import read_request
 
 if TYPE_CHECKING:
     from airflow.api_fastapi.auth.managers.base_auth_manager import ResourceMethod
@@ -62,6 +63,31 @@ def changeable_asset(asset: AssetName, user: GetUserDep) -> str:
 
 Readable = Annotated[str, Depends(readable_asset)]
 Changeable = Annotated[str, Depends(changeable_asset)]
+RequestId = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the request", examples=[7])]
+
+
+def readable_request(request: RequestId, user: GetUserDep) -> int:
+    """The number of the *request* of a route, whose Dag the *user* may read.
+
+    :raises UnknownRequestError: if there is none.
+    """
+    _check([read_request(request).dag_id], user, "read", method="GET")
+    return request
+
+
+def changeable_request(request: RequestId, user: GetUserDep) -> int:
+    """The number of the *request* of a route, of whose Dag the *user* may start runs.
+
+    :raises UnknownRequestError: if there is none.
+    """
+    dag_ids = [read_request(request).dag_id]
+    _check(dag_ids, user, "read", method="GET")
+    _check(dag_ids, user, "start runs of", method="POST", access_entity=DagAccessEntity.RUN)
+    return request
+
+
+ReadableRequest = Annotated[int, Depends(readable_request)]
+ChangeableRequest = Annotated[int, Depends(changeable_request)]
 
 
 def check_reading(assets: Collection[AssetDags], user: BaseUser) -> None:
@@ -79,7 +105,7 @@ def _dags_of(asset: str, user: BaseUser) -> AssetDags:
     if dags is not None:
         return dags
     readable = readable_dags(user)
-    seen = {name: each for name, each in asset_dags().items() if readable.issuperset(each.owners)}
+    seen = {name: each for name, each in asset_dags().items() if each.owned_by(readable)}
     raise unknown_asset(asset, seen)
 
 

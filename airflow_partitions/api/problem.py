@@ -15,9 +15,12 @@ from airflow_partitions.errors import (
     ConflictError,
     DeniedError,
     MissingPartitionError,
+    NotReadyError,
+    OverlapError,
     PartitionError,
     StorageError,
     UnknownAssetError,
+    UnknownRequestError,
     UnknownVersionError,
 )
 
@@ -25,6 +28,9 @@ MEDIA_TYPE = "application/problem+json"
 #: The status of an answer by the class of the error, the first that fits; what a caller says wrong is 422.
 STATUSES: tuple[tuple[type[PartitionError], HTTPStatus], ...] = (
     (UnknownAssetError, HTTPStatus.NOT_FOUND),
+    (UnknownRequestError, HTTPStatus.NOT_FOUND),
+    (OverlapError, HTTPStatus.CONFLICT),
+    (NotReadyError, HTTPStatus.CONFLICT),
     (MissingPartitionError, HTTPStatus.NOT_FOUND),
     (ConflictError, HTTPStatus.CONFLICT),
     (DeniedError, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -53,7 +59,7 @@ class Problem(BaseModel):
     given: str | None = Field(default=None, examples=["hourly"])
     expected: str | None = Field(default=None, description="What would be valid, where the detail does not say it")
     nearest: list[str] = Field(default=[], examples=[["hourly_flights"]], description="Valid things close to it")
-    request: str | None = Field(default=None, description="The request that is in the way")
+    request: int | None = Field(default=None, description="The request that is in the way")
     mistakes: list[Mistake] = Field(default=[], description="Of a request that can't be read")
 
 

@@ -48,6 +48,10 @@ class AssetDags:
         """The Dags whose rights are those of the asset: that make it, or wait for it where others make it."""
         return self.producers or self.consumers
 
+    def owned_by(self, dag_ids: Collection[str]) -> bool:
+        """Whether its owners are all among these Dags."""
+        return all(dag_id in dag_ids for dag_id in self.owners)
+
 
 @attrs.frozen
 class PartitionedAsset:

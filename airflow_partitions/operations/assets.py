@@ -17,27 +17,37 @@ from airflow_partitions.graph.partitioned_assets import (
     read_assets,
 )
 from airflow_partitions.operations.page import USUAL, page
+from airflow_partitions.states import counts as state_counts
 
 _AT_ONCE = 50
 
 
 def list_assets(
-    *, search: str | None = None, limit: int = USUAL, cursor: str | None = None, dags: Collection[str] | None = None
+    *,
+    search: str | None = None,
+    counts: bool = False,
+    limit: int = USUAL,
+    cursor: str | None = None,
+    dags: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The partitioned assets by name.
 
     :param search: a part of their names, in capitals or not.
+    :param counts: with the numbers of their partitions by state, which takes longer.
     :param dags: only those whose own Dags are all among these; all if not given.
     """
     part = (search or "").casefold()
     around = [
         each
         for name, each in asset_dags().items()
-        if part in name.casefold()
-        and (cursor is None or name > cursor)
-        and (dags is None or all(dag_id in dags for dag_id in each.owners))
+        if part in name.casefold() and (cursor is None or name > cursor) and (dags is None or each.owned_by(dags))
     ]
-    return page("assets", _read(around), limit, lambda asset: _form(asset, dags))
+
+    def form(asset: PartitionedAsset) -> dict[str, Any]:
+        about = _form(asset, dags)
+        return about | {"counts": state_counts(asset).to_json()} if counts else about
+
+    return page("assets", _read(around), limit, form)
 
 
 def show_asset(asset: str, *, dags: Collection[str] | None = None) -> dict[str, Any]:

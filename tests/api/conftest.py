@@ -13,6 +13,7 @@ import httpx
 import pytest
 import uvicorn
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from sqlalchemy import update
 from sqlalchemy.orm import scoped_session, sessionmaker
 
 from tests.api.auth_manager import editor
@@ -94,7 +95,11 @@ def server(running_app: str, metadata: Metadata, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture
 def estate(server: Server, metadata: Metadata, tmp_path: Path) -> Metadata:
     """Some assets: of days, of a product, of hours under a name with slashes, and of keys at runtime."""
+    from airflow.models.dag import DagModel
+
     metadata.parse(tmp_path, estate=ESTATE)
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
     return metadata
 
 

@@ -19,7 +19,7 @@ pytestmark = [
 
 DOCUMENT = schemathesis.openapi.from_dict(create_app().openapi())
 #: Names that are there, among those that schemathesis makes up.
-REAL = {"asset": ["days", "airport_days", "customers", "s3://lake/hours"]}
+REAL = {"asset": ["days", "airport_days", "customers", "s3://lake/hours"], "key": ["2013-03-01", "2013-03-01|JFK"]}
 #: Whether a text is a key is said by the definition of the asset, not by the form of a request.
 NOT_BY_THE_FORM = schemathesis.checks.CHECKS.get_one("positive_data_acceptance")
 QUICK = settings(

@@ -19,12 +19,16 @@ ANSWERS = {
     "GET /assets": (401, 200, 200, 200),
     "GET /assets/{asset}": (401, 200, 403, 200),
     "GET /assets/{asset}/keys": (401, 200, 403, 200),
+    "GET /assets/{asset}/states": (401, 200, 403, 200),
+    "GET /assets/{asset}/counts": (401, 200, 403, 200),
+    "GET /assets/{asset}/partitions/{key}": (401, 200, 403, 200),
     "POST /assets/{asset}/reconcile": (401, 403, 403, 200),
     "GET /doctor": (401, 200, 403, 200),
     "GET /upkeep": (401, 200, 200, 200),
 }
 #: What a request of a route needs to be answered.
 BODIES: dict[str, dict[str, Any]] = {}
+PLACES = {"asset": "days", "key": "2013-03-01"}
 USERS = {"nobody": None, "viewer": viewer(), "editor of another Dag": editor("others"), "editor": editor()}
 
 
@@ -40,7 +44,7 @@ def operations() -> dict[str, dict[str, Any]]:
 
 def ask(client: httpx.Client, route: str) -> httpx.Response:
     method, path = route.split()
-    return client.request(method, path.format(asset="days"), json=BODIES.get(route))
+    return client.request(method, path.format(**PLACES), json=BODIES.get(route))
 
 
 def test_every_route_answers_each_user_as_the_matrix_says(server: Server, estate: Metadata) -> None:
@@ -66,9 +70,9 @@ def test_a_change_by_the_cookie_alone_is_refused(server: Server, estate: Metadat
         for route in operations():
             method, path = route.split()
             if method == "GET":
-                assert browser.get(path.format(asset="days"), headers=cookie).status_code == 200
+                assert browser.get(path.format(**PLACES), headers=cookie).status_code == 200
                 continue
-            path = path.format(asset="days")
+            path = path.format(**PLACES)
             answer = browser.request(method, path, headers=cookie, json=BODIES.get(route))
             assert "X-Requested-With" in problem(answer)["detail"]
             headers = {**cookie, "X-Requested-With": "test"}

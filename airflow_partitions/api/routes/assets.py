@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from airflow_partitions.api.parameters import Cursor, Limit, Search
 from airflow_partitions.api.permissions import Readable, ReadableDags
 from airflow_partitions.api.problem import problems
 from airflow_partitions.api.router import router
+from airflow_partitions.api.routes.states import StateCounts
 from airflow_partitions.operations import assets as operations
 from airflow_partitions.operations.page import USUAL
 
@@ -43,6 +45,7 @@ class Asset(BaseModel):
     name: str = Field(examples=["hourly_flights"])
     definition: Definition
     producers: list[str] = Field(description="Dags that make it")
+    counts: StateCounts | None = Field(default=None, description="Numbers of its partitions by state, where asked for")
     consumers: list[str] = Field(description="Dags that wait for it, as far as one may read them")
 
 
@@ -53,13 +56,20 @@ class AssetPage(BaseModel):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-@api.get("/assets", response_model=AssetPage)
-def list_assets(dags: ReadableDags, search: Search = None, limit: Limit = USUAL, cursor: Cursor = None) -> Any:
+@api.get("/assets", response_model=AssetPage, response_model_exclude_defaults=True)
+def list_assets(
+    dags: ReadableDags,
+    search: Search = None,
+    *,
+    counts: Annotated[bool, Query(description="With numbers of their partitions by state, which takes longer")] = False,
+    limit: Limit = USUAL,
+    cursor: Cursor = None,
+) -> Any:
     """The partitioned assets that one may read, by name."""
-    return operations.list_assets(search=search, limit=limit, cursor=cursor, dags=dags)
+    return operations.list_assets(search=search, counts=counts, limit=limit, cursor=cursor, dags=dags)
 
 
-@api.get("/assets/{asset:name}", response_model=Asset, responses=problems(404))
+@api.get("/assets/{asset:name}", response_model=Asset, response_model_exclude_defaults=True, responses=problems(404))
 def show_asset(asset: Readable, dags: ReadableDags) -> Any:
     """One asset, its definition, and the Dags around it."""
     return operations.show_asset(asset, dags=dags)

@@ -1,0 +1,109 @@
+"""The states of partitions, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow_partitions.dependencies import Selection, parse_selection
+from airflow_partitions.errors import SelectionError
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
+from airflow_partitions.operations.page import USUAL
+from airflow_partitions.states import State, counts, states_of
+from airflow_partitions.states.explanation import explain
+
+#: The most stretches of a page.
+MOST_STRETCHES = 10_000
+
+
+def list_states(
+    asset: str,
+    *,
+    select: str | None = None,
+    states: Sequence[str] | None = None,
+    oldest_first: bool = False,
+    limit: int = USUAL,
+    cursor: str | None = None,
+    dags: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """The states of an asset's partitions, in stretches of one state each, the newest first.
+
+    :param select: only these, as text.
+    :param states: only those in one of these states.
+    :param limit: of stretches.
+    :param dags: name only those upstream assets whose own Dags are all among these; all if not given.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises SelectionError: if the selection, a state or the cursor can't be read.
+    :raises InvalidKeyError: for what is no key of the asset.
+    :raises UnknownVersionError: if another release wrote the ledger.
+    """
+    if not 1 <= limit <= MOST_STRETCHES:
+        raise SelectionError(f"limit={limit}; expected a number of stretches from 1 to {MOST_STRETCHES:,}")
+    of, now = partitioned_asset(asset), datetime.now(UTC)
+    page = states_of(
+        of,
+        selected(of, select, now),
+        states=None if states is None else set(map(state_called, states)),
+        newest_first=not oldest_first,
+        limit=limit,
+        cursor=cursor,
+        now=now,
+    )
+    form = page.to_json()
+    if dags is not None:
+        _hide(form["stretches"], dags)
+    return form
+
+
+def count_states(asset: str, *, select: str | None = None) -> dict[str, Any]:
+    """Numbers of an asset's partitions by state.
+
+    :param select: only these, as text.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises SelectionError: if the selection can't be read.
+    :raises InvalidKeyError: for what is no key of the asset.
+    :raises UnknownVersionError: if another release wrote the ledger.
+    """
+    of, now = partitioned_asset(asset), datetime.now(UTC)
+    return counts(of, selected(of, select, now), now=now).to_json()
+
+
+def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None) -> dict[str, Any]:
+    """All that is known of one partition, and why it is what it is.
+
+    :param dags: tell only of those other assets whose own Dags are all among these; of all if not given.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises InvalidKeyError: if it has no such partition.
+    :raises UnknownVersionError: if another release wrote the ledger.
+    """
+    shows = None if dags is None else lambda other: other.dags.owned_by(dags)
+    return explain(asset, key, shows=shows).to_json()
+
+
+def selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selection | None:
+    """The partitions of an *asset* that *text* selects; ``None`` without a text."""
+    return None if text is None else parse_selection(asset.definition, text, closed_by=now)
+
+
+def state_called(text: str) -> State:
+    """The state of that name.
+
+    :raises SelectionError: if there is none.
+    """
+    try:
+        return State(text)
+    except ValueError:
+        raise SelectionError(f"{text!r} is no state; expected one of {', '.join(State)}") from None
+
+
+def _hide(stretches: list[dict[str, Any]], dags: Collection[str]) -> None:
+    """Leave out the upstream assets of *stretches* that one may not read."""
+    if not any("upstream" in stretch for stretch in stretches):
+        return
+    around = asset_dags()
+    for stretch in stretches:
+        upstream = stretch.get("upstream", ())
+        visible = [each for each in upstream if each["asset"] in around and around[each["asset"]].owned_by(dags)]
+        if upstream:
+            stretch["upstream"] = visible
