@@ -82,13 +82,13 @@ def mark(
             texts = list(map(text, selection))
             extra = Mark(by, reason, quiet).to_extra()
             for portion in portions(texts, _AT_ONCE):
-                (_store if quiet else _send)(at, asset_id, portion, extra)
+                (_store if quiet else send_events)(at, asset_id, portion, extra)
                 at.commit()
     return outcome
 
 
-def _send(at: Session, asset_id: int, texts: Sequence[str], extra: dict[str, Any]) -> None:
-    """Send events as Airflow's own API does."""
+def send_events(at: Session, asset_id: int, texts: Sequence[str], extra: dict[str, Any]) -> None:
+    """Send events with these keys as Airflow's own API does, in the transaction at hand."""
     from airflow.assets.manager import asset_manager
     from airflow.models.asset import AssetModel
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _VERSION = 1
+_KEYS = ""  # no partition's key is empty
+#: The cell of the claim of a list of keys.
+KEYS_CLAIM = f"claim|{_KEYS}"
 _LOOK_AGAIN = timedelta(seconds=15)
 # How long a run that passed the door keeps others from passing, far longer than the few calls between door and claim
 # take. When several came together, none may have won; after this time the door is open again.
@@ -64,7 +67,7 @@ def claim_keys(context: Mapping[str, Any], asset: Asset) -> None:
     :raises AirflowRescheduleException: if another run is adding to it.
     :raises UnknownVersionError: if a run of another release has claimed it.
     """
-    _claim(context, asset, "", asset.name)  # no partition's key is empty
+    _claim(context, asset, _KEYS, asset.name)
 
 
 def _claim(context: Mapping[str, Any], asset: Asset, text: str, name: str) -> None:
@@ -88,7 +91,7 @@ def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], t
     if (other := _running(passing := store.get(passed), context)) and _lately(passing):
         return other
     store.set(passed, _note(own))
-    last = _claimant(store.get(door))
+    last = claimant_in(store.get(door))
     if last is None:
         raise StorageError("the asset's state store lost what was just written; expected a backend that keeps it")
     if last != own:
@@ -99,14 +102,14 @@ def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], t
 
 def _running(note: Any, context: Mapping[str, Any]) -> Claimant | None:
     """The run in a note, if it is another one and still running."""
-    claimant, run = _claimant(note), context["dag_run"]
+    claimant, run = claimant_in(note), context["dag_run"]
     if claimant is None or claimant == Claimant(run.dag_id, run.run_id):
         return None
     count = context["ti"].get_dr_count(claimant.dag_id, run_ids=[claimant.run_id], states=["running"])
     return claimant if count else None
 
 
-def _claimant(note: Any) -> Claimant | None:
+def claimant_in(note: Any) -> Claimant | None:
     """The run in a note; ``None`` if there is none, or what others wrote there names none."""
     return read_form(note, _read_claimant, "the claim of a partition", log.warning)
 

@@ -11,7 +11,7 @@ the task may be killed: what it wrote is pending until an event of its run is th
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_CELL = "partitions"
+#: The cell of the list.
+CELL = "partitions"
 _VERSION = 1
 _PAGE = 100
-# The clocks of the worker that wrote the cell and of the server that made the events may differ by this much.
-_CLOCKS = timedelta(minutes=5)
+#: The clocks of the worker that wrote the cell and of the server that made the events may differ by this much.
+CLOCKS = timedelta(minutes=5)
 
 
 @attrs.frozen
@@ -77,10 +78,16 @@ class RuntimeKeys:
 
     def with_pending(self, keys: Mapping[str, Any], run: AddingRun) -> RuntimeKeys:
         """With *keys* added by a run, in that order; the values are their metadata."""
+        return RuntimeKeys(self.added, self._additions(keys), run)
+
+    def with_added(self, keys: Mapping[str, Any]) -> RuntimeKeys:
+        """With *keys* that count at once, in that order; the values are their metadata."""
+        return RuntimeKeys(RuntimeKeys(self.added, self._additions(keys)).all)
+
+    def _additions(self, keys: Mapping[str, Any]) -> dict[str, Addition]:
         before = next((text for text in reversed(list(self.added)) if text not in keys), None)
         chain = zip(keys.items(), [before, *keys], strict=False)
-        pending = {text: Addition(previous, metadata) for (text, metadata), previous in chain}
-        return RuntimeKeys(self.added, pending, run)
+        return {text: Addition(previous, metadata) for (text, metadata), previous in chain}
 
     def without(self, texts: Collection[str]) -> RuntimeKeys:
         """With keys taken off."""
@@ -98,11 +105,14 @@ class RuntimeKeys:
 
         return attrs.evolve(self, added=keep(self.added), pending=keep(self.pending))
 
-    def settled(self) -> RuntimeKeys:
-        """With nothing pending: that counts if the run that added it has an event, and never was if not."""
+    def settled(self, has_event: Callable[[AddingRun], bool] | None = None) -> RuntimeKeys:
+        """With nothing pending: that counts if the run that added it has an event, and never was if not.
+
+        :param has_event: whether a run has one; by default the API server is asked.
+        """
         if self.run is None:
             return self
-        return RuntimeKeys(self.all if _has_event(self.run) else self.added)
+        return RuntimeKeys(self.all if (has_event or _has_event)(self.run) else self.added)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
@@ -135,14 +145,14 @@ def read(definition: PartitionAtRuntime) -> RuntimeKeys:
     :raises UnknownVersionError: if another release wrote them.
     """
     name = keys_asset(definition).name
-    cell: Any = AssetStateStoreAccessor(name=name).get(_CELL)
+    cell: Any = AssetStateStoreAccessor(name=name).get(CELL)
     keys = read_form(cell, RuntimeKeys.from_json, f"the list in the state store of asset {name!r}", log.warning)
     return RuntimeKeys() if keys is None else keys.allowed(definition)
 
 
 def write(definition: PartitionAtRuntime, keys: RuntimeKeys) -> None:
     """Store the *keys* of *definition*."""
-    AssetStateStoreAccessor(name=keys_asset(definition).name).set(_CELL, keys.to_json())
+    AssetStateStoreAccessor(name=keys_asset(definition).name).set(CELL, keys.to_json())
 
 
 def _read_additions(data: Iterable[Any]) -> dict[str, Addition]:
@@ -155,8 +165,8 @@ def _read_additions(data: Iterable[Any]) -> dict[str, Addition]:
 
 
 def _has_event(run: AddingRun) -> bool:
-    """Whether *run* has events; looks from the newest event of its asset back."""
-    before, oldest = None, run.at - _CLOCKS
+    """Whether *run* has events, for a task; looks from the newest event of its asset back."""
+    before, oldest = None, run.at - CLOCKS
     while True:
         events = InletEventsAccessor(asset_name=run.asset).ascending(ascending=False).limit(_PAGE)
         page = list(events if before is None else events.before(before.isoformat()))
