@@ -7,6 +7,14 @@ from airflow.cli.cli_config import ActionCommand, Arg, CLICommand, GroupCommand,
 from airflow_partitions.cli.output import OUTPUT
 from airflow_partitions.cli.source import SOURCE
 
+_ASSET = Arg(("asset",), help="Name of the asset")
+_SELECT = Arg(
+    ("select",),
+    metavar="partitions",
+    help="Keys, ranges A..B without their end, conditions, latest or all, as '2013-03 & airport in JFK,LGA'",
+)
+_DRY_RUN = Arg(("--dry-run",), action="store_true", help="Change nothing, only tell")
+_REASON = Arg(("--reason",), metavar="TEXT", default="", help="Why; it is kept"), _DRY_RUN
 _OUTPUT = Arg(("-o", "--output"), choices=("table", "json"), default="table", help="How to show it")
 _UPKEEP_EXAMPLES = """
 examples:
@@ -14,11 +22,31 @@ examples:
   airflow asset-partitions upkeep --loop               a service; start as many as you like, one works
   airflow asset-partitions upkeep --loop --interval 2 --output json
 """
+_MARK_EXAMPLES = """
+examples:
+  airflow asset-partitions mark hourly_flights 2013-03-10T05:00-04:00 --reason 'loaded by hand'
+  airflow asset-partitions mark airport_days '2013-03-01..2013-03-10 & airport in JFK,LGA' --quiet --dry-run
+  AIRFLOW_CLI_TOKEN=… airflow asset-partitions mark hourly_flights latest --url https://airflow.example.com
+"""
+_FORGET_EXAMPLES = """
+examples:
+  airflow asset-partitions forget hourly_flights 2013-03-10 --reason 'rows are missing' --dry-run
+  airflow asset-partitions forget hourly_flights 2013-03-10 --reason 'rows are missing'
+  airflow asset-partitions mark hourly_flights 2013-03-10                                   takes it back
+"""
+_ADOPT_EXAMPLES = """
+examples:
+  airflow asset-partitions adopt hourly_flights --from-storage --dry-run
+  airflow asset-partitions adopt hourly_flights --from-storage
+  airflow asset-partitions adopt departures --from-asset hourly_flights --output json
+"""
 _KEYS_EXAMPLES = """
 examples:
   airflow asset-partitions keys hourly_flights
   airflow asset-partitions keys airport_days --select '2013-03-01..2013-03-10 & airport in JFK,LGA' --oldest-first
   airflow asset-partitions keys airport_days --dimension airport --output plain
+  airflow asset-partitions keys active_customers --add ann --add bob --metadata '{"since": 2013}'
+  airflow asset-partitions keys active_customers --remove ann
   AIRFLOW_CLI_TOKEN=… airflow asset-partitions keys hourly_flights --url https://airflow.example.com
 """
 _RECONCILE_EXAMPLES = """
@@ -163,10 +191,53 @@ def get_commands() -> list[CLICommand]:
                     ),
                 ),
                 ActionCommand(
+                    name="mark",
+                    help="Mark partitions as materialised, without a run",
+                    description="Mark partitions as materialised now, without a run: an event is sent for each, and"
+                    " what is downstream runs for it, unless it is --quiet. Storage is not touched.",
+                    epilog=_MARK_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.corrections.mark"),
+                    args=(
+                        _ASSET,
+                        _SELECT,
+                        *_REASON,
+                        Arg(("--quiet",), action="store_true", help="Let nothing downstream run for it"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="forget",
+                    help="Let partitions count as missing",
+                    description="Let partitions count as missing until they are materialised again, or marked. Storage"
+                    " is not touched, nothing runs for it, and Airflow's own pages show their events as before.",
+                    epilog=_FORGET_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.corrections.forget"),
+                    args=(_ASSET, _SELECT, *_REASON, *SOURCE, OUTPUT),
+                ),
+                ActionCommand(
+                    name="adopt",
+                    help="Take over partitions that are there already",
+                    description="Take what exists into the ledger of an asset: what is in its storage, or what it had"
+                    " materialised under another name. It is quiet: no event is sent, nothing runs for it. What was"
+                    " published while its event was lost is mended by --from-storage, too. It can be repeated.",
+                    epilog=_ADOPT_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.corrections.adopt"),
+                    args=(
+                        _ASSET,
+                        Arg(("--from-storage",), action="store_true", help="Take over what is stored"),
+                        Arg(("--from-asset",), metavar="NAME", help="Take over what the asset called so before made"),
+                        _DRY_RUN,
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                ActionCommand(
                     name="keys",
-                    help="Show the valid keys of an asset",
+                    help="Show the valid keys of an asset, or add and remove some",
                     description="Show the keys of the partitions of an asset whose interval is over, whether they were"
-                    " materialised or not: what may be asked for. The newest intervals come first.",
+                    " materialised or not: what may be asked for. The newest intervals come first. Keys that are known"
+                    " only at runtime can be added and removed, as the asset's task does.",
                     epilog=_KEYS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.keys.keys"),
                     args=(
@@ -177,6 +248,11 @@ def get_commands() -> list[CLICommand]:
                         Arg(("--oldest-first",), action="store_true", help="Oldest intervals first"),
                         Arg(("--limit",), type=int, default=100, help="The most to show, up to 1000 (default: 100)"),
                         Arg(("--after",), metavar="KEY", help="Go on after this key"),
+                        Arg(("--add",), action="append", metavar="KEY", help="Add this key; can be repeated"),
+                        Arg(("--remove",), action="append", metavar="KEY", help="Remove this key; can be repeated"),
+                        Arg(("--metadata",), metavar="JSON", help="To keep with each key that is added"),
+                        Arg(("--once",), action="store_true", help="Add only those that are not there"),
+                        *_REASON,
                         *SOURCE,
                         OUTPUT,
                     ),

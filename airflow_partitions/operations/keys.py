@@ -15,10 +15,11 @@ from airflow_partitions.calendars.timeline import FIRST
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionByInterval, PartitionDefinition
 from airflow_partitions.dependencies import Selection, parse_selection
 from airflow_partitions.dependencies.box import Box
-from airflow_partitions.errors import InvalidDefinitionError, SelectionError
-from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.errors import SelectionError
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.keys import Interval, Key
 from airflow_partitions.operations.page import USUAL, page
+from airflow_partitions.requests.runtime_keys import runtime_keys
 
 
 def list_keys(
@@ -33,6 +34,8 @@ def list_keys(
 ) -> dict[str, Any]:
     """The keys of closed partitions, materialised or not: the newest intervals first, segments in the declared order.
 
+    Of keys that are known only at runtime those that were added, the newest first, with their metadata.
+
     :param select: only these, as text.
     :param search: a part of their texts, in capitals or not.
     :param dimension: name of the dimension whose keys to list instead of the whole keys.
@@ -40,13 +43,12 @@ def list_keys(
     :raises SelectionError: if the selection can't be read.
     :raises InvalidKeyError: if the selection or the cursor names what is no key.
     """
-    definition = partitioned_asset(asset).definition
+    named = partitioned_asset(asset)
+    definition = named.definition
     if dimension is not None:
         definition = _dimension(definition, dimension)
     if isinstance(definition, PartitionAtRuntime):
-        raise InvalidDefinitionError(
-            f"the keys of {definition!r} become known while tasks run; expected to be asked for its runtime keys"
-        )
+        return _added_keys(named, definition, select, search, limit, cursor, oldest_first=oldest_first)
     now = datetime.now(UTC)
     selection = closed(definition, now)
     if select is not None:
@@ -57,6 +59,30 @@ def list_keys(
     keys = (key for key in _walk(selection, after, oldest_first=oldest_first) if part in str(key).casefold())
     answer = page("keys", keys, limit, lambda key: key_form(definition, key))
     return answer | {"count": None if part else count}
+
+
+def _added_keys(
+    asset: PartitionedAsset,
+    definition: PartitionAtRuntime,
+    select: str | None,
+    search: str | None,
+    limit: int,
+    cursor: str | None,
+    *,
+    oldest_first: bool,
+) -> dict[str, Any]:
+    """The keys that were added at runtime, the newest first."""
+    part = (search or "").casefold()
+    selection = None if select is None else parse_selection(definition, select)
+    added = runtime_keys(asset)
+    keys = [definition.parse(text) for text in added]
+    listed = keys if oldest_first else keys[::-1]
+    if cursor is not None:
+        texts = [str(key) for key in listed]
+        listed = listed[texts.index(cursor) + 1 :] if cursor in texts else []
+    chosen = (key for key in listed if part in str(key).casefold() and (selection is None or key in selection))
+    answer = page("keys", chosen, limit, lambda key: key_form(definition, key) | {"metadata": added[str(key)].metadata})
+    return answer | {"count": None if part or select else len(added)}
 
 
 def closed(definition: PartitionDefinition, now: datetime) -> Selection:

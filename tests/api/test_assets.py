@@ -113,7 +113,6 @@ def test_a_key_has_the_bounds_of_its_interval_in_its_zone(client: httpx.Client) 
         ("/assets/days/keys", {"limit": "0"}, 422, "query.limit"),
         ("/assets/days/keys", {"search": "\0"}, 422, "query.search"),
         ("/assets/%00", {}, 404, "no Dag makes"),
-        ("/assets/customers/keys", {}, 422, "runtime keys"),
     ],
 )
 def test_what_can_not_be_answered_is_a_problem_document(

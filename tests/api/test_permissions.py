@@ -22,12 +22,23 @@ ANSWERS = {
     "GET /assets/{asset}/states": (401, 200, 403, 200),
     "GET /assets/{asset}/counts": (401, 200, 403, 200),
     "GET /assets/{asset}/partitions/{key}": (401, 200, 403, 200),
+    "POST /assets/{asset}/mark": (401, 403, 403, 200),
+    "POST /assets/{asset}/forget": (401, 403, 403, 200),
+    "POST /assets/{asset}/adopt": (401, 403, 403, 422),
+    "POST /assets/{asset}/keys/add": (401, 403, 403, 422),
+    "POST /assets/{asset}/keys/remove": (401, 403, 403, 422),
     "POST /assets/{asset}/reconcile": (401, 403, 403, 200),
     "GET /doctor": (401, 200, 403, 200),
     "GET /upkeep": (401, 200, 200, 200),
 }
 #: What a request of a route needs to be answered.
-BODIES: dict[str, dict[str, Any]] = {}
+BODIES: dict[str, dict[str, Any]] = {
+    "POST /assets/{asset}/mark": {"select": "2013-01-01"},
+    "POST /assets/{asset}/forget": {"select": "2013-01-01"},
+    "POST /assets/{asset}/adopt": {"from_storage": True},
+    "POST /assets/{asset}/keys/add": {"keys": ["ann"]},
+    "POST /assets/{asset}/keys/remove": {"keys": ["ann"]},
+}
 PLACES = {"asset": "days", "key": "2013-03-01"}
 USERS = {"nobody": None, "viewer": viewer(), "editor of another Dag": editor("others"), "editor": editor()}
 
@@ -76,7 +87,8 @@ def test_a_change_by_the_cookie_alone_is_refused(server: Server, estate: Metadat
             answer = browser.request(method, path, headers=cookie, json=BODIES.get(route))
             assert "X-Requested-With" in problem(answer)["detail"]
             headers = {**cookie, "X-Requested-With": "test"}
-            assert browser.request(method, path, headers=headers, json=BODIES.get(route)).status_code == 200
+            answer = browser.request(method, path, headers=headers, json=BODIES.get(route))
+            assert answer.status_code == ANSWERS[route][-1]
 
 
 def test_a_forged_token_is_refused(server: Server, estate: Metadata) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from airflow_partitions.api.parameters import Cursor, Limit, Search, Select
 from airflow_partitions.api.permissions import Readable
@@ -29,6 +29,7 @@ class Key(BaseModel):
         description="Begin of its interval, with UTC offset", examples=["2013-11-03T01:00:00-04:00"]
     )
     end: str | None = Field(description="End of its interval, not part of it", examples=["2013-11-03T01:00:00-05:00"])
+    metadata: JsonValue = Field(default=None, description="What was kept with a key that is known only at runtime")
 
 
 class KeyPage(BaseModel):
