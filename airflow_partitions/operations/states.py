@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from airflow_partitions.dependencies import Selection, parse_selection
 from airflow_partitions.errors import SelectionError
-from airflow_partitions.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.operations.page import USUAL
-from airflow_partitions.states import State, counts, states_of
-from airflow_partitions.states.explanation import explain
+from airflow_partitions.states import State, counts, explain, states_of
 
 #: The most stretches of a page.
 MOST_STRETCHES = 10_000
@@ -41,19 +40,16 @@ def list_states(
     if not 1 <= limit <= MOST_STRETCHES:
         raise SelectionError(f"limit={limit}; expected a number of stretches from 1 to {MOST_STRETCHES:,}")
     of, now = partitioned_asset(asset), datetime.now(UTC)
-    page = states_of(
+    return states_of(
         of,
         selected(of, select, now),
         states=None if states is None else set(map(state_called, states)),
         newest_first=not oldest_first,
         limit=limit,
         cursor=cursor,
+        shows=_shows(dags),
         now=now,
-    )
-    form = page.to_json()
-    if dags is not None:
-        _hide(form["stretches"], dags)
-    return form
+    ).to_json()
 
 
 def count_states(asset: str, *, select: str | None = None) -> dict[str, Any]:
@@ -77,8 +73,7 @@ def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None)
     :raises InvalidKeyError: if it has no such partition.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
-    shows = None if dags is None else lambda other: other.dags.owned_by(dags)
-    return explain(asset, key, shows=shows).to_json()
+    return explain(asset, key, shows=_shows(dags)).to_json()
 
 
 def selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selection | None:
@@ -97,13 +92,6 @@ def state_called(text: str) -> State:
         raise SelectionError(f"{text!r} is no state; expected one of {', '.join(State)}") from None
 
 
-def _hide(stretches: list[dict[str, Any]], dags: Collection[str]) -> None:
-    """Leave out the upstream assets of *stretches* that one may not read."""
-    if not any("upstream" in stretch for stretch in stretches):
-        return
-    around = asset_dags()
-    for stretch in stretches:
-        upstream = stretch.get("upstream", ())
-        visible = [each for each in upstream if each["asset"] in around and around[each["asset"]].owned_by(dags)]
-        if upstream:
-            stretch["upstream"] = visible
+def _shows(dags: Collection[str] | None) -> Callable[[PartitionedAsset], bool] | None:
+    """Whether an asset may be told of where only these *dags* may be."""
+    return None if dags is None else lambda asset: asset.dags.owned_by(dags)

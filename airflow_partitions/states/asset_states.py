@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby, zip_longest
+
+import attrs
 
 from airflow_partitions.calendars.instants import DAY, TimeRange
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
-from airflow_partitions.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.errors import UnknownAssetError
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.history.last_times import LastTimes, TimesByStart
 from airflow_partitions.history.places import Place
 from airflow_partitions.states.runs import Runs, pending_places, read_runs, succeeded_after, writing_tasks
@@ -22,6 +25,8 @@ from airflow_partitions.states.state import MISSING, WAITING, State, Status
 from airflow_partitions.states.stretch import Stretch
 from airflow_partitions.states.waiting import Waiting
 
+#: Whether an asset may be told of.
+Shows = Callable[[PartitionedAsset], bool]
 #: Statuses by the start of the interval (0 without time) and the texts of the segments.
 Statuses = dict[int, dict[tuple[str, ...], Status]]
 
@@ -37,11 +42,14 @@ class AssetStates:
 
     :param asset: with the Dags around it.
     :param now: aware; the default is the moment.
+    :param shows: whether an upstream asset may be told of; by default all may.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
 
-    def __init__(self, asset: PartitionedAsset, now: datetime | None = None) -> None:
+    def __init__(self, asset: PartitionedAsset, now: datetime | None = None, shows: Shows | None = None) -> None:
         self.asset = asset
+        self._shows = shows
+        self._told: dict[str, bool] = {}
         self.definition = asset.definition
         self.now = datetime.now(UTC) if now is None else now
         #: Number of the partitions of the last question of which anything is known.
@@ -95,6 +103,17 @@ class AssetStates:
                 stretches += self._over_time(time, time_range, part, statuses)
         return list(self._with_waiting(stretches))
 
+    def tells(self, upstream: str) -> bool:
+        """Whether the upstream asset of that name may be told of."""
+        if self._shows is None:
+            return True
+        if upstream not in self._told:
+            try:
+                self._told[upstream] = self._shows(partitioned_asset(upstream))
+            except UnknownAssetError:
+                self._told[upstream] = False
+        return self._told[upstream]
+
     @cached_property
     def upstream_times(self) -> dict[str, LastTimes]:
         """The last times of its upstream assets, by their names."""
@@ -119,9 +138,9 @@ class AssetStates:
         time = self.definition.time
         if time is None:
             return
-        known = self._times.between((self.closed, LAST))
-        starts = {*known, *(place.start for some in (self._runs.at_work, self._runs.failed) for place in some)}
-        for start in starts:
+        runs = self._runs
+        places = (*runs.at_work, *runs.failed, *runs.skipped, *self._pending)
+        for start in {*self._times.between((self.closed, LAST)), *(place.start for place in places)}:
             if start >= self.closed:
                 yield time.calendar.after(start) or LAST
 
@@ -248,8 +267,8 @@ class AssetStates:
     def _with_upstream(self, stretch: Stretch) -> Stretch:
         if stretch.status != WAITING:
             return stretch
-        counts = tuple(count for each in self._waiting for count in each.counts(stretch.selection))
-        return Stretch(stretch.definition, stretch.box, stretch.count, stretch.status, counts)
+        counts = [count for each in self._waiting for count in each.counts(stretch.selection)]
+        return attrs.evolve(stretch, upstream=tuple(count for count in counts if self.tells(count.asset)))
 
     def _stretch(self, box: Box, status: Status) -> Stretch:
         return Stretch(self.definition, box, len(Selection(self.definition, (box,))), status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from airflow_partitions.history.marks import Adoption, Mark
 from airflow_partitions.history.materialisations import materialisations
 from airflow_partitions.history.producers import outlets
 from airflow_partitions.keys import Key
-from airflow_partitions.states.asset_states import AssetStates
+from airflow_partitions.states.asset_states import AssetStates, Shows
 from airflow_partitions.states.pages import states_of
 from airflow_partitions.states.reason import Evidence, reasons_of
 from airflow_partitions.states.run_details import run_details
@@ -87,7 +87,7 @@ def explain(
     asset: str | PartitionedAsset,
     key: Any,
     *,
-    shows: Callable[[PartitionedAsset], bool] | None = None,
+    shows: Shows | None = None,
     now: datetime | None = None,
 ) -> Explanation:
     """All that is known of one partition of an asset, and why it is what it is.
@@ -99,7 +99,7 @@ def explain(
     :raises InvalidKeyError: if it has no such partition.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
-    of = AssetStates(partitioned_asset(asset) if isinstance(asset, str) else asset, now)
+    of = AssetStates(partitioned_asset(asset) if isinstance(asset, str) else asset, now, shows)
     definition = of.definition
     wrapped = definition.parse(key) if isinstance(key, str) else definition.key(key)
     stretches = of.stretches(Selection.of(definition, wrapped))
@@ -123,7 +123,7 @@ def explain(
     )
 
 
-def _upstream(of: AssetStates, key: Key, shows: Callable[[PartitionedAsset], bool]) -> Iterator[Neighbour]:
+def _upstream(of: AssetStates, key: Key, shows: Shows) -> Iterator[Neighbour]:
     for dag_id, upstreams in of.asset.upstreams.items():
         for name in upstreams.leaves:
             member = upstreams.member(name)
@@ -132,10 +132,10 @@ def _upstream(of: AssetStates, key: Key, shows: Callable[[PartitionedAsset], boo
             except UnknownAssetError:
                 continue
             if shows(other):
-                yield _neighbour(other, dag_id, member.dependency.upstream(key, now=of.now), of.now)
+                yield _neighbour(other, dag_id, member.dependency.upstream(key, now=of.now), shows, of.now)
 
 
-def _downstream(of: AssetStates, key: Key, shows: Callable[[PartitionedAsset], bool]) -> Iterator[Neighbour]:
+def _downstream(of: AssetStates, key: Key, shows: Shows) -> Iterator[Neighbour]:
     for dag_id in of.asset.dags.consumers:
         timetable = of.asset.timetables.get(dag_id)
         if not isinstance(timetable, Partitioned) or timetable.upstreams is None:
@@ -150,11 +150,11 @@ def _downstream(of: AssetStates, key: Key, shows: Callable[[PartitionedAsset], b
             except UnknownAssetError:
                 continue
             if other.definition == selection.definition and shows(other):
-                yield _neighbour(other, dag_id, selection, of.now)
+                yield _neighbour(other, dag_id, selection, shows, of.now)
 
 
-def _neighbour(asset: PartitionedAsset, dag_id: str, selection: Selection, now: datetime) -> Neighbour:
-    page = states_of(asset, selection, limit=_MOST_STRETCHES, now=now)
+def _neighbour(asset: PartitionedAsset, dag_id: str, selection: Selection, shows: Shows, now: datetime) -> Neighbour:
+    page = states_of(asset, selection, limit=_MOST_STRETCHES, shows=shows, now=now)
     return Neighbour(asset.name, dag_id, selection, page.stretches, page.cursor is not None)
 
 

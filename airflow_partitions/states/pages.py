@@ -16,7 +16,7 @@ from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
-from airflow_partitions.states.asset_states import AssetStates
+from airflow_partitions.states.asset_states import AssetStates, Shows
 from airflow_partitions.states.state import WAITING, State
 from airflow_partitions.states.stretch import Stretch
 from airflow_partitions.states.waiting import span_of
@@ -91,6 +91,7 @@ def states_of(
     newest_first: bool = True,
     limit: int | None = 100,
     cursor: str | None = None,
+    shows: Shows | None = None,
     now: datetime | None = None,
 ) -> StatePage:
     """The states of an asset's partitions, in stretches.
@@ -104,12 +105,13 @@ def states_of(
     :param limit: of stretches; a page has more only where one interval has, and ends sooner after very many partitions.
         ``None`` for all at once.
     :param cursor: of the page before, asked for with the same arguments.
+    :param shows: whether an upstream asset may be told of, to say what waits for it; by default all may.
     :param now: aware; the default is the moment.
     :raises UnknownAssetError: if there is no such asset.
     :raises SelectionError: for a cursor that no page has.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
-    of = AssetStates(partitioned_asset(asset) if isinstance(asset, str) else asset, now)
+    of = AssetStates(partitioned_asset(asset) if isinstance(asset, str) else asset, now, shows)
     partitions = of.everything() if selection is None else of.existing(selection)
     chosen = _over_time if of.definition.time is not None else _by_number
     stretches, following = chosen(of, partitions, states, newest_first=newest_first, limit=limit, cursor=cursor)

@@ -27,6 +27,8 @@ from airflow_partitions.timetables.upstreams import Upstream, Upstreams
 if TYPE_CHECKING:
     from airflow_partitions.states.asset_states import AssetStates
 
+_HIDDEN = "it needs an asset that you may not read"
+
 
 @attrs.frozen(kw_only=True)
 class Evidence:
@@ -112,6 +114,9 @@ def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
             member = upstreams.member(name)
             if member.dependency.needs_tick or made is None:
                 continue
+            if not of.tells(name):
+                yield "a partition of an asset that you may not read was perhaps materialised after it"
+                continue
             later = _later(of, member, evidence.key, made)
             if later:
                 place, at = later[0]
@@ -142,11 +147,10 @@ def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:
     complete = bool(of.asset.upstreams)
     for upstreams in of.asset.upstreams.values():
         for name in upstreams.leaves:
-            there = True
-            for sentence in _needs(of, upstreams, name, evidence.key):
-                there = False
+            needs = _needs(of, upstreams, name, evidence.key) if of.tells(name) else [_HIDDEN]
+            for sentence in needs:
+                complete = False
                 yield sentence
-            complete &= there
     paused = _paused(of.asset.dags.producers)
     for dag_id in of.asset.dags.producers:
         if dag_id in paused:

@@ -72,7 +72,9 @@ class Waiting:
         some = dependency.downstream(there, now=self._now) & partitions
         lacking = dependency.upstream(some, now=self._now) - there
         incomplete = dependency.downstream(lacking, now=self._now) if lacking else Selection(partitions.definition)
-        return _Share(some, some - incomplete)
+        # What belongs to all of them, whatever their time, makes none of them wait.
+        begun = Selection(partitions.definition) if dependency.rule.moving else some
+        return _Share(begun, some - incomplete)
 
     def _materialised(self, member: Upstream, needed: Selection) -> Selection:
         """Those materialised of the upstream partitions of the time that is *needed*."""

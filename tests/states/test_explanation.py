@@ -12,10 +12,10 @@ from airflow_partitions.dependencies.selection_text import parse_selection
 from airflow_partitions.errors import InvalidKeyError, UnknownAssetError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.forget import forget
-from airflow_partitions.states import State, explain
+from airflow_partitions.states import State, explain, states_of
 from airflow_partitions.upkeep import one_round
 from tests.metadata import Metadata
-from tests.states.world import put_pending, put_run, put_task
+from tests.states.world import put_pending, put_runs, put_tasks
 
 pytestmark = pytest.mark.airflow
 
@@ -70,7 +70,7 @@ def test_what_waits_names_the_upstream_partitions_that_it_lacks(dags: Metadata) 
 def test_what_waits_for_a_run_names_it(dags: Metadata) -> None:
     dags.emit("flights", *hours("2013-02-03"), at=MADE)
     put_pending(dags, "delays", "2013-02-03")
-    put_run(dags, "flights", "2013-02-03T05:00Z", "running", LATER)
+    put_runs(dags, "flights", ["2013-02-03T05:00Z"], "running", LATER)
     (reason,) = reasons("delays", "2013-02-03")
     assert reason.startswith("partition 2013-02-03T05:00Z of 'flights', which it needs, has been in the making since")
 
@@ -88,12 +88,12 @@ def test_what_is_stale_names_the_upstream_partition_and_when(dags: Metadata) -> 
 
 
 def test_what_failed_or_was_skipped_names_the_run_and_its_tasks(dags: Metadata) -> None:
-    put_run(dags, "flights", "2013-02-03T05:00Z", "failed", LATER, end_date=LATER)
-    put_task(dags, "flights", "2013-02-03T05:00Z", "flights", "failed", LATER)
+    put_runs(dags, "flights", ["2013-02-03T05:00Z"], "failed", LATER, end_date=LATER)
+    put_tasks(dags, "flights", ["2013-02-03T05:00Z"], "flights", "failed", LATER)
     (reason,) = reasons("flights", "2013-02-03T05:00Z")
     assert reason.endswith("failed at 2013-02-21 04:05:06 UTC: flights; nothing has materialised it since it began")
-    put_run(dags, "flights", "2013-02-03T06:00Z", "success", LATER, end_date=LATER)
-    put_task(dags, "flights", "2013-02-03T06:00Z", "flights", "skipped", LATER)
+    put_runs(dags, "flights", ["2013-02-03T06:00Z"], "success", LATER, end_date=LATER)
+    put_tasks(dags, "flights", ["2013-02-03T06:00Z"], "flights", "skipped", LATER)
     (reason,) = reasons("flights", "2013-02-03T06:00Z")
     assert reason.endswith("succeeded at 2013-02-21 04:05:06 UTC, but the task that makes it skipped itself")
     explanation = explain("flights", "2013-02-03T06:00Z", now=NOW)
@@ -125,6 +125,15 @@ def test_what_is_missing_says_why(dags: Metadata) -> None:
     dags.emit("flights", "2013-02-04T05:00Z")
     forget(partitioned_asset("flights"), parse_selection(HOURS, "2013-02-04T05:00Z"), by="ada", reason="wrong file")
     assert reasons("flights", "2013-02-04T05:00Z")[0].startswith("ada forgot it at ")
+
+
+def test_nothing_is_told_of_an_upstream_asset_that_one_may_not_read(dags: Metadata) -> None:
+    dags.emit("flights", *hours("2013-02-03")[:22], at=MADE)
+    explanation = explain("delays", "2013-02-03", shows=lambda asset: asset.name != "flights", now=NOW)
+    assert explanation.reasons == ("it needs an asset that you may not read",)
+    assert explanation.upstream == ()
+    (stretch,) = states_of("delays", states={State.WAITING}, shows=lambda _: False, now=NOW).stretches
+    assert "flights" not in str(stretch.to_json())
 
 
 def test_an_unknown_asset_or_key_is_refused_with_the_nearest(dags: Metadata) -> None:

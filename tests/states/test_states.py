@@ -14,7 +14,7 @@ from airflow_partitions.requests.forget import forget
 from airflow_partitions.states import State, counts, states_of
 from airflow_partitions.upkeep import one_round
 from tests.metadata import Metadata
-from tests.states.world import put_pending, put_run, put_task, shown
+from tests.states.world import put_pending, put_runs, put_tasks, shown
 
 pytestmark = pytest.mark.airflow
 
@@ -55,12 +55,12 @@ def dags(metadata: Metadata, tmp_path: Path) -> Metadata:
 def test_each_state_is_told_in_stretches(dags: Metadata) -> None:
     made, later = datetime(2013, 2, 20, tzinfo=UTC), datetime(2013, 2, 21, tzinfo=UTC)
     dags.emit("flights", *map(day, (1, 2, 3, 5)), at=made)
-    put_run(dags, "flights", day(3), "running", later)
-    put_run(dags, "flights", day(4), "failed", later)
-    put_run(dags, "flights", day(5), "failed", datetime(2013, 2, 19, tzinfo=UTC))  # and made since
-    put_run(dags, "flights", day(6), "queued", later)
-    put_run(dags, "flights", day(8), "success", later)
-    put_task(dags, "flights", day(8), "flights", "skipped", later)
+    put_runs(dags, "flights", [day(3)], "running", later)
+    put_runs(dags, "flights", [day(4)], "failed", later)
+    put_runs(dags, "flights", [day(5)], "failed", datetime(2013, 2, 19, tzinfo=UTC))  # and made since
+    put_runs(dags, "flights", [day(6)], "queued", later)
+    put_runs(dags, "flights", [day(8)], "success", later)
+    put_tasks(dags, "flights", [day(8)], "flights", "skipped", later)
     page = states_of("flights", newest_first=False, now=NOW)
     assert shown(page.stretches) == [
         ("materialised", day(1), day(2), 2),

@@ -13,33 +13,39 @@ from airflow_partitions.states import State, Stretch, states_of
 from tests.metadata import Metadata
 
 
-def put_run(metadata: Metadata, dag_id: str, key: str, state: str, began: datetime, **values: Any) -> None:
-    """A run of a Dag."""
+def put_runs(metadata: Metadata, dag_id: str, keys: list[str], state: str, began: datetime, **values: Any) -> None:
+    """A run of a Dag for each key."""
     from airflow.models.dagrun import DagRun
 
-    row = {
-        "dag_id": dag_id, "run_id": f"{dag_id} {key} {began.isoformat()}", "run_type": "manual", "state": state,
-        "run_after": began, "queued_at": began, "start_date": None if state == "queued" else began,
-        "partition_key": key, "log_template_id": None,
-    }  # fmt: skip
+    rows = [
+        {
+            "dag_id": dag_id, "run_id": f"{dag_id} {key} {began.isoformat()}", "run_type": "manual", "state": state,
+            "run_after": began, "queued_at": began, "start_date": None if state == "queued" else began,
+            "partition_key": key, "log_template_id": None, **values,
+        }
+        for key in keys
+    ]  # fmt: skip
     with metadata.engine.begin() as at:
-        at.execute(insert(DagRun.__table__), [row | values])
+        at.execute(insert(DagRun.__table__), rows)
 
 
-def put_task(metadata: Metadata, dag_id: str, key: str, task_id: str, state: str, began: datetime) -> None:
-    """The task instance of a run of :func:`put_run`."""
+def put_tasks(metadata: Metadata, dag_id: str, keys: list[str], task_id: str, state: str, began: datetime) -> None:
+    """The task instances of runs of :func:`put_runs`."""
     from airflow.models.base import Base
     from airflow.models.dag_version import DagVersion
 
     with metadata.engine.begin() as at:
         version = at.scalar(select(DagVersion.id).where(DagVersion.dag_id == dag_id))
-        row = {
-            "id": uuid4(), "dag_id": dag_id, "task_id": task_id,
-            "run_id": f"{dag_id} {key} {began.isoformat()}", "state": state, "map_index": -1, "pool": "default_pool",
-            "pool_slots": 1, "try_number": 1, "max_tries": 0, "queue": "default", "priority_weight": 1,
-            "dag_version_id": version, "custom_operator_name": "", "executor_config": {},
-        }  # fmt: skip
-        at.execute(insert(Base.metadata.tables["task_instance"]), [row])
+        rows = [
+            {
+                "id": uuid4(), "dag_id": dag_id, "task_id": task_id, "run_id": f"{dag_id} {key} {began.isoformat()}",
+                "state": state, "map_index": -1, "pool": "default_pool", "pool_slots": 1, "try_number": 1,
+                "max_tries": 0, "queue": "default", "priority_weight": 1, "dag_version_id": version,
+                "custom_operator_name": "", "executor_config": {},
+            }
+            for key in keys
+        ]  # fmt: skip
+        at.execute(insert(Base.metadata.tables["task_instance"]), rows)
 
 
 def put_pending(metadata: Metadata, dag_id: str, *keys: str) -> None:
