@@ -96,6 +96,63 @@ examples:
   airflow asset-partitions test airport_days '2013-02-08|JFK' --dags dags/flights.py --output json
 """
 
+_PLAN_EXAMPLES = """
+examples:
+  airflow asset-partitions plan hourly_flights 2013-03
+  airflow asset-partitions plan airport_days '2013-03-01..2013-03-10 & airport in JFK,LGA' --only missing --upstream
+  airflow asset-partitions plan hourly_flights latest --downstream --output json
+"""
+_MATERIALIZE_EXAMPLES = """
+examples:
+  airflow asset-partitions materialize hourly_flights 2013-03 --only missing --wait
+  airflow asset-partitions materialize airport_days '2013-03-08|JFK' '2013-03-09|JFK' --label 'late files'
+  airflow asset-partitions materialize daily_delays 2013-02..2013-04 --upstream --newest-first --stop-at-failure
+  airflow asset-partitions materialize daily_delays --only failed --concurrency 4 --dry-run
+
+exit status:
+  0  asked for, or with --wait: all was made      1  refused, with the reason
+  3  with --wait: some failed                     4  with --wait: cancelled, paused, or stopped at a failure
+"""
+_REQUESTS_EXAMPLES = """
+examples:
+  airflow asset-partitions requests hourly_flights
+  airflow asset-partitions requests hourly_flights --limit 1 --output json
+"""
+_REQUEST_EXAMPLES = """
+examples:
+  airflow asset-partitions {0} 17
+  airflow asset-partitions {0} 17 --output json
+"""
+_CHOICE = (
+    Arg(("asset",), help="Name of the asset"),
+    Arg(
+        ("select",),
+        nargs="*",
+        metavar="SELECTION",
+        help="Keys, 2013-03, A..B (not including B), latest or all, and conditions such as '& airport in JFK,LGA'",
+    ),
+    Arg(
+        ("--only",),
+        action="append",
+        metavar="STATE",
+        choices=("missing", "failed", "stale", "skipped", "waiting", "materialised"),
+        help="Only those in this state: missing, failed, stale, …; can be repeated",
+    ),
+    Arg(("--upstream",), action="store_true", help="Make first what they need and is missing"),
+)
+_NUMBER = Arg(("request",), type=int, metavar="NUMBER", help="Number of the request, as requests shows it")
+
+
+def _control(name: str, summary: str, description: str) -> ActionCommand:
+    return ActionCommand(
+        name=name,
+        help=summary,
+        description=description,
+        epilog=_REQUEST_EXAMPLES.format(name),
+        func=lazy_load_command(f"airflow_partitions.cli.requests.{name}"),
+        args=(_NUMBER, *SOURCE, OUTPUT),
+    )
+
 
 def get_commands() -> list[CLICommand]:
     """The group ``asset-partitions``."""
@@ -256,6 +313,70 @@ def get_commands() -> list[CLICommand]:
                         *SOURCE,
                         OUTPUT,
                     ),
+                ),
+                ActionCommand(
+                    name="plan",
+                    help="Show which partitions a request would make",
+                    description="Show which partitions materialize would make, of which assets, in which order, and the"
+                    " usual time and size of them. Changes nothing.",
+                    epilog=_PLAN_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.plan.plan"),
+                    args=(
+                        *_CHOICE,
+                        Arg(("--downstream",), action="store_true", help="Also what events make again because of it"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="materialize",
+                    help="Ask for partitions to be made, also again",
+                    description="Ask for partitions: a run for each, or a new try of the run that it has. The request"
+                    " is a backfill of Airflow with exactly these partitions, and has its number. Runs of the schedule"
+                    " begin before those of a request. What is asked for already, or being made, is refused.",
+                    epilog=_MATERIALIZE_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.materialize.materialize"),
+                    args=(
+                        *_CHOICE,
+                        Arg(("--concurrency",), type=int, default=16, help="The most runs at a time (default: 16)"),
+                        Arg(("--newest-first",), action="store_true", help="Begin with the newest partition"),
+                        Arg(("--stop-at-failure",), action="store_true", help="Begin no more once one has failed"),
+                        Arg(("--label",), default="", metavar="TEXT", help="For the note of every run"),
+                        Arg(("--conf",), metavar="JSON", help="Configuration of every run"),
+                        Arg(("--dry-run",), action="store_true", help="Only show the plan"),
+                        Arg(("--wait",), action="store_true", help="Wait until the requests have ended"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="requests",
+                    help="Show the requests for partitions of an asset",
+                    description="Show the requests for partitions of an asset, the newest first, and how far they are.",
+                    epilog=_REQUESTS_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.requests.list_requests"),
+                    args=(
+                        Arg(("asset",), help="Name of the asset"),
+                        Arg(("--limit",), type=int, default=20, help="The most to show, up to 1000 (default: 20)"),
+                        Arg(("--after",), metavar="NUMBER", help="Go on after this request"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                _control("pause", "Pause a request", "Begin no more runs of a request; those that run go on."),
+                _control(
+                    "resume",
+                    "Go on with a request",
+                    "Begin runs again of a request that was paused, stopped at a failure, or whose maker was killed.",
+                ),
+                _control(
+                    "cancel",
+                    "Cancel a request",
+                    "Begin no more runs of a request. As with a backfill of Airflow, runs that have not begun fail, and"
+                    " those that run go on.",
+                ),
+                _control(
+                    "retry", "Repeat what failed of a request", "Let the runs of a request that failed work again."
                 ),
                 ActionCommand(
                     name="records",

@@ -47,9 +47,16 @@ def materialise(
 ) -> Request:
     """Ask for partitions of *asset*, each to be made by one run, whether it was made before or not.
 
-    A partition with a finished run gets a new try of it. When it returns, all have their runs.
+    A partition with a finished run gets a new try of it. When it returns, all have their runs; errors are those of
+    :func:`ask`.
+    """
+    return create_runs(ask(asset, selection, options, by=by))
 
-    :param by: who asks; their runs have it.
+
+def ask(asset: PartitionedAsset, selection: Selection, options: RunOptions | None = None, *, by: str) -> Request:
+    """Keep a request for partitions of *asset*; :func:`create_runs` makes it work.
+
+    :param by: who asks; the runs have it.
     :raises RequestSizeError: if nothing is selected, or too much.
     :raises InvalidKeyError: for a partition whose interval is not over.
     :raises OverlapError: if one of them is asked for already, or being made; then nothing is asked for.
@@ -58,20 +65,20 @@ def materialise(
     producer, now, options = Producer.of(asset), datetime.now(UTC), options or RunOptions()
     producer.check_request(selection, now)
     producer.check_ready(options.conf)
-    return create_runs(_begin(producer, selection, options, by, now), producer)
+    return _begin(producer, selection, options, by, now)
 
 
 def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tuple[Request, ...]:
     """Ask for all that begins at once in a *plan*, upstream first; the rest follows by events.
 
-    :return: a request for each Dag of which something begins; errors are those of :func:`materialise`.
+    :return: a request for each Dag of which something begins, without runs yet; errors are those of :func:`ask`.
     """
     options = options or RunOptions()
     steps = [step for step in plan.steps if step.begins and step.asset is not None]
     assets = [partitioned_asset(step.asset or "") for step in steps]
     for asset in assets:  # all of them, before any is asked
         Producer.of(asset).check_ready(options.conf)
-    return tuple(materialise(asset, step.begins, options, by=by) for asset, step in zip(assets, steps, strict=True))
+    return tuple(ask(asset, step.begins, options, by=by) for asset, step in zip(assets, steps, strict=True))
 
 
 def create_runs(request: Request, producer: Producer | None = None) -> Request:

@@ -95,6 +95,7 @@ def plan(
     states: Collection[State] = (),
     upstream: bool = False,
     downstream: bool = False,
+    dags: Collection[str] | None = None,
     now: datetime | None = None,
 ) -> Plan:
     """What a request for partitions of *asset* would do; changes nothing.
@@ -102,6 +103,7 @@ def plan(
     :param states: only those that are in one of these now; by default all.
     :param upstream: what they need and is missing is made first.
     :param downstream: tell also what is made again because of it: events do that, whether it is asked for or not.
+    :param dags: the only other Dags that are looked at; all if not given. Upstream partitions of others are lacking.
     :param now: aware; the default is the moment.
     :raises RequestSizeError: if nothing is selected, or nothing in these states, or too much.
     :raises InvalidKeyError: for a partition whose interval is not over.
@@ -112,7 +114,7 @@ def plan(
     if states:
         selection = _in_states(asset, selection, states, now)
     producer.check_request(selection, now)
-    around = Surroundings(asset, producer, now)
+    around = Surroundings(asset, producer, now, dags)
     dag_id, steps = producer.dag_id, []
     first = around.upstream(dag_id, selection) if upstream else {}
     for each, partitions in first.items():

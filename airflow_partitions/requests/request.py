@@ -12,8 +12,8 @@ import attrs
 from sqlalchemy import select
 
 from airflow_partitions.dependencies import Selection, selection_text
-from airflow_partitions.errors import UnknownRequestError
-from airflow_partitions.history.database import session
+from airflow_partitions.errors import InvalidDefinitionError, UnknownRequestError
+from airflow_partitions.history.database import portions, session
 from airflow_partitions.history.state_store import lock_cell, read_cells, write_cells
 from airflow_partitions.versions import check_version, read_form, read_number, read_time
 
@@ -24,7 +24,10 @@ log = logging.getLogger(__name__)
 
 #: The cell of the requests whose runs are being created. Who holds its lock is the only one to begin or end one.
 MAKING = "materialise"
+#: The most runs at a time that may be asked for: what Airflow's column takes, and far more than it can run.
+MOST_AT_A_TIME = 100_000
 _VERSION = 1
+_AT_ONCE = 100
 
 
 @attrs.frozen
@@ -38,11 +41,18 @@ class RunOptions:
     :ivar conf: configuration of every run.
     """
 
-    concurrency: int = attrs.field(default=16, validator=attrs.validators.ge(1))
+    concurrency: int = attrs.field(default=16)
     newest_first: bool = False
     stop_at_failure: bool = False
     label: str = ""
     conf: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @concurrency.validator
+    def _check_concurrency(self, _: Any, value: Any) -> None:
+        if type(value) is not int or not 1 <= value <= MOST_AT_A_TIME:
+            raise InvalidDefinitionError(
+                f"concurrency={value!r}; expected a number of runs from 1 to {MOST_AT_A_TIME:,}"
+            )
 
 
 @attrs.frozen
@@ -151,18 +161,25 @@ def write_making(at: Session, home: int, numbers: Iterable[int]) -> None:
     write_cells(at, home, {MAKING: json.dumps({"version": _VERSION, "requests": sorted(numbers)})})
 
 
-def requests_of(dag_ids: Iterable[str]) -> list[Request]:
-    """The requests for partitions that the Dags make, the newest first."""
+def requests_of(dag_id: str, *, before: int | None = None, limit: int | None = None) -> list[Request]:
+    """The requests for partitions that a Dag makes, the newest first.
+
+    :param before: only those with a lower number.
+    """
     from airflow.models.backfill import Backfill
 
-    query = select(Backfill.id).where(Backfill.dag_id.in_(list(dag_ids))).order_by(Backfill.id.desc())
-    requests = []
+    query = select(Backfill.id).where(Backfill.dag_id == dag_id).order_by(Backfill.id.desc())
+    if before is not None:
+        query = query.where(Backfill.id < before)
+    requests: list[Request] = []
     with session() as at:
-        for number in at.scalars(query).all():
-            try:
-                requests.append(request_of(at, number, home_of(at, number)))
-            except UnknownRequestError:  # a backfill that was asked of Airflow itself
-                continue
+        for portion in portions(at.scalars(query).all(), _AT_ONCE):
+            forms = read_cells(at, home_of(at, portion[0]), list(map(cell_of, portion)))
+            for number in portion:  # others are backfills that were asked of Airflow itself
+                if limit is not None and len(requests) == limit:
+                    return requests
+                if cell_of(number) in forms:
+                    requests.append(Request.from_json(forms[cell_of(number)]))
     return requests
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from graphlib import TopologicalSorter
@@ -34,14 +34,18 @@ PartitionsOfDags = dict[str, Selection]
 class Surroundings:
     """What is up- and downstream of a *producer*, as of one moment; each asset is read once, when it is asked about.
 
+    :param dags: the only others that are looked at; all if not given.
     :ivar lacking: upstream partitions that are needed, not there, and made by no Dag that could be asked, by asset.
     :ivar stays: downstream partitions that become stale, since ``rerun`` of their Dag does not make them again.
     """
 
-    def __init__(self, asset: PartitionedAsset, producer: Producer, now: datetime) -> None:
+    def __init__(
+        self, asset: PartitionedAsset, producer: Producer, now: datetime, dags: Collection[str] | None = None
+    ) -> None:
         self.lacking: dict[str, Selection] = {}
         self.stays: PartitionsOfDags = {}
         self._now = now
+        self._dags = dags
         self._coming: PartitionsOfDags = {}
         self._assets = {asset.name: asset}
         self._producers: dict[str, Producer | None] = {asset.name: producer}
@@ -176,6 +180,8 @@ class Surroundings:
                 self._producers[name] = None
             else:
                 self._timetables[producer.dag_id] = producer.timetable
+                if self._dags is not None and producer.dag_id not in self._dags:
+                    self._producers[name] = None
         return self._producers[name]
 
     def _consumers(self, dag_id: str) -> Iterator[tuple[str, str]]:
@@ -184,7 +190,8 @@ class Surroundings:
             asset = self.asset(name)
             for consumer in asset.dags.consumers:
                 timetable = asset.timetables.get(consumer)
-                if consumer != dag_id and isinstance(timetable, Partitioned):
+                hidden = consumer == dag_id or (self._dags is not None and consumer not in self._dags)
+                if not hidden and isinstance(timetable, Partitioned):
                     self._timetables[consumer] = timetable
                     if any(member.name == name for member in self._members(consumer)):
                         yield name, consumer

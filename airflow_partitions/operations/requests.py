@@ -1,0 +1,170 @@
+"""Requests for partitions: planned, made, watched and controlled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from getpass import getuser
+from typing import Any
+
+from airflow_partitions.dependencies import Selection, parse_selection
+from airflow_partitions.errors import SelectionError
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.operations.page import USUAL, page
+from airflow_partitions.requests import control
+from airflow_partitions.requests.materialise import carry_out, create_runs
+from airflow_partitions.requests.plan import plan
+from airflow_partitions.requests.producer import Producer
+from airflow_partitions.requests.progress import progress
+from airflow_partitions.requests.request import Request, RunOptions, read_request, requests_of
+from airflow_partitions.states import State
+from airflow_partitions.states.asset_states import AssetStates
+
+
+def plan_partitions(
+    asset: str,
+    *,
+    select: str | None = None,
+    states: Collection[str] | None = None,
+    upstream: bool = False,
+    downstream: bool = False,
+    dags: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """Which partitions a request would make, in order, with usual seconds and bytes.
+
+    :param select: of these, as text.
+    :param states: only those in one of these states.
+    :param upstream: what they need and is missing is made first.
+    :param downstream: tell what events make again because of it.
+    :param dags: the only other Dags that are looked at; all if not given.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises SelectionError: if the selection can't be read, or nothing says what is meant.
+    :raises RequestSizeError: if nothing is selected, or too much.
+    :raises InvalidKeyError: for what is no key, or an interval that is not over.
+    :raises NotReadyError: if no Dag makes its partitions when it is asked.
+    """
+    own, now = partitioned_asset(asset), datetime.now(UTC)
+    selection, chosen = _selected(own, select, states, now), _states(states)
+    return plan(
+        own, selection, states=chosen, upstream=upstream, downstream=downstream, dags=dags, now=now
+    ).to_json() | {"asset": asset}
+
+
+def materialise_partitions(
+    asset: str,
+    *,
+    select: str | None = None,
+    states: Collection[str] | None = None,
+    upstream: bool = False,
+    concurrency: int = 16,
+    newest_first: bool = False,
+    stop_at_failure: bool = False,
+    label: str = "",
+    conf: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
+    dags: Collection[str] | None = None,
+    by: str | None = None,
+    create: bool = True,
+) -> dict[str, Any]:
+    """Ask for partitions: a run for each; arguments and errors as for :func:`plan_partitions`, and:
+
+    :param concurrency: the most runs at a time, of each Dag.
+    :param newest_first: begin with the newest.
+    :param stop_at_failure: begin no more once one has failed.
+    :param label: in the note of every run.
+    :param conf: of every run.
+    :param dry_run: only plan.
+    :param by: who asks; the user of this process if not given.
+    :param create: create the runs, too; else ``create_requested`` does.
+    :raises OverlapError: if one of them is asked for already, or being made.
+    """
+    own, now = partitioned_asset(asset), datetime.now(UTC)
+    selection, chosen = _selected(own, select, states, now), _states(states)
+    own_plan = plan(own, selection, states=chosen, upstream=upstream, dags=dags, now=now)
+    requests: tuple[Request, ...] = ()
+    if not dry_run:
+        options = RunOptions(concurrency, newest_first, stop_at_failure, label, conf or {})
+        requests = carry_out(own_plan, options, by=getuser() if by is None else by)
+        if create:
+            requests = tuple(map(create_runs, requests))
+    return {
+        "asset": asset,
+        "plan": own_plan.to_json(),
+        "requests": [progress(request.id).to_json() for request in requests],
+        "dry_run": dry_run,
+    }
+
+
+def create_requested(request: int) -> dict[str, Any]:
+    """Create the runs that the request of that number has not got yet."""
+    create_runs(read_request(request))
+    return show_request(request)
+
+
+def list_requests(asset: str, *, limit: int = USUAL, cursor: str | None = None) -> dict[str, Any]:
+    """The requests for partitions of an asset, the newest first.
+
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises SelectionError: for a cursor that no page has.
+    """
+    if cursor is not None and not cursor.isdecimal():
+        raise SelectionError(f"cursor {cursor!r} is not one of a page; expected the number of a request")
+    producer = Producer.of(partitioned_asset(asset))
+    before = None if cursor is None else int(cursor)
+    requests = requests_of(producer.dag_id, before=before, limit=limit + 1)
+    answer = page("requests", iter(requests), limit, lambda request: progress(request.id).to_json())
+    more = len(requests) > limit
+    return answer | {"cursor": str(requests[limit - 1].id) if more else None}
+
+
+def show_request(request: int) -> dict[str, Any]:
+    """How far the request of that number has come.
+
+    :raises UnknownRequestError: if there is none.
+    """
+    return progress(request).to_json()
+
+
+def pause_request(request: int) -> dict[str, Any]:
+    """Begin no more runs of a request, for now; errors as for :func:`show_request`, and:
+
+    :raises NotReadyError: if it has ended.
+    """
+    return control.pause(request).to_json()
+
+
+def resume_request(request: int) -> dict[str, Any]:
+    """Go on with a request; errors as for :func:`pause_request`."""
+    return control.resume(request).to_json()
+
+
+def cancel_request(request: int) -> dict[str, Any]:
+    """Begin no more runs of a request, for good; errors as for :func:`pause_request`."""
+    return control.cancel(request).to_json()
+
+
+def retry_request(request: int) -> dict[str, Any]:
+    """Let what failed of a request work again; errors as for :func:`show_request`, and:
+
+    :raises OverlapError: if another request asks for its partitions by now.
+    :raises NotReadyError: if nothing failed.
+    """
+    return control.retry(request).to_json()
+
+
+def _selected(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:
+    if select is None and not states:
+        raise SelectionError(
+            "nothing says which partitions are meant; expected a selection such as 2013-03-01..2013-03-10, states such"
+            " as missing, or all"
+        )
+    if select is None or select.strip() == "all":
+        return AssetStates(asset, now).everything()
+    return parse_selection(asset.definition, select, closed_by=now)
+
+
+def _states(states: Collection[str] | None) -> frozenset[State]:
+    unknown = sorted(set(states or ()) - set(State))
+    if unknown:
+        raise SelectionError(f"{unknown[0]!r} is no state; expected some of {', '.join(State)}")
+    return frozenset(map(State, states or ()))
