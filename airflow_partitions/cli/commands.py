@@ -115,6 +115,7 @@ exit status:
 """
 _REQUESTS_EXAMPLES = """
 examples:
+  airflow asset-partitions requests
   airflow asset-partitions requests hourly_flights
   airflow asset-partitions requests hourly_flights --limit 1 --output json
 """
@@ -150,7 +151,12 @@ def _control(name: str, summary: str, description: str) -> ActionCommand:
         description=description,
         epilog=_REQUEST_EXAMPLES.format(name),
         func=lazy_load_command(f"airflow_partitions.cli.requests.{name}"),
-        args=(_NUMBER, *SOURCE, OUTPUT),
+        args=(
+            _NUMBER,
+            Arg(("--dry-run",), action="store_true", help="Change nothing, only show how far it is"),
+            *SOURCE,
+            OUTPUT,
+        ),
     )
 
 
@@ -351,12 +357,12 @@ def get_commands() -> list[CLICommand]:
                 ),
                 ActionCommand(
                     name="requests",
-                    help="Show the requests for partitions of an asset",
-                    description="Show the requests for partitions of an asset, the newest first, and how far they are.",
+                    help="Show the requests for partitions",
+                    description="Show the requests for partitions, the newest first, and how far they are.",
                     epilog=_REQUESTS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.requests.list_requests"),
                     args=(
-                        Arg(("asset",), help="Name of the asset"),
+                        Arg(("asset",), nargs="?", help="Name of the asset (default: all)"),
                         Arg(("--limit",), type=int, default=20, help="The most to show, up to 1000 (default: 20)"),
                         Arg(("--after",), metavar="NUMBER", help="Go on after this request"),
                         *SOURCE,

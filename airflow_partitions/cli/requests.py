@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from rich.box import SIMPLE
 from rich.markup import escape
@@ -32,11 +31,11 @@ _RUNS = ("success", "failed", "running", "queued")
 def list_requests(args: Namespace) -> None:
     """Show the requests for partitions of an asset."""
     try:
-        answer = source_of(args).ask(operations.list_requests, args.asset, limit=args.limit, cursor=args.after)
+        answer = source_of(args).ask(operations.list_requests, asset=args.asset, limit=args.limit, cursor=args.after)
     except PartitionError as error:
         sys.exit(str(error))
     rows = ([*_row(request), request["selection"]] for request in answer["requests"])
-    show(args.output, answer, rows, lambda: requests_table(answer["requests"], args.asset))
+    show(args.output, answer, rows, lambda: requests_table(answer["requests"], args.asset or "requests"))
 
 
 def pause(args: Namespace) -> None:
@@ -72,9 +71,18 @@ def requests_table(requests: list[dict[str, Any]], title: str) -> Table:
     return table
 
 
-def _control(args: Namespace, operation: Callable[[int], dict[str, Any]]) -> None:
+class _Control(Protocol):
+    """An operation on one request."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    def __call__(self, request: int, *, dry_run: bool = False) -> dict[str, Any]: ...
+
+
+def _control(args: Namespace, operation: _Control) -> None:
     try:
-        answer = source_of(args).ask(operation, args.request)
+        answer = source_of(args).ask(operation, args.request, dry_run=args.dry_run)
     except PartitionError as error:
         sys.exit(str(error))
     show(args.output, answer, [_row(answer)], lambda: requests_table([answer], answer["asset"]))

@@ -14,11 +14,13 @@ from airflow_partitions.operations.page import USUAL, page
 from airflow_partitions.requests import control
 from airflow_partitions.requests.materialise import carry_out, create_runs
 from airflow_partitions.requests.plan import plan
-from airflow_partitions.requests.producer import Producer
 from airflow_partitions.requests.progress import progress
 from airflow_partitions.requests.request import Request, RunOptions, read_request, requests_of
 from airflow_partitions.states import State
 from airflow_partitions.states.asset_states import AssetStates
+
+#: Digits of a number that is too great for a database.
+_LONGEST = 10
 
 
 def plan_partitions(
@@ -101,20 +103,29 @@ def create_requested(request: int) -> dict[str, Any]:
     return show_request(request)
 
 
-def list_requests(asset: str, *, limit: int = USUAL, cursor: str | None = None) -> dict[str, Any]:
-    """The requests for partitions of an asset, the newest first.
+def list_requests(
+    *,
+    asset: str | None = None,
+    limit: int = USUAL,
+    cursor: str | None = None,
+    dags: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """The requests for partitions, the newest first.
 
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :param asset: only those for partitions that its Dags make.
+    :param dags: only those of Dags among these; all if not given.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of the asset.
     :raises SelectionError: for a cursor that no page has.
     """
-    if cursor is not None and not cursor.isdecimal():
+    if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) < _LONGEST):
         raise SelectionError(f"cursor {cursor!r} is not one of a page; expected the number of a request")
-    producer = Producer.of(partitioned_asset(asset))
+    if asset is not None:
+        producers = partitioned_asset(asset).dags.producers
+        dags = [dag_id for dag_id in producers if dags is None or dag_id in dags]
     before = None if cursor is None else int(cursor)
-    requests = requests_of(producer.dag_id, before=before, limit=limit + 1)
-    answer = page("requests", iter(requests), limit, lambda request: progress(request.id).to_json())
-    more = len(requests) > limit
-    return answer | {"cursor": str(requests[limit - 1].id) if more else None}
+    requests = requests_of(dags, before=before, limit=limit + 1)
+    answer = page("requests", requests, limit, lambda request: progress(request.id).to_json())
+    return answer | {"cursor": str(requests[limit - 1].id) if len(requests) > limit else None}
 
 
 def show_request(request: int) -> dict[str, Any]:
@@ -125,31 +136,32 @@ def show_request(request: int) -> dict[str, Any]:
     return progress(request).to_json()
 
 
-def pause_request(request: int) -> dict[str, Any]:
+def pause_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
     """Begin no more runs of a request, for now; errors as for :func:`show_request`, and:
 
+    :param dry_run: only tell how far it has come.
     :raises NotReadyError: if it has ended.
     """
-    return control.pause(request).to_json()
+    return (progress if dry_run else control.pause)(request).to_json()
 
 
-def resume_request(request: int) -> dict[str, Any]:
-    """Go on with a request; errors as for :func:`pause_request`."""
-    return control.resume(request).to_json()
+def resume_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
+    """Go on with a request; arguments and errors as for :func:`pause_request`."""
+    return (progress if dry_run else control.resume)(request).to_json()
 
 
-def cancel_request(request: int) -> dict[str, Any]:
-    """Begin no more runs of a request, for good; errors as for :func:`pause_request`."""
-    return control.cancel(request).to_json()
+def cancel_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
+    """Begin no more runs of a request, for good; arguments and errors as for :func:`pause_request`."""
+    return (progress if dry_run else control.cancel)(request).to_json()
 
 
-def retry_request(request: int) -> dict[str, Any]:
-    """Let what failed of a request work again; errors as for :func:`show_request`, and:
+def retry_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
+    """Let what failed of a request work again; arguments and errors as for :func:`show_request`, and:
 
     :raises OverlapError: if another request asks for its partitions by now.
     :raises NotReadyError: if nothing failed.
     """
-    return control.retry(request).to_json()
+    return (progress if dry_run else control.retry)(request).to_json()
 
 
 def _selected(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:

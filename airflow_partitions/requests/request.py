@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from airflow_partitions.dependencies import Selection, selection_text
 from airflow_partitions.errors import InvalidDefinitionError, UnknownRequestError
@@ -161,26 +161,43 @@ def write_making(at: Session, home: int, numbers: Iterable[int]) -> None:
     write_cells(at, home, {MAKING: json.dumps({"version": _VERSION, "requests": sorted(numbers)})})
 
 
-def requests_of(dag_id: str, *, before: int | None = None, limit: int | None = None) -> list[Request]:
-    """The requests for partitions that a Dag makes, the newest first.
+def requests_of(
+    dag_ids: Collection[str] | None, *, before: int | None = None, limit: int | None = None
+) -> list[Request]:
+    """The requests for partitions that some Dags make, the newest first; of all Dags for ``None``.
 
     :param before: only those with a lower number.
     """
     from airflow.models.backfill import Backfill
 
-    query = select(Backfill.id).where(Backfill.dag_id == dag_id).order_by(Backfill.id.desc())
+    query = select(Backfill.id, Backfill.dag_id).order_by(Backfill.id.desc())
     if before is not None:
         query = query.where(Backfill.id < before)
     requests: list[Request] = []
     with session() as at:
-        for portion in portions(at.scalars(query).all(), _AT_ONCE):
-            forms = read_cells(at, home_of(at, portion[0]), list(map(cell_of, portion)))
-            for number in portion:  # others are backfills that were asked of Airflow itself
-                if limit is not None and len(requests) == limit:
-                    return requests
-                if cell_of(number) in forms:
-                    requests.append(Request.from_json(forms[cell_of(number)]))
-    return requests
+        backfills = [(number, dag_id) for number, dag_id in at.execute(query) if dag_ids is None or dag_id in dag_ids]
+        for portion in portions(backfills, _AT_ONCE):
+            homes = _homes(at, {dag_id for _, dag_id in portion})
+            forms: dict[int, Any] = {}  # others are backfills that were asked of Airflow itself
+            for home in set(homes.values()):
+                numbers = {cell_of(number): number for number, dag_id in portion if homes.get(dag_id) == home}
+                forms.update((numbers[cell], form) for cell, form in read_cells(at, home, list(numbers)).items())
+            requests += (Request.from_json(forms[number]) for number, _ in portion if number in forms)
+            if limit is not None and len(requests) >= limit:
+                break
+    return requests[:limit]
+
+
+def _homes(at: Session, dag_ids: Collection[str]) -> dict[str, int]:
+    """Ids of the assets in whose cells the requests of Dags are, by the Dag's id."""
+    from airflow.models.asset import TaskOutletAssetReference as Outlet
+
+    query = (
+        select(Outlet.dag_id, func.min(Outlet.asset_id).label("home"))
+        .where(Outlet.dag_id.in_(dag_ids))
+        .group_by(Outlet.dag_id)
+    )
+    return {row.dag_id: row.home for row in at.execute(query)}
 
 
 def home_of(at: Session, number: int) -> int:

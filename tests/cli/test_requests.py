@@ -41,6 +41,7 @@ def test_a_month_is_filled_watched_and_repaired(dags: Metadata, capsys: pytest.C
     assert (listed["state"], listed["runs"]) == ("failed", {"success": 30, "failed": 1})
     assert answer(capsys, "plan", "flights", "--only", "failed")["steps"][0]["selection"] == "2013-03-07"
     assert answer(capsys, "retry", number)["state"] == "running"
+    assert answer(capsys, "pause", number, "--dry-run")["state"] == "running"
     assert answer(capsys, "pause", number)["state"] == "paused"
     assert answer(capsys, "resume", number)["state"] == "running"
     assert answer(capsys, "cancel", number)["state"] == "cancelled"
@@ -76,7 +77,7 @@ def test_the_exit_status_tells_what_became_of_it(
 
     def meanwhile(_: float) -> None:
         if state == "cancelled":
-            cancel_request(list_requests("flights")["requests"][0]["id"])
+            cancel_request(list_requests(asset="flights")["requests"][0]["id"])
         elif state == "running":
             raise KeyboardInterrupt
         else:
@@ -86,7 +87,7 @@ def test_the_exit_status_tells_what_became_of_it(
     if status is None:
         with pytest.raises(KeyboardInterrupt):
             run("materialize", "flights", "2013-03-01", "--wait")
-        assert list_requests("flights")["requests"][0]["state"] == "running"  # it goes on without whoever waits
+        assert list_requests(asset="flights")["requests"][0]["state"] == "running"  # it goes on without whoever waits
         return
     with pytest.raises(SystemExit) as ended:
         run("materialize", "flights", "2013-03-01", "--wait")
@@ -115,7 +116,7 @@ def test_what_is_refused_is_said_in_words(dags: Metadata, arguments: tuple[str, 
 
 def test_pages_of_requests(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
     numbers = [answer(capsys, "materialize", "flights", f"2013-03-0{day}")["requests"][0]["id"] for day in range(1, 4)]
-    first = answer(capsys, "requests", "flights", "--limit", "2")
+    first = answer(capsys, "requests", "--limit", "2")
     assert [request["id"] for request in first["requests"]] == numbers[:0:-1]
     rest = answer(capsys, "requests", "flights", "--limit", "2", "--after", first["cursor"])
     assert ([request["id"] for request in rest["requests"]], rest["cursor"]) == (numbers[:1], None)

@@ -51,7 +51,7 @@ def test_progress_counts_runs_by_their_state(dags: Metadata) -> None:
     assert (form["selection"], form["options"]["label"]) == ("2013-03-01..2013-03-05", "fill")
     finish(dags)
     assert progress(request.id).state == "done"
-    assert requests_of("flights") == [request]
+    assert requests_of(["flights"]) == [request]
     with pytest.raises(UnknownRequestError, match="there is no request 12345"):
         progress(12345)
 
@@ -132,7 +132,7 @@ def test_what_was_cancelled_while_its_runs_were_created_is_retried_whole(
     monkeypatch.setattr(module, "make_runs", make_some)
     with pytest.raises(Killed):
         materialise("flights", "2013-03")
-    (request,) = requests_of("flights")
+    (request,) = requests_of(["flights"])
     assert (request.created, progress(request.id).state) == (4, "creating")
     assert pause(request.id).state == "paused"
     monkeypatch.setattr(module, "make_runs", make)
