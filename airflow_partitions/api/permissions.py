@@ -16,7 +16,7 @@ from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessE
 from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import Depends, HTTPException, Path
 
-from airflow_partitions.api.text import Text
+from airflow_partitions.api.text import PathText
 from airflow_partitions.graph.partitioned_assets import AssetDags, asset_dags, unknown_asset
 from airflow_partitions.requests.request import read_request
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from airflow.api_fastapi.auth.managers.models.batch_apis import IsAuthorizedDagRequest
 
 AssetName = Annotated[
-    Text, Path(description="Name of the asset; a slash in it is written %2F", examples=["hourly_flights"])
+    PathText, Path(description="Name of the asset; a slash in it is written %2F", examples=["hourly_flights"])
 ]
 
 

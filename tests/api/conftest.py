@@ -95,12 +95,17 @@ def server(running_app: str, metadata: Metadata, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture
 def estate(server: Server, metadata: Metadata, tmp_path: Path) -> Metadata:
     """Some assets: of days, of a product, of hours under a name with slashes, and of keys at runtime."""
+    metadata.parse(tmp_path, estate=ESTATE)
+    unpause(metadata)
+    return metadata
+
+
+def unpause(metadata: Metadata) -> None:
+    """Let all Dags run."""
     from airflow.models.dag import DagModel
 
-    metadata.parse(tmp_path, estate=ESTATE)
     with metadata.engine.begin() as at:
         at.execute(update(DagModel).values(is_paused=False))
-    return metadata
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from airflow_partitions.api.parameters import Cursor, Select
 from airflow_partitions.api.permissions import Readable, ReadableDags
 from airflow_partitions.api.problem import problems
 from airflow_partitions.api.router import router
-from airflow_partitions.api.text import Text
+from airflow_partitions.api.text import PathText
 from airflow_partitions.operations import states as operations
 from airflow_partitions.operations.page import USUAL
 from airflow_partitions.operations.states import MOST_STRETCHES
@@ -153,7 +153,7 @@ def count_states(asset: Readable, select: Select = None) -> Any:
 @api.get("/assets/{asset:name}/partitions/{key:name}", response_model=Partition, responses=problems(404))
 def show_partition(
     asset: Readable,
-    key: Annotated[Text, Path(description="Key of the partition", examples=["2013-03-01"])],
+    key: Annotated[PathText, Path(description="Key of the partition", examples=["2013-03-01"])],
     dags: ReadableDags,
 ) -> Any:
     """One partition: its runs, what was written, why it is what it is, and what is up- and downstream of it."""
