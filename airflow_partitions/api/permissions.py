@@ -100,6 +100,23 @@ def reader_of_all(user: GetUserDep) -> None:
     check_reading(asset_dags().values(), user)
 
 
+def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
+    """Those of some Dags of which the *user* may start runs."""
+    from airflow.models.dag import DagModel
+
+    teams, manager = DagModel.get_dag_id_to_team_name_mapping(list(dag_ids)), get_auth_manager()
+    return {
+        dag_id
+        for dag_id in dag_ids
+        if manager.is_authorized_dag(
+            method="POST",
+            access_entity=DagAccessEntity.RUN,
+            details=DagDetails(dag_id, teams.get(dag_id)),
+            user=user,
+        )
+    }
+
+
 def _dags_of(asset: str, user: BaseUser) -> AssetDags:
     dags = asset_dags(asset).get(asset)
     if dags is not None:

@@ -8,6 +8,9 @@ import httpx
 import pytest
 
 from airflow_partitions.api.app import create_app
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.requests.materialise import materialise
 from tests.api.auth_manager import editor, viewer
 from tests.api.conftest import PREFIX, Server, problem
 from tests.metadata import Metadata
@@ -22,6 +25,14 @@ ANSWERS = {
     "GET /assets/{asset}/states": (401, 200, 403, 200),
     "GET /assets/{asset}/counts": (401, 200, 403, 200),
     "GET /assets/{asset}/partitions/{key}": (401, 200, 403, 200),
+    "GET /assets/{asset}/plan": (401, 200, 403, 200),
+    "POST /assets/{asset}/requests": (401, 403, 403, 200),
+    "GET /requests": (401, 200, 200, 200),
+    "GET /requests/{request}": (401, 200, 403, 200),
+    "POST /requests/{request}/pause": (401, 403, 403, 200),
+    "POST /requests/{request}/resume": (401, 403, 403, 200),
+    "POST /requests/{request}/cancel": (401, 403, 403, 200),
+    "POST /requests/{request}/retry": (401, 403, 403, 200),
     "POST /assets/{asset}/mark": (401, 403, 403, 200),
     "POST /assets/{asset}/forget": (401, 403, 403, 200),
     "POST /assets/{asset}/adopt": (401, 403, 403, 422),
@@ -31,15 +42,19 @@ ANSWERS = {
     "GET /doctor": (401, 200, 403, 200),
     "GET /upkeep": (401, 200, 200, 200),
 }
+#: What a route needs in its query.
+QUERIES = {"GET /assets/{asset}/plan": {"select": "2013-01-01"}}
 #: What a request of a route needs to be answered.
 BODIES: dict[str, dict[str, Any]] = {
+    "POST /assets/{asset}/requests": {"select": "2013-01-01..2013-01-03", "dry_run": True},
+    **{f"POST /requests/{{request}}/{verb}": {"dry_run": True} for verb in ("pause", "resume", "cancel", "retry")},
     "POST /assets/{asset}/mark": {"select": "2013-01-01"},
     "POST /assets/{asset}/forget": {"select": "2013-01-01"},
     "POST /assets/{asset}/adopt": {"from_storage": True},
     "POST /assets/{asset}/keys/add": {"keys": ["ann"]},
     "POST /assets/{asset}/keys/remove": {"keys": ["ann"]},
 }
-PLACES = {"asset": "days", "key": "2013-03-01"}
+PLACES: dict[str, str | int] = {"asset": "days", "key": "2013-03-01"}
 USERS = {"nobody": None, "viewer": viewer(), "editor of another Dag": editor("others"), "editor": editor()}
 
 
@@ -55,11 +70,19 @@ def operations() -> dict[str, dict[str, Any]]:
 
 def ask(client: httpx.Client, route: str) -> httpx.Response:
     method, path = route.split()
-    return client.request(method, path.format(**PLACES), json=BODIES.get(route))
+    return client.request(method, path.format(**PLACES), json=BODIES.get(route), params=QUERIES.get(route))
+
+
+def ask_for(key: str) -> None:
+    """Let there be a request, for a partition of days."""
+    asset = partitioned_asset("days")
+    request = materialise(asset, Selection.of(asset.definition, key), by="tests")
+    PLACES["request"] = request.id
 
 
 def test_every_route_answers_each_user_as_the_matrix_says(server: Server, estate: Metadata) -> None:
     assert operations().keys() == ANSWERS.keys()
+    ask_for("2013-02-01")
     answers = dict[str, list[int]]()
     for user in USERS.values():
         with server.client(user) as client:
@@ -75,13 +98,15 @@ def test_every_answer_of_the_matrix_is_documented() -> None:
 
 
 def test_a_change_by_the_cookie_alone_is_refused(server: Server, estate: Metadata) -> None:
+    ask_for("2013-02-01")
     with server.client(editor()) as signed_in:
         cookie = {"Cookie": f"_token={signed_in.headers['Authorization'].removeprefix('Bearer ')}"}
     with server.client() as browser:
         for route in operations():
             method, path = route.split()
             if method == "GET":
-                assert browser.get(path.format(**PLACES), headers=cookie).status_code == 200
+                answer = browser.get(path.format(**PLACES), headers=cookie, params=QUERIES.get(route))
+                assert answer.status_code == 200
                 continue
             path = path.format(**PLACES)
             answer = browser.request(method, path, headers=cookie, json=BODIES.get(route))

@@ -1,0 +1,124 @@
+"""Requests for partitions over REST."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import update
+
+from tests.api.auth_manager import editor, viewer
+from tests.api.conftest import Server, problem
+from tests.metadata import Metadata
+
+pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
+
+
+def ask(client: httpx.Client, **body: Any) -> dict[str, Any]:
+    answer = client.post("/assets/days/requests", json=body)
+    assert answer.status_code == 200, answer.text
+    (request,) = answer.json()["requests"]
+    number: int = request["id"]
+    while (request := client.get(f"/requests/{number}").json())["state"] == "creating":
+        time.sleep(0.05)
+    asked: dict[str, Any] = request
+    return asked
+
+
+def test_a_request_is_made_watched_paused_and_cancelled(client: httpx.Client) -> None:
+    request = ask(client, select="2013-03-01..2013-03-05", label="outage", concurrency=2, newest_first=True)
+    assert (request["state"], request["partitions"], request["runs"]) == ("running", 4, {"queued": 4})
+    assert (request["by"], request["options"]["label"]) == ("editor", "outage")
+    path = f"/requests/{request['id']}"
+    assert client.get(path).json() == request
+    assert client.post(f"{path}/pause", json={"dry_run": True}).json()["state"] == "running"
+    assert client.post(f"{path}/pause", json={}).json()["state"] == "paused"
+    assert client.post(f"{path}/resume", json={}).json()["state"] == "running"
+    assert client.post(f"{path}/cancel", json={}).json()["state"] == "cancelled"
+    assert problem(client.post(f"{path}/pause", json={}))["status"] == 409
+    assert client.post(f"{path}/retry", json={}).json()["state"] == "running"
+
+
+def test_an_overlapping_request_is_refused_with_the_first_one(client: httpx.Client) -> None:
+    first = ask(client, select="2013-03-01..2013-03-05")
+    document = problem(client.post("/assets/days/requests", json={"select": "2013-03-04..2013-03-07"}))
+    assert (document["status"], document["title"], document["request"]) == (409, "Overlap", first["id"])
+
+
+def test_requests_are_listed_newest_first_in_pages(client: httpx.Client, server: Server) -> None:
+    numbers = [ask(client, select=f"2013-03-0{day}")["id"] for day in (1, 2, 3)]
+    first = client.get("/requests", params={"limit": 2}).json()
+    second = client.get("/requests", params={"limit": 2, "cursor": first["cursor"]}).json()
+    assert [each["id"] for each in first["requests"] + second["requests"]] == numbers[::-1]
+    assert client.get("/requests", params={"asset": "airport_days"}).json()["requests"] == []
+    with server.client(viewer("others")) as stranger:
+        assert stranger.get("/requests").json()["requests"] == []
+        assert stranger.get(f"/requests/{numbers[0]}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"select": "2013-13"}, 422, "2013-13"),
+        ({"select": "2014-01-01"}, 422, "2014-01-01"),
+        ({"select": ""}, 422, "selects nothing"),
+        ({"select": "all", "concurrency": 0}, 422, "body.concurrency"),
+        ({"select": "all", "sekect": 0}, 422, "body.sekect"),
+        ({}, 422, "nothing says which partitions are meant"),
+        ({"states": ["lost"]}, 422, "body.states.0"),
+    ],
+)
+def test_what_can_not_be_asked_for_is_a_problem(
+    client: httpx.Client, body: dict[str, Any], status: int, words: str
+) -> None:
+    document = problem(client.post("/assets/days/requests", json=body))
+    assert document["status"] == status
+    assert words in document["detail"]
+
+
+def test_more_than_the_limit_is_refused_with_the_number(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW__ASSET_PARTITIONS__MAX_REQUEST_SIZE", "50")
+    document = problem(client.post("/assets/days/requests", json={"select": "all"}))
+    assert document["status"] == 422
+    assert "90 partitions are selected" in document["detail"]
+
+
+def test_a_paused_dag_and_an_asset_of_others_are_conflicts(client: httpx.Client, estate: Metadata) -> None:
+    from airflow.models.dag import DagModel
+
+    with estate.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=True))
+    document = problem(client.post("/assets/days/requests", json={"select": "all"}))
+    assert (document["status"], document["title"]) == (409, "Not ready")
+    assert problem(client.post("/assets/customers/requests", json={"select": "all"}))["status"] in (409, 422)
+
+
+def test_a_request_that_is_not_there_is_told(client: httpx.Client, server: Server) -> None:
+    assert problem(client.get("/requests/12345"))["title"] == "Unknown request"
+    with server.client(editor("others")) as other:
+        assert problem(other.post("/requests/12345/cancel", json={}))["status"] == 404
+
+
+def test_a_plan_tells_what_a_request_would_do_and_a_dry_run_does_nothing(client: httpx.Client) -> None:
+    query = {"select": "2013-03-01..2013-03-04", "downstream": "true"}
+    plan = client.get("/assets/days/plan", params=query).json()
+    assert [(step["role"], step["asset"], step["partitions"]) for step in plan["steps"]] == [
+        ("asked", "days", 3),
+        ("downstream", "airport_days", 9),
+    ]
+    body = {"select": "2013-03-01..2013-03-04", "states": ["missing"], "dry_run": True}
+    answer = client.post("/assets/days/requests", json=body).json()
+    assert (answer["plan"]["partitions"], answer["requests"]) == (3, [])
+    assert client.get("/requests").json()["requests"] == []
+
+
+def test_upstream_dags_are_asked_where_one_may_start_runs_of_them(client: httpx.Client, server: Server) -> None:
+    body = {"select": "2013-03-01 & airport = EWR", "upstream": True, "dry_run": True}
+    answer = client.post("/assets/airport_days/requests", json=body).json()
+    assert [step["asset"] for step in answer["plan"]["steps"]] == ["days", "airport_days"]
+    with server.client(editor("airport_days")) as stranger:
+        answer = stranger.post("/assets/airport_days/requests", json=body).json()
+        assert [step["asset"] for step in answer["plan"]["steps"]] == ["airport_days"]
+        assert answer["plan"]["lacking"] == {}
