@@ -17,6 +17,7 @@ NAMES = (
     "frames",
     "tables",
     "checks",
+    "states",
     "warm",
 )
 

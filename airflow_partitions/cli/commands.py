@@ -60,6 +60,25 @@ examples:
   airflow asset-partitions maintain fares --dry-run --output json
   airflow asset-partitions maintain fares
 """
+_LIST_EXAMPLES = """
+examples:
+  airflow asset-partitions list
+  airflow asset-partitions list --search flights --output json
+"""
+_STATUS_EXAMPLES = """
+examples:
+  airflow asset-partitions status hourly_flights
+  airflow asset-partitions status hourly_flights --from 2013-03-01 --until 2013-04-01
+  airflow asset-partitions status airport_days --select 'airport in JFK,LGA' --state missing,failed
+  airflow asset-partitions status hourly_flights --state missing --output plain | cut -f 2,3
+exit status: 0 if all of them are materialised and up to date, else 1
+"""
+_EXPLAIN_EXAMPLES = """
+examples:
+  airflow asset-partitions explain daily_delays 2013-02-08
+  airflow asset-partitions explain airport_days '2013-02-08|JFK' --output json
+  AIRFLOW_CLI_TOKEN=… airflow asset-partitions explain daily_delays 2013-02-08 --url https://airflow.example.com
+"""
 _RECORDS_EXAMPLES = """
 examples:
   airflow asset-partitions records hourly_flights
@@ -383,6 +402,49 @@ def get_commands() -> list[CLICommand]:
                 ),
                 _control(
                     "retry", "Repeat what failed of a request", "Let the runs of a request that failed work again."
+                ),
+                ActionCommand(
+                    name="list",
+                    help="Show the assets that have partitions",
+                    description="Show the assets that have partitions, with their definitions, and how many of their"
+                    " partitions are in which state.",
+                    epilog=_LIST_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.status.assets"),
+                    args=(
+                        Arg(("--search",), metavar="TEXT", help="Only those with this part in their name"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="status",
+                    help="Show the states of an asset's partitions",
+                    description="Show which partitions of an asset are materialised, missing, failed, running, queued,"
+                    " stale, skipped, or waiting and for what: as a strip in which each character stands for the same"
+                    " time, and as stretches of one state, the newest first. Right at this moment, whether or not"
+                    " upkeep runs. Exit status 1 if something is not materialised, or not up to date.",
+                    epilog=_STATUS_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.status.status"),
+                    args=(
+                        _ASSET,
+                        Arg(("--from",), dest="start", metavar="TIME", help="Only intervals that begin from then on"),
+                        Arg(("--until",), metavar="TIME", help="Only intervals that begin before it"),
+                        Arg(("--select",), metavar="TEXT", help="Only these, as '2013-03 & airport in JFK,LGA'"),
+                        Arg(("--state",), metavar="STATES", help="Only stretches in these, as missing,failed"),
+                        Arg(("--limit",), type=int, default=40, help="The most stretches to show (default: 40)"),
+                        *SOURCE,
+                        OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="explain",
+                    help="Say all of one partition, and why it is what it is",
+                    description="Say in words why a partition waits, is stale, failed, was skipped or is missing; what"
+                    " it needs and what of that is there; its runs and tries; rows, files and bytes over time; and what"
+                    " needs it.",
+                    epilog=_EXPLAIN_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.status.explain"),
+                    args=(_ASSET, Arg(("key",), help="Key of the partition, as its runs show it"), *SOURCE, OUTPUT),
                 ),
                 ActionCommand(
                     name="records",
