@@ -75,8 +75,11 @@ class Forgotten:
     def __bool__(self) -> bool:
         return bool(self.parts)
 
-    def hides(self, key: Key, event: int) -> bool:
-        """Whether the *event* of a partition, by id, is forgotten; 0 stands for a record that no event explains."""
+    def hides(self, key: Key | str, event: int) -> bool:
+        """Whether the *event* of a partition, by id, is forgotten; 0 stands for a record that no event explains.
+
+        :param key: of the partition, or its text.
+        """
         return any(event <= part.event and key in part.selection for part in self.parts)
 
     def part_of(self, key: Key) -> Forgetting | None:

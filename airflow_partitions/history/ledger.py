@@ -63,6 +63,17 @@ class LedgerUpdate:
     records: int
     malformed: Mapping[str, str] = attrs.field(factory=dict)
 
+    @property
+    def problem(self) -> str:
+        """The first of the malformed keys in a sentence, and how many others there are; empty without one."""
+        reason = next(iter(self.malformed.values()), "")
+        others = len(self.malformed) - 1
+        return (
+            reason
+            if others < 1
+            else f"{reason} (and {others:,} more; of an older definition, as doctor tells, or typos)"
+        )
+
 
 def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
     """Times of those of *keys* that ever were materialised and not forgotten, by the text their events carry.

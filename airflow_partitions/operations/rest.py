@@ -24,6 +24,7 @@ ROUTES: Mapping[str, str] = {
     "resume_request": "POST /requests/{request}/resume",
     "cancel_request": "POST /requests/{request}/cancel",
     "retry_request": "POST /requests/{request}/retry",
+    "list_orphans": "GET /assets/{asset}/orphans",
     "mark": "POST /assets/{asset}/mark",
     "forget": "POST /assets/{asset}/forget",
     "adopt": "POST /assets/{asset}/adopt",

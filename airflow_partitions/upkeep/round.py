@@ -132,8 +132,8 @@ class Upkeep:
                     update = update_ledger(asset, definition, report, after=after)
                     self._ledgers[asset] = definition
                     records += update.records
-                    for reason in update.malformed.values():
-                        report(reason)
+                    if problem := update.problem:
+                        report(problem)
         return records
 
     def _catch_up(

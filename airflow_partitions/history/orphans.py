@@ -1,0 +1,124 @@
+"""Materialised partitions that the definition of their asset does not have any more."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from sqlalchemy import select
+
+from airflow_partitions.definitions.whole import UNKEYED
+from airflow_partitions.errors import InvalidKeyError, UnknownVersionError
+from airflow_partitions.history.addresses import Addresses, keys_of
+from airflow_partitions.history.database import session
+from airflow_partitions.history.events import about
+from airflow_partitions.history.forgotten import read_forgotten
+from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.state_store import asset_id_of, form_of, read_texts
+from airflow_partitions.versions import read_form
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from airflow_partitions.definitions import PartitionDefinition
+    from airflow_partitions.dependencies import KeyFormat
+
+log = logging.getLogger(__name__)
+
+_RECORD = "record/"
+_AFTER_RECORDS = "record0"  # the character after the slash
+
+
+@attrs.frozen
+class Orphans:
+    """Orphaned partitions of an asset whose keys mean the same.
+
+    :ivar count: how many there are.
+    :ivar first: text of the first of them; by time, if they have one.
+    :ivar last: text of the last of them.
+    """
+
+    count: int
+    first: str
+    last: str
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form."""
+        return attrs.asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.first} to {self.last} ({self.count:,})" if self.count > 1 else self.first
+
+
+def orphans(asset: str, meaning: PartitionDefinition | KeyFormat) -> tuple[Orphans, ...]:
+    """The materialised partitions of *asset* that are none of its definition (any more), a part for each older one.
+
+    They stay where they are: in the ledger, in storage, and in Airflow's events. Of two definitions that write keys
+    alike a text counts as a key of the newer one.
+
+    :param meaning: of the keys of its events, as they are now.
+    """
+    with session() as at:
+        asset_id = asset_id_of(at, asset)
+        if asset_id is None:
+            return ()
+        families: dict[str, list[str]] = defaultdict(list)
+        for family, text in _recorded(at, asset_id, meaning):
+            if not _is_key(meaning, text):
+                families[family].append(text)
+        recorded = {text for texts in families.values() for text in texts}
+        families[""] = [text for text in _sent(at, asset_id, meaning) if text not in recorded]
+    return tuple(Orphans(len(texts), texts[0], texts[-1]) for texts in families.values() if texts)
+
+
+def _recorded(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat) -> Iterator[tuple[str, str]]:
+    """The texts of orphaned records in the order of their addresses, each after the family of its key."""
+    from airflow.models.asset_state_store import AssetStateStoreModel as Row
+
+    addresses, forgotten = Addresses.by(meaning), read_forgotten(at, asset_id)
+    query = select(Row.key).where(Row.asset_id == asset_id, Row.key >= _RECORD, Row.key < _AFTER_RECORDS)
+    rows = [row for row in at.scalars(query.order_by(Row.key)) if not _is_known(addresses, row)]
+    texts = read_texts(at, asset_id, rows)
+    for row in rows:
+        try:
+            record = read_form(form_of(texts[row]), LedgerRecord.from_json, f"the record {row}", log.debug)
+        except UnknownVersionError:  # the doctor tells of it
+            continue
+        if record is not None and not forgotten.hides(record.key, record.event):
+            yield row.removeprefix(_RECORD).partition("/")[0], record.key
+
+
+def _is_known(addresses: Addresses, row: str) -> bool:
+    """Whether the definition has the key of a *row*."""
+    if not row.startswith(addresses.prefix):
+        return False
+    try:
+        addresses.key(row)
+    except InvalidKeyError:
+        return False
+    return True
+
+
+def _sent(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat) -> Iterator[str]:
+    """The texts of events that are no keys, in the order in which the first ones came; the ledger may have some."""
+    from airflow.models.asset import AssetEvent as E
+
+    forgotten = read_forgotten(at, asset_id)
+    query = select(E.partition_key, E.id).where(E.asset_id == asset_id, about(meaning)).order_by(E.id)
+    newest: dict[str, int] = {}
+    for text, number in at.execute(query):
+        newest[text or UNKEYED] = number
+    for text, number in newest.items():
+        if not _is_key(meaning, text) and not forgotten.hides(text, number):
+            yield text
+
+
+def _is_key(meaning: PartitionDefinition | KeyFormat, text: str) -> bool:
+    try:
+        keys_of(meaning, text)
+    except InvalidKeyError:
+        return False
+    return True

@@ -1,0 +1,33 @@
+"""Partitions of an older definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from airflow_partitions.definitions import PartitionDefinition
+from airflow_partitions.dependencies import KeyFormat
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.history.orphans import orphans
+
+
+def list_orphans(asset: str) -> dict[str, Any]:
+    """The materialised partitions of an asset that its definition does not have any more.
+
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    """
+    named = partitioned_asset(asset)
+    return {"asset": asset, "orphans": [part.to_json() for part in orphans(asset, named.meaning)]}
+
+
+def orphan_notes(definitions: Mapping[str, PartitionDefinition | KeyFormat]) -> Iterator[str]:
+    """A sentence for each asset that has some.
+
+    :param definitions: of the keys of each asset's events, by its name.
+    """
+    for asset, meaning in definitions.items():
+        if parts := orphans(asset, meaning):
+            yield (
+                f"asset {asset!r}: {', '.join(map(str, parts))} are no partitions of its definition any more; they are"
+                " kept, and nothing is made again by itself"
+            )
