@@ -16,6 +16,9 @@ from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 from sqlalchemy import update
 from sqlalchemy.orm import scoped_session, sessionmaker
 
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.requests.materialise import materialise
 from tests.api.auth_manager import editor
 from tests.metadata import Metadata, engine, metadata
 
@@ -106,6 +109,12 @@ def unpause(metadata: Metadata) -> None:
 
     with metadata.engine.begin() as at:
         at.execute(update(DagModel).values(is_paused=False))
+
+
+def ask_for(*keys: str) -> int:
+    """The number of a new request for days."""
+    asset = partitioned_asset("days")
+    return materialise(asset, Selection.of(asset.definition, *keys), by="tests").id
 
 
 @pytest.fixture

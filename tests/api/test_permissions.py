@@ -8,11 +8,8 @@ import httpx
 import pytest
 
 from airflow_partitions.api.app import create_app
-from airflow_partitions.dependencies import Selection
-from airflow_partitions.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.requests.materialise import materialise
 from tests.api.auth_manager import editor, viewer
-from tests.api.conftest import PREFIX, Server, problem
+from tests.api.conftest import PREFIX, Server, ask_for, problem
 from tests.metadata import Metadata
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
@@ -74,16 +71,9 @@ def ask(client: httpx.Client, route: str) -> httpx.Response:
     return client.request(method, path.format(**PLACES), json=BODIES.get(route), params=QUERIES.get(route))
 
 
-def ask_for(key: str) -> None:
-    """Let there be a request, for a partition of days."""
-    asset = partitioned_asset("days")
-    request = materialise(asset, Selection.of(asset.definition, key), by="tests")
-    PLACES["request"] = request.id
-
-
 def test_every_route_answers_each_user_as_the_matrix_says(server: Server, estate: Metadata) -> None:
     assert operations().keys() == ANSWERS.keys()
-    ask_for("2013-02-01")
+    PLACES["request"] = ask_for("2013-02-01")
     answers = dict[str, list[int]]()
     for user in USERS.values():
         with server.client(user) as client:
@@ -99,7 +89,7 @@ def test_every_answer_of_the_matrix_is_documented() -> None:
 
 
 def test_a_change_by_the_cookie_alone_is_refused(server: Server, estate: Metadata) -> None:
-    ask_for("2013-02-01")
+    PLACES["request"] = ask_for("2013-02-01")
     with server.client(editor()) as signed_in:
         cookie = {"Cookie": f"_token={signed_in.headers['Authorization'].removeprefix('Bearer ')}"}
     with server.client() as browser:

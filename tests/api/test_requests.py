@@ -53,7 +53,10 @@ def test_requests_are_listed_newest_first_in_pages(client: httpx.Client, server:
     second = client.get("/requests", params={"limit": 2, "cursor": first["cursor"]}).json()
     assert [each["id"] for each in first["requests"] + second["requests"]] == numbers[::-1]
     assert client.get("/requests", params={"asset": "airport_days"}).json()["requests"] == []
+    assert problem(client.get("/requests", params={"asset": "day"}))["nearest"] == ["days"]
     with server.client(viewer("others")) as stranger:
+        assert problem(stranger.get("/requests", params={"asset": "day"})).get("nearest", []) == []
+        assert stranger.get("/requests", params={"asset": "days"}).status_code == 403
         assert stranger.get("/requests").json()["requests"] == []
         assert stranger.get(f"/requests/{numbers[0]}").status_code == 403
 

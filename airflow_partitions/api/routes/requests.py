@@ -16,6 +16,7 @@ from airflow_partitions.api.permissions import (
     Readable,
     ReadableDags,
     ReadableRequest,
+    readable_asset,
     startable,
 )
 from airflow_partitions.api.problem import problems
@@ -170,14 +171,17 @@ def materialise_partitions(
     return answer | {"plan": _visible(answer["plan"], dags)}
 
 
-@api.get("/requests", response_model=RequestPage)
+@api.get("/requests", response_model=RequestPage, responses=problems(404))
 def list_requests(
+    user: GetUserDep,
     dags: ReadableDags,
     asset: Annotated[Text | None, Query(description="Only those for partitions of this asset")] = None,
     limit: Limit = USUAL,
     cursor: Cursor = None,
 ) -> Any:
     """The requests that one may read, the newest first."""
+    if asset is not None:
+        readable_asset(asset, user)
     return operations.list_requests(asset=asset, limit=limit, cursor=cursor, dags=dags)
 
 
