@@ -49,6 +49,8 @@ def dag_policy(dag: DAG) -> None:
     timetable.dag_id = dag.dag_id
     _refuse_missing_outlet(dag)
     _refuse_past_dependencies(dag)
+    if getattr(timetable, "past", 0):
+        _refuse_reversed_backfills(dag)
     _refuse_undated_templates(dag)
     _give_partition(dag)
 
@@ -114,8 +116,23 @@ def _refuse_past_dependencies(dag: DAG) -> None:
             if getattr(task, setting, False):
                 raise AirflowClusterPolicyViolation(
                     f"{dag.dag_id}.{task.task_id}: {setting}=True has no effect on partitioned runs; remove it, and"
-                    " say with the rule Lookback(n) which earlier partitions a partition needs"
+                    " say with past=1 that a partition needs the one before it of its own asset, or with the rule"
+                    " Lookback(n) which earlier partitions of another one it needs"
                 )
+
+
+def _refuse_reversed_backfills(dag: DAG) -> None:
+    """Let Airflow refuse backfills that begin with the newest partition, which waits for all the others.
+
+    For runs with a partition the setting has no other effect.
+    """
+    from airflow.sdk.definitions.mappedoperator import MappedOperator
+
+    for task in dag.tasks:
+        if isinstance(task, MappedOperator):
+            task.partial_kwargs["depends_on_past"] = True
+        else:
+            task.depends_on_past = True
 
 
 def _prepend_hook(task: Operator, module: str, function: str) -> None:

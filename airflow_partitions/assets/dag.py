@@ -50,6 +50,7 @@ class PartitionedDag(DagArguments):
     :ivar rerun: when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
     :ivar max_wait: time after which an upstream run at work is waited for no longer.
+    :ivar past: a partition needs so many before it of the asset itself, along time; they are made in order.
 
     The others mean what they mean for a Dag.
     """
@@ -65,6 +66,7 @@ class PartitionedDag(DagArguments):
     wait: AtLeast | None = None
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)
+    past: int = 0
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Refuse an asset that says nothing of its partitions, before Python does."""
@@ -98,13 +100,15 @@ class PartitionedDag(DagArguments):
 
     def _timetable(self, name: str) -> Any:
         if self.partition is None:
-            if self.refresh or self.allow_open:
-                raise InvalidDefinitionError(f"{name}: refresh and allow_open need a partition; partition is None")
+            if self.refresh or self.allow_open or self.past:
+                raise InvalidDefinitionError(
+                    f"{name}: refresh, allow_open and past need a partition; partition is None"
+                )
             return self.schedule
         check_length_limit(self.partition, name)
         if isinstance(self.partition, PartitionAtRuntime):
-            if self.refresh or self.allow_open:
-                raise InvalidDefinitionError(f"{name}: refresh and allow_open need keys known before a task runs")
+            if self.refresh or self.allow_open or self.past:
+                raise InvalidDefinitionError(f"{name}: refresh, allow_open and past need keys known before a task runs")
             policy = {"wait": self.wait, "rerun": self.rerun, "max_wait": self.max_wait}
             definitions = self.upstreams or {}
             timetable = None if self.rules else runtime_timetable(self.schedule, self.partition, definitions, **policy)
@@ -120,6 +124,7 @@ class PartitionedDag(DagArguments):
             wait=self.wait,
             rerun=self.rerun,
             max_wait=self.max_wait,
+            past=self.past,
         )
 
     def produces(self) -> ProducedPartitions | None:

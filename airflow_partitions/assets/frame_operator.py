@@ -105,7 +105,7 @@ class FrameOperator(AssetFunctionOperator):
         if staging is not None:
             sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
         reading = read_inputs(sources)
-        self._frames = reading.frames
+        self._frames = {**self.unfilled(inputs), **reading.frames}
         value = super().execute(context)
         frame = StoredFrame.of(value).collected()
         if frame.storage or storage is not None:
@@ -124,10 +124,15 @@ class FrameOperator(AssetFunctionOperator):
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
         inputs = self.inputs
-        return {
+        needed = {
             name: Input.needed_by(partition, name, storage, inputs.rules.get(name), now, inputs.frames[name])
             for name, storage in inputs.storage.items()
         }
+        return {name: source for name, source in needed.items() if not source.is_no_past}
+
+    def unfilled(self, inputs: Mapping[str, Input]) -> dict[str, Any]:
+        """What the function takes for what it declares and has nothing to read of: the past of the first partition."""
+        return {name: None for name in self.inputs.storage if name not in inputs}
 
     def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
         """The argument for each parameter of the function."""

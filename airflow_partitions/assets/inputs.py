@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 
 from airflow_partitions.assets.declaration import AssetDeclaration, PartitionedAsset
-from airflow_partitions.dependencies import Dependency, Overlap, Rule
+from airflow_partitions.dependencies import Dependency, Overlap, Previous, Rule
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, check_read, frame_of
 from airflow_partitions.frames.frame_type import FrameType
+from airflow_partitions.frames.input import PAST
 from airflow_partitions.storage import Storage
 
 
@@ -59,8 +60,12 @@ def inputs_of(
         if upstream.storage is not None and (function is None or _takes(function, upstream.name, default))
     }
     sources |= declaration.inputs
+    rules = dict(declaration.rules or {})
+    if declaration.past and function is not None and PAST in inspect.signature(function).parameters:
+        sources[PAST] = _own_storage(asset)
+        rules[PAST] = Previous(declaration.past)
     storage = {name: _storage(name, source) for name, source in sources.items()}
-    rules = {name: rule for name, rule in (declaration.rules or {}).items() if name in storage}
+    rules = {name: rule for name, rule in rules.items() if name in storage}
     frames = {}
     for name, stored in storage.items():
         if asset.partition is not None and stored.partition is not None:
@@ -76,6 +81,15 @@ def inputs_of(
     if others := set(declaration.rules or {}) - set(rules) - set(declaration.schedule_rules()):
         raise InvalidDefinitionError(f"rules for {', '.join(sorted(others))}: no input or upstream of {asset.name}")
     return Inputs(storage, rules, frames)
+
+
+def _own_storage(asset: PartitionedAsset) -> Storage:
+    if asset.storage is None:
+        raise InvalidDefinitionError(
+            f"asset {asset.name!r}: parameter {PAST!r} takes its own partitions before this one, and it has no storage;"
+            " expected storage=, or a function without that parameter"
+        )
+    return asset.storage
 
 
 def _takes(function: Callable[..., Any], name: str, default: Frame | None) -> bool:

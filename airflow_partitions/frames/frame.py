@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from types import NoneType, SimpleNamespace, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -147,6 +147,9 @@ def stored_as(frame: Frame | None, storage: Storage, where: str) -> Storage:
 def _frame(annotation: Any, where: str) -> Frame | None:
     """What *annotation* says, ``None`` if it is no frame."""
     details: tuple[Any, ...] = ()
+    if get_origin(annotation) in (Union, UnionType):  # a frame, or None where there is nothing to read
+        several = [each for each in get_args(annotation) if each is not NoneType]
+        annotation = several[0] if len(several) == 1 else annotation
     if get_origin(annotation) is Annotated:
         annotation, *rest = get_args(annotation)
         details = tuple(rest)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from airflow_partitions.storage.filesystem.filesystem import Location
 
+#: Name of the parameter that takes the partitions of the asset itself before the one that is made.
+PAST = "past"
+
 
 @attrs.frozen
 class Input:
@@ -63,6 +66,11 @@ class Input:
             return cls(name, storage, None, frame or Frame())
         dependency = Dependency(partition.definition, storage.partition, rule or Overlap())
         return cls(name, storage, dependency.upstream(partition.wrapped, now=now), frame or Frame())
+
+    @property
+    def is_no_past(self) -> bool:
+        """Whether it stands for the partitions before the first one, so that there is nothing to read."""
+        return self.name == PAST and self.selection is not None and not self.selection
 
     @cached_property
     def folders(self) -> Mapping[str, Key | None]:

@@ -123,7 +123,7 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
         }
         reading = read_inputs(inputs)
         frames |= reading.frames
-        value = StoredFrame.of(_call(task, partition, frames)).frame
+        value = StoredFrame.of(_call(task, partition, task.unfilled(inputs) | frames)).frame
         if task.storage is None:
             return Trial(partition, value)
         storage, staging = scratch_of(task.storage, partition, scratch, Attempt(task.dag_id, "local", 1))

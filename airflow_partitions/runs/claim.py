@@ -12,7 +12,7 @@ writes its name at the door, goes on only if nobody has passed it lately, and wi
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ _VERSION = 1
 _KEYS = ""  # no partition's key is empty
 #: The cell of the claim of a list of keys.
 KEYS_CLAIM = f"claim|{_KEYS}"
-_LOOK_AGAIN = timedelta(seconds=15)
+LOOK_AGAIN = timedelta(seconds=15)
 # How long a run that passed the door keeps others from passing, far longer than the few calls between door and claim
 # take. When several came together, none may have won; after this time the door is open again.
 _PASSING = timedelta(seconds=30)
@@ -48,15 +48,15 @@ class Claimant:
         return f"run {self.run_id} of {self.dag_id}"
 
 
-def claim(context: Mapping[str, Any], text: str) -> None:
-    """Claim the partition with the key *text* of each asset the task writes.
+def claim(context: Mapping[str, Any], text: str, outlets: Iterable[Any]) -> None:
+    """Claim the partition with the key *text* of each asset among *outlets*.
 
     :raises AirflowRescheduleException: if another run of the same partition is at work.
     :raises UnknownVersionError: if a run of another release has claimed it.
     """
     from airflow.sdk import Asset
 
-    for outlet in context["task"].outlets:
+    for outlet in outlets:
         if isinstance(outlet, Asset):
             _claim(context, outlet, text, f"partition {text} of {outlet.name}")
 
@@ -71,14 +71,21 @@ def claim_keys(context: Mapping[str, Any], asset: Asset) -> None:
 
 
 def _claim(context: Mapping[str, Any], asset: Asset, text: str, name: str) -> None:
-    stores = context.get("asset_state_store")
-    if stores is None:
+    if context.get("asset_state_store") is None:
         return
     from airflow.sdk.exceptions import AirflowRescheduleException
+    from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
-    if other := _other_at_work(stores[asset], context, text):
+    if other := _other_at_work(AssetStateStoreAccessor(name=asset.name), context, text):
         log.info("%s is at work on %s; looking again later", other, name)
-        raise AirflowRescheduleException(datetime.now(UTC) + _LOOK_AGAIN)
+        raise AirflowRescheduleException(datetime.now(UTC) + LOOK_AGAIN)
+
+
+def last_claimant(asset: str, text: str) -> Claimant | None:
+    """The last run that claimed the partition with the key *text* of an asset, whatever became of it."""
+    from airflow.sdk.execution_time.context import AssetStateStoreAccessor
+
+    return _claimant(AssetStateStoreAccessor(name=asset).get(f"claim|{text}"))
 
 
 def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> Claimant | None:

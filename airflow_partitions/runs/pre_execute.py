@@ -35,7 +35,8 @@ def partition_of(context: Mapping[str, Any]) -> RunPartition:
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:
     """Put ``partition`` into *context*, and pass it to the task's function; skip the task if the partition exists
-    already, reschedule it while another run makes it, and check the keys that it emits.
+    already, reschedule it while another run makes it or the one before it is not there, and check the keys that it
+    emits.
 
     Runs as every task's pre-execute hook in a partitioned Dag. A run without a usable key fails at once, without
     retries.
@@ -44,6 +45,7 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
 
     from airflow_partitions.runs.claim import claim
     from airflow_partitions.runs.emitted_keys import check_emitted_keys
+    from airflow_partitions.runs.own_past import wait_for_past, written_by
     from airflow_partitions.runs.partition_argument import pass_partition
     from airflow_partitions.runs.skip import skip_if_materialised
 
@@ -53,7 +55,10 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
         raise AirflowFailException(str(error)) from error
     pass_partition(context["task"], context["partition"])
     skip_if_materialised(context)
-    claim(context, context["partition"].text)
+    task, dag = context["task"], context["dag"]
+    # Where partitions wait for each other, the run claims its own before any task works: the others ask who makes it.
+    claim(context, context["partition"].text, written_by(dag) if dag.timetable.own_past else task.outlets)
+    wait_for_past(context)
     check_emitted_keys(context)
     if isinstance(context["partition"].definition, PartitionAtRuntime):
         from airflow_partitions.definitions.runtime import KEY_LIST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.running_job import Job
@@ -14,12 +14,15 @@ REPEATS = 3
 def run(current: Job) -> None:
     """Call the function of *current* with what its parameters ask for, and write what it returns."""
     from airflow_partitions.errors import PartitionError, ResultError
+    from airflow_partitions.frames.input import PAST
 
     shipped = current.handover.function
     if shipped is None:
         raise ResultError("the handover has no function; expected a decorated one")
     function = shipped.load()
-    own = {"spark": current.spark, "partition": current.partition}
+    own: dict[str, Any] = {"spark": current.spark, "partition": current.partition}
+    if PAST not in current.handover.inputs:  # of the first partition
+        own[PAST] = None
     for repeat in range(REPEATS + 1):
         try:
             current.write(function(**{p: own[p] if p in own else current.read(p) for p in shipped.parameters}))

@@ -168,10 +168,11 @@ class SparkAssetOperator(Submission):
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
-        return {
+        needed = {
             name: Input.needed_by(partition, name, storage, self.rules.get(name), now, self.frames.get(name))
             for name, storage in self.inputs.items()
         }
+        return {name: source for name, source in needed.items() if not source.is_no_past}
 
     def _began(self, spark: SparkSession) -> None:
         self._spark = spark

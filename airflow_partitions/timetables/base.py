@@ -12,6 +12,7 @@ from airflow_partitions.versions import check_version
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
+    from airflow_partitions.dependencies import Dependency
     from airflow_partitions.timetables.asset_extra import ProducedPartitions
 
 
@@ -22,6 +23,7 @@ class PartitionTimetable(Timetable):
     :ivar partition: the partitions of the runs, one each; ``None`` if runs have none.
     :ivar adds: the partitions whose keys the tasks add; ``None`` if they add none.
     :ivar dag_id: of its Dag, once it is known.
+    :ivar own_past: the dependency of the runs' partitions on those before them; ``None`` if there is none.
     """
 
     VERSION: ClassVar[int] = 1
@@ -29,6 +31,7 @@ class PartitionTimetable(Timetable):
     partition: PartitionDefinition | None = None
     adds: PartitionAtRuntime | None = None
     dag_id: str | None = None
+    own_past: Dependency | None = None
 
     @property
     @abstractmethod

@@ -14,7 +14,7 @@ from airflow.serialization.definitions.assets import SerializedAssetAll, Seriali
 
 from airflow_partitions.calendars.instants import utc
 from airflow_partitions.definitions.whole import UNKEYED, WholeAsset
-from airflow_partitions.dependencies import Selection, Unpartitioned
+from airflow_partitions.dependencies import Dependency, Selection, Unpartitioned
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.condition import leaves
@@ -107,12 +107,15 @@ class Evaluator:
     The scheduler reads a Dag anew for each of its loops, and so gets a new evaluator. What is being made, and which
     runs there are, is read once, when it is first needed. Texts of keys are parsed here once; the wrapped key goes on.
 
+    :param own_past: the dependency of the Dag's partitions on those before them, if there is one.
     :ivar dag_id: the Dag; until it is known, runs of its partitions are not looked for.
     """
 
-    def __init__(self, upstreams: Upstreams) -> None:
+    def __init__(self, upstreams: Upstreams, own_past: Dependency | None = None) -> None:
         self.dag_id: str | None = None
         self._upstreams = upstreams
+        self._own_past = own_past
+        self._outlets: Sequence[str] | None = None
         self._in_flight: Mapping[str, Mapping[str, datetime]] | None = None
         self._runs: dict[str, RunStatus] = {}
         self._requests: dict[str, RunRequest] = {}
@@ -156,12 +159,24 @@ class Evaluator:
             question(status, runs.started, end, now, queued=runs.queued)
             for question in (policy.fires, policy.idle, policy.settles)
         )
-        return Evaluation(status, fires, idle, may_fire, runs)
+        return Evaluation(status, fires and self._has_past(key), idle, may_fire, runs)
 
     def is_blocked(self, text: str, now: datetime) -> bool:
         """Whether something that the Dag's key *text* needs is being made, be there enough of the rest or not."""
         key = self._upstreams.downstream.parse(text)
         return self._status(key, text, now, self._read_in_flight()).blocked
+
+    def _has_past(self, key: Key) -> bool:
+        """Whether the partitions before *key* are there that it needs; they come without an event of an upstream."""
+        from airflow_partitions.history.producers import outlets
+
+        if self._own_past is None or self.dag_id is None:
+            return True
+        if self._outlets is None:
+            self._outlets = outlets(self.dag_id)
+        past = [(str(each), each) for each in self._own_past.upstream(key)]
+        times = (_history().times(asset, self._upstreams.downstream, past) for asset in self._outlets if past)
+        return all(by_text[text] is not None for by_text in times for text, _ in past)
 
     def lacks_unpartitioned(self) -> bool:
         """Whether an upstream without partitions has had no event at all."""

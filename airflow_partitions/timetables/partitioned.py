@@ -26,6 +26,7 @@ from airflow_partitions.timetables.condition import AnyEvent, condition_of
 from airflow_partitions.timetables.evaluation import Evaluation, Evaluator
 from airflow_partitions.timetables.last_scheduled import last_scheduled
 from airflow_partitions.timetables.mapper import mappers_of
+from airflow_partitions.timetables.own_past import own_past
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.run_id import run_id_text
 from airflow_partitions.timetables.run_order import RunOrder, RunPosition
@@ -72,6 +73,8 @@ class Partitioned(PartitionTimetable):
     :param rerun: when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
     :param max_wait: time after which an upstream run at work is waited for no longer.
+    :param past: a partition needs so many before it of the Dag's own assets, along time, as far as the definition goes
+        back; the partitions are made in order.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -93,6 +96,7 @@ class Partitioned(PartitionTimetable):
         wait: AtLeast | None = None,
         rerun: str | Within = "always",
         max_wait: str | timedelta = timedelta(days=1),
+        past: int = 0,
     ) -> None:
         self._dag_id: str | None = None
         check_definition(partition)
@@ -100,6 +104,8 @@ class Partitioned(PartitionTimetable):
             raise InvalidDefinitionError(
                 f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
             )
+        self.past = past
+        self.own_past = own_past(partition, past)
         self.partition: PartitionDefinition = partition
         self.refresh = refresh
         self.allow_open = allow_open
@@ -112,7 +118,7 @@ class Partitioned(PartitionTimetable):
             self.upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, run_policy)
             self.upstreams.check()
         if self.upstreams is not None:
-            self._evaluator = Evaluator(self.upstreams)
+            self._evaluator = Evaluator(self.upstreams, self.own_past)
             self._mappers = mappers_of(self.upstreams, self._evaluator, self._dates)
             self.asset_condition = AnyEvent(self.upstreams.condition)
         else:
@@ -232,7 +238,9 @@ class Partitioned(PartitionTimetable):
             date = last_dagrun_info.partition_date
             run_after = instant(last_dagrun_info.run_after)
             last = RunPosition(run_after, last_dagrun_info.partition_key, None if date is None else instant(date))
-            following = self._run_order.following(last, now, catchup=restriction.catchup)
+            # A tick that is left out would hold all after it.
+            catchup = restriction.catchup or self.own_past is not None
+            following = self._run_order.following(last, now, catchup=catchup)
         if following is None or (restriction.latest is not None and following[1] > instant(restriction.latest)):
             return None
         return self._run(*following)
@@ -325,6 +333,7 @@ class Partitioned(PartitionTimetable):
             "refresh": self.refresh,
             "allow_open": self.allow_open,
             "dag_id": self.dag_id,
+            **({"past": self.past} if self.past else {}),
         }
 
     @classmethod
@@ -338,6 +347,7 @@ class Partitioned(PartitionTimetable):
             definition,
             refresh=data["refresh"],
             allow_open=data["allow_open"],
+            past=data.get("past", 0),
             **cls._more_arguments(data),
         )
         timetable.dag_id = data["dag_id"]

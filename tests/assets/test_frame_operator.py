@@ -98,6 +98,32 @@ def test_f1_a_function_takes_and_gives_frames_of_any_kind(flights: Parquet, stor
         assert reads["rows"] == 50
 
 
+def running_total(past: pd.DataFrame | None, flights: pd.DataFrame) -> pd.DataFrame:
+    before = 0.0 if past is None else past["delay"].sum()
+    return pd.DataFrame({"delay": [before + flights["delay"].sum()]})
+
+
+def test_a_function_takes_the_partition_before_its_own(tmp_path: Path) -> None:
+    days = PartitionByInterval("@daily", start="2013-11-03", name="date")
+    flights = Parquet(str(tmp_path / "flights"), partition=days, partition_on={"date": "%Y-%m-%d"})
+    delays = {"2013-11-03": 1.0, "2013-11-04": 2.0, "2013-11-05": 4.0}
+    flights.save({day: pa.table({"delay": [delay]}) for day, delay in delays.items()})
+    storage = Parquet(str(tmp_path / "total"))
+    total: Any = asset(schedule="@daily", partition=days, storage=storage, inputs={"flights": flights}, past=1)(
+        running_total
+    )
+    for number, day in enumerate(delays, start=1):
+        total.task.execute(context(number=number, run=day) | {"partition": Partition(days, day)})
+    stored = total.storage.load(as_="arrow")
+    assert [load().column("delay").to_pylist() for load in stored.values()] == [[1.0], [3.0], [7.0]]
+
+
+def test_a_partition_before_the_own_one_takes_storage() -> None:
+    days = PartitionByInterval("@daily", start="2013-11-03", name="date")
+    with pytest.raises(InvalidDefinitionError, match="parameter 'past' takes its own partitions before this one, and"):
+        asset(schedule="@daily", partition=days, past=1)(running_total)
+
+
 def test_rows_of_a_lazy_frame_are_those_that_its_queries_take_from_the_files(
     flights: Parquet, storage: Parquet
 ) -> None:

@@ -55,6 +55,11 @@ def delays(spark, partition, raw):
     return raw.where(raw.origin == partition["airport"]).groupBy("carrier").avg("delay")
 
 
+@spark_asset(schedule="@daily", partition=DAYS, storage=Parquet("{lake}/total"), inputs={{"raw": RAW}}, past=1)
+def total(raw, past):
+    return raw.select("delay") if past is None else raw.select("delay").union(past.select("delay"))
+
+
 carriers = spark_asset.script("{lake}/carriers.py", name="carriers", schedule="@daily", partition=DAYS,
                               inputs={{"raw": RAW}}, storage=Parquet("{lake}/carriers"))
 """
@@ -105,6 +110,16 @@ def test_a_spark_asset_runs_here_on_given_rows_and_publishes_nothing(
     assert trial.result.reads["raw"].rows == 3
     assert "HashAggregate" in str(trial.plan)
     assert not (dag_file.parent / "delays").exists()
+
+
+def test_a_spark_asset_takes_the_partition_before_its_own_if_there_is_one(
+    partition_trial: Callable[..., Trial], partition_spark: SparkSession, assets: dict[str, Any]
+) -> None:
+    raw, past = (partition_spark.createDataFrame([(delay,)], "delay double") for delay in (3.0, 5.0))
+    first = partition_trial(assets["total"], "2013-01-01", inputs={"raw": raw})
+    assert [row.delay for row in first.value.collect()] == [3.0]
+    second = partition_trial(assets["total"], "2013-01-02", inputs={"raw": raw, "past": past})
+    assert sorted(row.delay for row in second.value.collect()) == [3.0, 5.0]
 
 
 def test_a_program_is_submitted_here(
