@@ -30,6 +30,7 @@ _MODULES = {
     "KeyRule": "dependencies",
     "LatestPartition": "dependencies",
     "Lookback": "dependencies",
+    "Materialise": "tasks",
     "MaterialisedSensor": "tasks",
     "Partition": "partition",
     "PartitionAtRuntime": "definitions",
@@ -69,6 +70,7 @@ __all__ = [
     "KeyRule",
     "LatestPartition",
     "Lookback",
+    "Materialise",
     "MaterialisedSensor",
     "Partition",
     "PartitionAtRuntime",
@@ -129,7 +131,7 @@ if TYPE_CHECKING:
     from airflow_partitions.partition import Partition
     from airflow_partitions.runs.materialised import materialised
     from airflow_partitions.runs.run_partition import RunPartition
-    from airflow_partitions.tasks import MaterialisedSensor
+    from airflow_partitions.tasks import Materialise, MaterialisedSensor
     from airflow_partitions.timetables import Partitioned
     from airflow_partitions.timetables.rules import register_rules
     from airflow_partitions.timetables.run_policy import AtLeast, Within

@@ -170,7 +170,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.arrival:PartitionSensor": (),
         "airflow_partitions.arrival:watched": (),
     },
-    "In other Dags": {"airflow_partitions:MaterialisedSensor": ()},
+    "In other Dags": {"airflow_partitions:MaterialisedSensor": (), "airflow_partitions:Materialise": ()},
     "Frames": {
         "airflow_partitions.frames:Frame": (),
         "airflow_partitions.frames:Result": ("summary",),

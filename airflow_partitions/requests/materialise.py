@@ -16,7 +16,7 @@ import attrs
 from sqlalchemy import select, update
 
 from airflow_partitions.dependencies import Selection, selection_text
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, OverlapError
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, NotReadyError, OverlapError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.history.database import session
 from airflow_partitions.requests.producer import Producer
@@ -60,11 +60,16 @@ def ask(asset: PartitionedAsset, selection: Selection, options: RunOptions | Non
     :raises RequestSizeError: if nothing is selected, or too much.
     :raises InvalidKeyError: for a partition whose interval is not over.
     :raises OverlapError: if one of them is asked for already, or being made; then nothing is asked for.
-    :raises NotReadyError: if the Dag is paused, has errors, or does not take the conf.
+    :raises NotReadyError: if the Dag is paused, has errors, does not take the conf, or can't make the newest first.
     """
     producer, now, options = Producer.of(asset), datetime.now(UTC), options or RunOptions()
     producer.check_request(selection, now)
     producer.check_ready(options.conf)
+    if options.newest_first and producer.timetable.own_past is not None:
+        raise NotReadyError(
+            f"each partition of {producer.dag_id} needs the one before it, so the newest can't be made first; ask for"
+            " them oldest first"
+        )
     return _begin(producer, selection, options, by, now)
 
 

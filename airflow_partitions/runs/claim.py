@@ -85,7 +85,7 @@ def last_claimant(asset: str, text: str) -> Claimant | None:
     """The last run that claimed the partition with the key *text* of an asset, whatever became of it."""
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
-    return _claimant(AssetStateStoreAccessor(name=asset).get(f"claim|{text}"))
+    return claimant_in(AssetStateStoreAccessor(name=asset).get(f"claim|{text}"))
 
 
 def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> Claimant | None:

@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING
 
 from airflow_partitions.exports import lazy_exports
 
-_MODULES = {"MaterialisedSensor": "sensor", "MaterialisedTrigger": "trigger"}
+_MODULES = {
+    "AnswerTrigger": "trigger",
+    "Materialise": "operator",
+    "MaterialisedSensor": "sensor",
+    "MaterialisedTrigger": "trigger",
+}
 
-__all__ = ["MaterialisedSensor", "MaterialisedTrigger"]
+__all__ = ["AnswerTrigger", "Materialise", "MaterialisedSensor", "MaterialisedTrigger"]
 
 if TYPE_CHECKING:
+    from airflow_partitions.tasks.operator import Materialise
     from airflow_partitions.tasks.sensor import MaterialisedSensor
-    from airflow_partitions.tasks.trigger import MaterialisedTrigger
+    from airflow_partitions.tasks.trigger import AnswerTrigger, MaterialisedTrigger
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

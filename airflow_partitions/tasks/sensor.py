@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseSensorOperator
 
-from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
-from airflow_partitions.dependencies.selection_text import parse_selection
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.dependencies import Rule, Selection
 from airflow_partitions.runs.materialised import AssetHistory
+from airflow_partitions.tasks.selected import Keys, check_keys, selected
 from airflow_partitions.tasks.trigger import MaterialisedTrigger
 
 if TYPE_CHECKING:
@@ -50,19 +49,15 @@ class MaterialisedSensor(BaseSensorOperator):
         self,
         *,
         asset: Asset | AssetNameRef | str,
-        keys: Selection | str | Sequence[str] | None = None,
+        keys: Keys = None,
         rule: Rule | None = None,
         deferrable: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if keys is not None and rule is not None:
-            raise InvalidDefinitionError(
-                f"task {self.task_id!r} has keys={keys!r} and rule={rule!r}; expected keys=, what to wait for, or"
-                " rule=, by which the run's own partition says it"
-            )
+        check_keys(self.task_id, keys, rule)
         self.asset = asset
-        self.selection = keys if isinstance(keys, Selection) else None
+        self.selection = keys if isinstance(keys, Selection) else None  # no template
         self.keys = None if isinstance(keys, Selection) else keys
         self.rule = rule
         self.deferrable = deferrable
@@ -92,7 +87,8 @@ class MaterialisedSensor(BaseSensorOperator):
     def missing(self, context: Mapping[str, Any]) -> Selection:
         """The partitions that are not materialised yet."""
         history = AssetHistory(self.asset, context["dag"].timetable, self.selection)
-        missing = history.missing(self._selection(history, context))
+        keys = self.keys if self.selection is None else self.selection
+        missing = history.missing(selected(context, history, keys, self.rule))
         if missing:
             first = next(iter(missing))
             self.log.info("%s partitions of %s are missing, such as %s", len(missing), self.asset_name, first)
@@ -109,19 +105,3 @@ class MaterialisedSensor(BaseSensorOperator):
                 kwargs={"until": until.isoformat()},
                 timeout=max(until - datetime.now(UTC), timedelta(0)),
             )
-
-    def _selection(self, history: AssetHistory, context: Mapping[str, Any]) -> Selection:
-        """The partitions to wait for."""
-        if self.selection is not None:
-            return self.selection
-        if self.keys is not None:
-            if isinstance(self.keys, str):
-                return parse_selection(history.definition, self.keys, closed_by=context["dag_run"].run_after)
-            return Selection.of(history.definition, *self.keys)
-        if "partition" not in context:
-            raise InvalidDefinitionError(
-                f"task {self.task_id!r} is in a Dag without partitions; give keys=, what to wait for"
-            )
-        own = context["partition"]
-        dependency = Dependency(downstream=own.definition, upstream=history.definition, rule=self.rule or Overlap())
-        return dependency.upstream(own.wrapped, now=context["dag_run"].run_after)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_partitions.dependencies import Selection
+from airflow_partitions.requests.task_request import Answer
 from airflow_partitions.tasks.ledger_reader import LedgerReader
+from airflow_partitions.versions import read_form
 
 
 class MaterialisedTrigger(BaseTrigger):
@@ -45,3 +49,30 @@ class MaterialisedTrigger(BaseTrigger):
                 missing -= times.keys()
                 self.log.info("%s partitions of %s are missing", len(missing), self.asset)
         yield TriggerEvent({"missing": len(missing)})
+
+
+class AnswerTrigger(BaseTrigger):
+    """Fires once what a task has asked for has ended.
+
+    :param asset: name of the asset.
+    :param cell: of its state store, where upkeep leaves the answer.
+    :param poke_interval: seconds between two looks.
+    """
+
+    def __init__(self, asset: str, cell: str, poke_interval: float = 30) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.asset = asset
+        self.cell = cell
+        self.poke_interval = poke_interval
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        names = ("asset", "cell", "poke_interval")
+        return f"{__name__}.AnswerTrigger", {name: getattr(self, name) for name in names}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        answer = None
+        while answer is None or not answer.has_ended:
+            await asyncio.sleep(self.poke_interval)
+            form = await AssetStateStoreAccessor(name=self.asset).aget(self.cell)
+            answer = read_form(form, Answer.from_json, f"the answer to a task, {self.cell}", self.log.warning)
+        yield TriggerEvent({"state": answer.state})

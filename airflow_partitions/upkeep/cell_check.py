@@ -18,6 +18,7 @@ from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.marks import Adoption
 from airflow_partitions.history.run_requests import RunRequest
 from airflow_partitions.history.state_store import form_of
+from airflow_partitions.requests.task_request import ANSWER, TASK_REQUEST, Answer, TaskRequest
 from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
 from airflow_partitions.upkeep.last_maintained import MAINTENANCE, LastMaintained
 from airflow_partitions.versions import read_form
@@ -30,6 +31,8 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
     MAINTENANCE: LastMaintained.from_json,
     "request/": RunRequest.from_json,
     FORGOTTEN: Forgotten.from_json,
+    TASK_REQUEST: TaskRequest.from_json,
+    ANSWER: Answer.from_json,
 }
 _AT_ONCE = 1_000
 

@@ -17,6 +17,7 @@ from airflow_partitions.errors import PartitionError, StorageError
 from airflow_partitions.graph.serialized_dags import SerializedDags, fingerprint, read_serialized_dags
 from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.history.new_events import SETTLED, NewEvents
+from airflow_partitions.upkeep.answers import answer_all
 from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
@@ -97,6 +98,8 @@ class Upkeep:
         problems = dict.fromkeys(dags.problems)  # in their order, each once
         records = self._update_ledgers(dags, positions, first, problems)
         caught_up = self._catch_up(dags, positions, first, problems)
+        with _reporting("requests of tasks", problems) as report:
+            answer_all(dags.definitions, report)
         hopeless = delete_hopeless(dags.consumers, harmless, problems)
         fired = delete_fired(keep_fired) if is_whole else 0
         self._whole = now if is_whole else self._whole

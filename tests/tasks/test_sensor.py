@@ -35,7 +35,11 @@ def hours(day: str, *numbers: int) -> list[str]:
 
 
 def context(day: str | None = None) -> dict[str, Any]:
-    of_run = {"dag": SimpleNamespace(timetable=None), "dag_run": SimpleNamespace(run_after=NOON)}
+    of_run = {
+        "task": SimpleNamespace(task_id="none"),
+        "dag": SimpleNamespace(timetable=None),
+        "dag_run": SimpleNamespace(run_after=NOON),
+    }
     return of_run if day is None else of_run | {"partition": Partition(DAYS, day)}
 
 
@@ -76,7 +80,7 @@ def test_it_waits_for_keys_in_any_dag(metadata: Metadata, supervisor: Supervisor
 
 def test_what_makes_no_sense_is_refused(metadata: Metadata, supervisor: Supervisor) -> None:
     metadata.asset("flights")
-    with pytest.raises(InvalidDefinitionError, match="expected keys=, what to wait for, or rule="):
+    with pytest.raises(InvalidDefinitionError, match="expected keys=, which partitions are meant, or rule="):
         MaterialisedSensor(task_id="both", asset=FLIGHTS, keys="x", rule=Lookback(1))
     with pytest.raises(InvalidDefinitionError, match="in a Dag without partitions; give keys="):
         MaterialisedSensor(task_id="none", asset=FLIGHTS).execute(context())
