@@ -101,10 +101,11 @@ def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
     reported.discard("standing by")
     for problem in outcome.problems:
         Console(stderr=True).print(problem, markup=False, style="yellow")
-    if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless:
+    if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless or outcome.requests:
         console.print(
             f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"
             f" deleted pending rows: {outcome.fired} fired, {outcome.hopeless} that can never fire"
+            + (f"; created the runs of {outcome.requests} requests" if outcome.requests else "")
         )
     for table in outcome.tables:
         console.print(str(table), markup=False, highlight=False)

@@ -21,6 +21,7 @@ from airflow_partitions.upkeep.answers import answer_all
 from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
+from airflow_partitions.upkeep.requests import finish_requests
 from airflow_partitions.upkeep.tables import TableUpkeep, TableWork
 from airflow_partitions.versions import Report
 
@@ -36,6 +37,7 @@ class Round:
     :ivar caught_up: partitions asked for because of events that their consumers had missed.
     :ivar fired: pending rows deleted because they fired long ago.
     :ivar hopeless: pending rows deleted because they can never fire.
+    :ivar requests: requests whose runs were created because their maker was killed.
     :ivar tables: what was done to tables of assets.
     :ivar problems: failures for single assets and Dags, each as a sentence.
     """
@@ -45,13 +47,15 @@ class Round:
     caught_up: int
     fired: int
     hopeless: int
+    requests: int = 0
     tables: tuple[TableUpkeep, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def idle(self) -> bool:
         """Whether there was nothing to do."""
-        return not (self.records or self.caught_up or self.fired or self.hopeless or self.tables or self.problems)
+        work = self.records, self.caught_up, self.fired, self.hopeless, self.requests, self.tables
+        return not (any(work) or self.problems)
 
     def without(self, problems: Collection[str]) -> Round:
         """This round, and of its problems those that are not among *problems*."""
@@ -80,8 +84,8 @@ class Upkeep:
         self._whole: datetime | None = None
 
     def round(self, *, harmless: int = HARMLESS, keep_fired: timedelta = KEEP_FIRED) -> Round:
-        """Bring the ledgers up to date, catch up after pauses, delete pending rows that can never fire, and let tables
-        be kept small.
+        """Bring the ledgers up to date, catch up after pauses, delete pending rows that can never fire, create the runs
+        of requests whose maker was killed, and let tables be kept small.
 
         A failure for one asset or Dag is reported, and does not keep the others.
 
@@ -93,7 +97,7 @@ class Upkeep:
         first = dict[str, int]()
         for event in self._events.read():  # by id
             first.setdefault(event.asset, event.id - 1)
-        dags = read_serialized_dags()
+        dags, requests = read_serialized_dags(), 0
         positions = read_positions() if is_whole else None
         problems = dict.fromkeys(dags.problems)  # in their order, each once
         records = self._update_ledgers(dags, positions, first, problems)
@@ -103,8 +107,12 @@ class Upkeep:
         hopeless = delete_hopeless(dags.consumers, harmless, problems)
         fired = delete_fired(keep_fired) if is_whole else 0
         self._whole = now if is_whole else self._whole
+        with _reporting("requests", problems) as report:
+            requests = finish_requests(report)
         tables = self._maintain(dags, problems, begin=is_whole)
-        return Round(len(dags.definitions), records, caught_up, fired, hopeless, tuple(tables), tuple(problems))
+        return Round(
+            len(dags.definitions), records, caught_up, fired, hopeless, requests, tuple(tables), tuple(problems)
+        )
 
     def _maintain(self, dags: SerializedDags, problems: dict[str, None], *, begin: bool) -> list[TableUpkeep]:
         """Let tables that are due be kept small; what was done to those that are ready."""
