@@ -111,10 +111,10 @@ def plan(
     """
     now = datetime.now(UTC) if now is None else now
     producer = Producer.of(asset)
-    if states:
-        selection = _in_states(asset, selection, states, now)
-    producer.check_request(selection, now)
     around = Surroundings(asset, producer, now, dags)
+    if states:
+        selection = _in_states(around.states(asset.name), selection, states)
+    producer.check_request(selection, now)
     dag_id, steps = producer.dag_id, []
     first = around.upstream(dag_id, selection) if upstream else {}
     for each, partitions in first.items():
@@ -129,14 +129,14 @@ def plan(
 
 def _step(around: Surroundings, dag_id: str, role: str, partitions: Selection, begins: Selection) -> Step:
     name = around.outlet(dag_id)
-    again = 0 if name is None else len(around.there(name, partitions))
+    again = 0 if name is None else around.number_there(name, partitions)
     cost = Cost() if name is None else recent_cost(around.asset(name), dag_id)
     stays = around.stays.get(dag_id, Selection(partitions.definition))
     return Step(name, dag_id, role, partitions, begins, stays, again, cost)
 
 
-def _in_states(asset: PartitionedAsset, selection: Selection, states: Collection[State], now: datetime) -> Selection:
-    stretches = [each for each in AssetStates(asset, now).stretches(selection) if each.state in states]
+def _in_states(of: AssetStates, selection: Selection, states: Collection[State]) -> Selection:
+    stretches = [each for each in of.stretches(selection) if each.state in states]
     if not stretches:
         raise RequestSizeError(
             f"none of the {len(selection):,} selected partitions is {' or '.join(states)}; ask for other states, or for"

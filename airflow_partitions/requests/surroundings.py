@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from functools import reduce
@@ -15,7 +16,6 @@ from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import NotReadyError, UnknownAssetError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
-from airflow_partitions.history.last_times import LastTimes
 from airflow_partitions.history.producers import outlets
 from airflow_partitions.requests.producer import Producer
 from airflow_partitions.states import State
@@ -50,7 +50,7 @@ class Surroundings:
         self._assets = {asset.name: asset}
         self._producers: dict[str, Producer | None] = {asset.name: producer}
         self._timetables: dict[str, Partitioned] = {producer.dag_id: producer.timetable}
-        self._times: dict[str, LastTimes] = {}
+        self._states: dict[str, AssetStates] = {}
 
     def asset(self, name: str) -> PartitionedAsset:
         """The asset of that *name*.
@@ -140,11 +140,34 @@ class Surroundings:
 
     def there(self, name: str, partitions: Selection) -> Selection:
         """Those *partitions* of an asset that were materialised."""
-        if name not in self._times:
-            asset = self.asset(name)
-            self._times[name] = LastTimes(name, asset.meaning)
-        times = self._times[name].between(span_of(partitions))
+        times = self.states(name).times.between(span_of(partitions))
         return selection_of(partitions.definition, times) & partitions
+
+    def number_there(self, name: str, partitions: Selection) -> int:
+        """How many of the *partitions* of an asset were materialised: :meth:`there` takes long where gaps are many."""
+        times = self.states(name).times.between(span_of(partitions))
+        dimensions = [one for one in partitions.definition.dimensions.values() if one.time is None]
+        starts, number = sorted(times), 0
+        for box in partitions.boxes:
+            low, high = box.time_range or (0, 1)
+            some = (times[start] for start in starts[bisect_left(starts, low) : bisect_left(starts, high)])
+            if not box.segments:
+                number += sum(map(len, some))
+                continue
+            chosen = [{part.text for part in box.segments[one.name]} if one.name in box.segments else None
+                      for one in dimensions]  # fmt: skip
+            number += sum(
+                all(texts is None or text in texts for text, texts in zip(segments, chosen, strict=True))
+                for of_interval in some
+                for segments in of_interval
+            )
+        return number
+
+    def states(self, name: str) -> AssetStates:
+        """The states of the partitions of an asset."""
+        if name not in self._states:
+            self._states[name] = AssetStates(self.asset(name), self._now)
+        return self._states[name]
 
     def outlet(self, dag_id: str) -> str | None:
         """An asset with the partitions of a Dag's runs; ``None`` if it makes none."""
@@ -214,7 +237,7 @@ class Surroundings:
 
     def _at_work(self, name: str, partitions: Selection) -> Selection:
         """Those *partitions* of an asset that are queued or running."""
-        stretches = AssetStates(self.asset(name), self._now).stretches(partitions)
+        stretches = self.states(name).stretches(partitions)
         boxes = (one.box for one in stretches if one.state in (State.QUEUED, State.RUNNING))
         return Selection(partitions.definition, tuple(boxes))
 

@@ -54,7 +54,8 @@ class AssetStates:
         self.now = datetime.now(UTC) if now is None else now
         #: Number of the partitions of the last question of which anything is known.
         self.known = 0
-        self._times = LastTimes(asset.name, asset.meaning)
+        #: When its partitions were last materialised.
+        self.times = LastTimes(asset.name, asset.meaning)
         self._waiting = [Waiting(each, self.upstream_times, self.now) for each in asset.upstreams.values()]
 
     @cached_property
@@ -77,7 +78,7 @@ class AssetStates:
             return interval.time_range[0]
         starts = [*self._runs.at_work, *self._runs.failed, *self._runs.skipped, *self._pending]
         firsts = [place.start for place in starts]
-        return min([*firsts, *filter(None, [self._times.first()])], default=None)
+        return min([*firsts, *filter(None, [self.times.first()])], default=None)
 
     def everything(self) -> Selection:
         """All partitions that there are by now; of keys known only at runtime, those that anything is known of."""
@@ -127,11 +128,11 @@ class AssetStates:
 
     @cached_property
     def _runs(self) -> Runs:
-        return read_runs(self._times.places, self.tasks)
+        return read_runs(self.times.places, self.tasks)
 
     @cached_property
     def _pending(self) -> set[Place]:
-        return pending_places(self._times.places, list(self.asset.upstreams))
+        return pending_places(self.times.places, list(self.asset.upstreams))
 
     def _open_ends(self) -> Iterator[int]:
         """Ends of intervals that are not over, and of which something is known."""
@@ -140,7 +141,7 @@ class AssetStates:
             return
         runs = self._runs
         places = (*runs.at_work, *runs.failed, *runs.skipped, *self._pending)
-        for start in {*self._times.between((self.closed, LAST)), *(place.start for place in places)}:
+        for start in {*self.times.between((self.closed, LAST)), *(place.start for place in places)}:
             if start >= self.closed:
                 yield time.calendar.after(start) or LAST
 
@@ -158,7 +159,7 @@ class AssetStates:
 
     def _statuses(self, time_range: TimeRange | None, among: Selection | None = None) -> Statuses:
         """The statuses of the partitions of a range of time of which anything is known."""
-        times = self._times.between(time_range)
+        times = self.times.between(time_range)
         statuses = self._materialised(times)
         for place in self._stale(times):
             statuses[place.start][place.segments] = Status(
@@ -171,7 +172,7 @@ class AssetStates:
             for place, run in runs.failed.items()
             if low <= place.start < high and times.get(place.start, {}).get(place.segments, run.began - 1) < run.began
         }
-        later = succeeded_after(self._times.places, list(self.tasks), failed) if failed else set()
+        later = succeeded_after(self.times.places, list(self.tasks), failed) if failed else set()
         for place in runs.skipped:
             if low <= place.start < high:
                 statuses.setdefault(place.start, {}).setdefault(place.segments, Status(State.SKIPPED))
@@ -203,7 +204,7 @@ class AssetStates:
         for upstreams in self.asset.upstreams.values():
             for name in upstreams.leaves:
                 member = upstreams.member(name)
-                yield from stale_places(times, self._times.places, member, self.upstream_times[name])
+                yield from stale_places(times, self.times.places, member, self.upstream_times[name])
 
     def _over_time(
         self, time: PartitionByInterval, time_range: TimeRange, part: Selection, statuses: Statuses

@@ -193,6 +193,14 @@ def test_costs_are_medians_of_recent_partitions(estate: Metadata) -> None:
     assert made("hours", "2013-03-01").to_json()["seconds"] is None
 
 
+@pytest.mark.parametrize(
+    ("text", "again"), [("2013-03-01..2013-03-04", 3), ("2013-03 & airport = JFK", 2), ("2013-04", 0)]
+)
+def test_what_was_made_before_is_counted(estate: Metadata, text: str, again: int) -> None:
+    estate.emit("airports", "2013-03-01|JFK", "2013-03-01|EWR", "2013-03-03|JFK")
+    assert made("airports", text).asked.again == again
+
+
 def test_limits(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW__ASSET_PARTITIONS__MAX_REQUEST_SIZE", "1000")
     with pytest.raises(RequestSizeError, match="8,760 partitions are selected; expected at most 1,000"):
