@@ -37,6 +37,7 @@ _MODULES = {
     "PartitionByInterval": "definitions",
     "PartitionByProduct": "definitions",
     "PartitionBySequence": "definitions",
+    "PartitionDeadline": "deadlines",
     "PartitionDefinition": "definitions",
     "PartitionKey": "keys",
     "Partitioned": "timetables",
@@ -77,6 +78,7 @@ __all__ = [
     "PartitionByInterval",
     "PartitionByProduct",
     "PartitionBySequence",
+    "PartitionDeadline",
     "PartitionDefinition",
     "PartitionKey",
     "Partitioned",
@@ -102,6 +104,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from airflow_partitions.assets import INFER, asset, spark_asset
+    from airflow_partitions.deadlines import PartitionDeadline
     from airflow_partitions.definitions import (
         PartitionAtRuntime,
         PartitionByInterval,

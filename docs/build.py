@@ -170,6 +170,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.arrival:PartitionSensor": (),
         "airflow_partitions.arrival:watched": (),
     },
+    "Deadlines": {"airflow_partitions:PartitionDeadline": ()},
     "In other Dags": {"airflow_partitions:MaterialisedSensor": (), "airflow_partitions:Materialise": ()},
     "Frames": {
         "airflow_partitions.frames:Frame": (),

@@ -39,6 +39,7 @@ FLOORS = (
     "assets",
     "arrival",
     "tasks",
+    "deadlines",
     "operations",
     "local",
     "testing",

@@ -13,14 +13,34 @@ from starlette.exceptions import HTTPException
 
 from airflow_partitions.api.problem import Problem, of_database, of_error, of_mistakes, of_status
 from airflow_partitions.api.router import SLASH
-from airflow_partitions.api.routes import assets, corrections, keys, orphans, requests, runtime_keys, states, upkeep
+from airflow_partitions.api.routes import (
+    assets,
+    corrections,
+    deadlines,
+    keys,
+    orphans,
+    requests,
+    runtime_keys,
+    states,
+    upkeep,
+)
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.operations.rest import VERSION_PREFIX
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_ROUTERS = (assets.api, keys.api, runtime_keys.api, states.api, requests.api, corrections.api, upkeep.api, orphans.api)
+_ROUTERS = (
+    assets.api,
+    keys.api,
+    runtime_keys.api,
+    states.api,
+    requests.api,
+    corrections.api,
+    upkeep.api,
+    orphans.api,
+    deadlines.api,
+)
 
 
 class RestApp(FastAPI):

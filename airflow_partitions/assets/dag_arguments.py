@@ -14,6 +14,7 @@ from airflow.sdk import DAG, BaseOperator
 from airflow_partitions.errors import InvalidDefinitionError
 
 if TYPE_CHECKING:
+    from airflow.sdk.definitions.deadline import DeadlineAlert
     from airflow.sdk.definitions.param import ParamsDict
 
 
@@ -37,6 +38,7 @@ class DagOptions(TypedDict, total=False):
     access_control: dict[str, dict[str, Collection[str]]] | None
     owner_links: dict[str, str]
     tags: Collection[str]
+    deadline: DeadlineAlert | list[DeadlineAlert] | None
 
 
 _ADVICE = {
@@ -69,6 +71,7 @@ class DagArguments:
     access_control: dict[str, dict[str, Collection[str]]] | None = None
     owner_links: dict[str, str] = attrs.field(factory=dict)
     tags: Collection[str] = ()
+    deadline: DeadlineAlert | list[DeadlineAlert] | None = None
 
     def __new__(cls, *unnamed: Any, **options: Any) -> Self:
         """Refuse arguments that there are none of, before Python does.

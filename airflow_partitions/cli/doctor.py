@@ -10,6 +10,7 @@ from rich.console import Console
 
 from airflow_partitions.cli.source import Database, source_of
 from airflow_partitions.errors import PartitionError
+from airflow_partitions.operations.deadlines import late_notes
 from airflow_partitions.operations.orphans import orphan_notes
 from airflow_partitions.operations.upkeep import list_problems
 
@@ -25,7 +26,7 @@ def examine(args: Namespace) -> None:
         if isinstance(source, Database):
             dags = read_serialized_dags()
             problems = list_problems(dags)["problems"]
-            about = [*notes(dags.paths, spark=bool(dags.paths)), *orphan_notes(dags.definitions)]
+            about = [*notes(dags.paths, spark=bool(dags.paths)), *orphan_notes(dags.definitions), *late_notes()]
         else:  # this machine says nothing of Airflow's
             problems = source.ask(list_problems)["problems"]
     except PartitionError as error:

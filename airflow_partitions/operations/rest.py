@@ -25,6 +25,7 @@ ROUTES: Mapping[str, str] = {
     "cancel_request": "POST /requests/{request}/cancel",
     "retry_request": "POST /requests/{request}/retry",
     "list_orphans": "GET /assets/{asset}/orphans",
+    "list_late": "GET /assets/{asset}/late",
     "mark": "POST /assets/{asset}/mark",
     "forget": "POST /assets/{asset}/forget",
     "adopt": "POST /assets/{asset}/adopt",

@@ -31,6 +31,7 @@ ANSWERS = {
     "POST /requests/{request}/cancel": (401, 403, 403, 200),
     "POST /requests/{request}/retry": (401, 403, 403, 200),
     "GET /assets/{asset}/orphans": (401, 200, 403, 200),
+    "GET /assets/{asset}/late": (401, 200, 403, 200),
     "POST /assets/{asset}/mark": (401, 403, 403, 200),
     "POST /assets/{asset}/forget": (401, 403, 403, 200),
     "POST /assets/{asset}/adopt": (401, 403, 403, 422),

@@ -1,0 +1,67 @@
+"""Partitions that are late."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from airflow_partitions.calendars.timeline import FIRST
+from airflow_partitions.deadlines.reference import PartitionDeadline
+from airflow_partitions.definitions.due_time import DueTime
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.dependencies.box import Box
+from airflow_partitions.history.database import session
+from airflow_partitions.states import State, states_of
+
+if TYPE_CHECKING:
+    from airflow_partitions.definitions import PartitionDefinition
+    from airflow_partitions.graph.partitioned_assets import PartitionedAsset
+
+_THERE = State.MATERIALISED, State.STALE, State.SKIPPED
+
+
+def due_by(definition: PartitionDefinition, due_time: DueTime, now: datetime) -> Selection:
+    """The partitions of *definition* that are due at an aware moment, all from the first on."""
+    time = definition.time
+    newest = None if time is None else time.last(now)
+    while time is not None and newest is not None and due_time.of(newest) > now:
+        newest = time.previous(newest)
+    if time is None or newest is None:
+        return Selection(definition)
+    return Selection(definition, (Box(time.overlapping(FIRST, newest.time_range[1])),))
+
+
+def late(asset: PartitionedAsset, due_time: DueTime, now: datetime) -> Selection:
+    """The partitions of *asset* that are due and not there; of an open calendar from the first that is known of."""
+    due = due_by(asset.definition, due_time, now)
+    if not due:
+        return due
+    absent = set(State) - set(_THERE)
+    stretches = states_of(asset, due, states=absent, limit=None, now=now).stretches
+    return Selection(asset.definition, tuple(stretch.box for stretch in stretches))
+
+
+def due_times(dag_ids: Collection[str]) -> dict[str, list[tuple[DueTime, timedelta]]]:
+    """The deadlines of the partitions of Dags by their ids, each with the interval of its alert, which comes after."""
+    from airflow.models.deadline_alert import DeadlineAlert
+    from airflow.models.serialized_dag import SerializedDagModel
+    from airflow.sdk.serde import deserialize
+
+    deadlines: dict[str, list[tuple[DueTime, timedelta]]] = {}
+    with session() as at:
+        rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=list(dag_ids), session=at) if dag_ids else []
+        ids = {row.id: row.dag_id for row in rows}
+        query = (
+            select(DeadlineAlert.serialized_dag_id, DeadlineAlert.reference, DeadlineAlert.interval)
+            .where(DeadlineAlert.serialized_dag_id.in_(ids))
+            .order_by(DeadlineAlert.id)
+        )
+        for serialized_id, reference, form in at.execute(query):
+            if reference.get("reference_type") == PartitionDeadline.__name__:
+                interval = deserialize(form)
+                later = interval if isinstance(interval, timedelta) else timedelta(0)  # else it is in a Variable
+                deadlines.setdefault(ids[serialized_id], []).append((DueTime.from_json(reference), later))
+    return deadlines
