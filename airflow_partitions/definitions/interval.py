@@ -141,6 +141,10 @@ class PartitionByInterval(PartitionDefinition):
             raise self._no_key(self.clock.text(at), at)
         return interval
 
+    def starts_at(self, at: int) -> bool:
+        """Whether an interval starts at the instant *at*, in microseconds since the epoch."""
+        return self.calendar.floor(at) == at and self._interval(at, self.calendar.after(at)) is not None
+
     def key(self, value: Any) -> Interval:
         value = key_of(value)
         if isinstance(value, str):

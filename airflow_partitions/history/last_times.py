@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from sqlalchemy import func, select
@@ -44,10 +44,10 @@ class LastTimes:
         self._meaning = meaning
         self._addresses = Addresses.by(meaning)
         self.places = Places(self._addresses.definition)
-        #: Texts of events and records that are no keys of the definition (any more).
-        self.strangers: set[str] = set()
-        self._months: dict[str, TimesByStart] = {}
-        self._events: dict[str, TimesByStart] = {}
+        #: Number of the partitions on the pages that were read.
+        self.size = 0
+        self._pages: dict[str, TimesByStart] = {}
+        self._newer: TimesByStart = {}
         self._progress: LedgerProgress | None = None
         self._forgotten = Forgotten()
         with session() as at:
@@ -60,32 +60,29 @@ class LastTimes:
             self._forgotten = read_forgotten(at, self._asset_id)
             current = progress is not None and progress.definition == meaning
             self._read_events(at, progress.event if progress is not None and current else 0)
-            if self._progress is None:
-                self._read_records(at)
+            if self._progress is None:  # nothing tells which pages there are
+                self._take_in(self._records(at, None))
 
     def first(self) -> int | None:
         """The start of the first partition that was materialised; ``None`` if none was."""
-        recorded = self._progress.months if self._progress is not None else ()
-        for month in sorted({*recorded, *self._months, *self._events}):
-            if times := self._month(month):
-                return min(times)
-        return None
+        for month in self._progress.months if self._progress is not None else ():
+            if times := self._read_pages([month]):
+                return min([*times, *self._newer])
+        return min(self._newer, default=None)
 
     def between(self, time_range: TimeRange | None) -> TimesByStart:
         """The times of the partitions whose intervals start in *time_range*, or of all without a time dimension."""
-        if time_range is None:
-            return self._month("")
-        low, high = time_range
-        times: TimesByStart = {}
+        low, high = time_range or (0, 1)
         if low >= high:
-            return times
+            return {}
+        first, last = ("", "") if time_range is None else (month_of(low), month_of(high - 1))
         recorded = self._progress.months if self._progress is not None else ()
-        first, last = month_of(low), month_of(high - 1)
-        for month in sorted({*recorded, *self._months, *self._events}):
-            if first <= month <= last:
-                of_month = self._month(month)
-                whole = first < month < last
-                times |= of_month if whole else {at: some for at, some in of_month.items() if low <= at < high}
+        times = self._read_pages([month for month in recorded if first <= month <= last])
+        times = {start: some for start, some in times.items() if low <= start < high}
+        for start, some in self._newer.items():
+            if low <= start < high:
+                there = times.get(start)
+                times[start] = some if there is None else {**there, **_later(some, there)}
         return times
 
     def of(self, selection: Selection) -> dict[Place, int]:
@@ -98,35 +95,37 @@ class LastTimes:
             if self.places.key(place := Place(start, segments)) in selection
         }
 
-    def _month(self, month: str) -> TimesByStart:
-        """The times of a month: of its page, and of newer events."""
-        if month not in self._months:
-            self._months[month] = self._read_page(month)
-        times = self._months[month]
-        for start, some in self._events.pop(month, {}).items():
-            for segments, at in some.items():
-                _note(times, start, segments, at)
+    def _read_pages(self, months: Iterable[str]) -> TimesByStart:
+        """The times on the pages of *months*; those that are not at hand are read at once."""
+        cells = {page_cell(self._addresses, month): month for month in months if month not in self._pages}
+        if cells and self._asset_id is not None:
+            with session() as at:
+                forms = read_cells(at, self._asset_id, cells)
+                for cell, month in cells.items():
+                    name = f"the cell {cell} of asset {self._asset!r}"
+                    instants = read_form(forms.get(cell), read_instants, name, log.warning)
+                    # Of a lost page the records are there still.
+                    self._pages[month] = self._records(at, month) if instants is None else self._page(instants)
+        times: TimesByStart = {}
+        for month in months:
+            times |= self._pages[month]
         return times
 
-    def _read_page(self, month: str) -> TimesByStart:
-        if self._progress is None or month not in self._progress.months or self._asset_id is None:
-            return {}
-        cell = page_cell(self._addresses, month)
-        with session() as at:
-            form = read_cells(at, self._asset_id, [cell]).get(cell)
-        instants = read_form(form, read_instants, f"the cell {cell} of asset {self._asset!r}", log.warning)
-        if instants is None:  # a lost page; the records are there still
-            with session() as at:
-                return self._records(at, month)
-        checked = Addresses.by(self._progress.definition).definition == self.places.definition
+    def _page(self, instants: Mapping[str, int]) -> TimesByStart:
+        """The times on a page; what is no key of the definition any more is left out."""
+        same = self._progress is not None and self._progress.addresses.definition == self.places.definition
         read, times = self.places.read, TimesByStart()
+        self.size += len(instants)
         for text, time in instants.items():
             try:
-                start, segments = read(text, checked=checked)
+                start, segments = read(text, checked=same)
             except InvalidKeyError:
-                self.strangers.add(text)
+                continue
+            some = times.get(start)
+            if some is None:
+                times[start] = {segments: time}
             else:
-                times.setdefault(start, {})[segments] = time
+                some[segments] = time
         return times
 
     def _read_events(self, at: Session, last: int) -> None:
@@ -141,36 +140,33 @@ class LastTimes:
         for text, time, number in at.execute(query):
             for place in self._places_of(text or UNKEYED):
                 if not self._forgotten or not self._forgotten.hides(self.places.key(place), number):
-                    self._note(place, instant(time))
+                    self._take_in({place.start: {place.segments: instant(time)}})
 
     def _places_of(self, text: str) -> Iterable[Place]:
+        """The places of the keys of an event; none if it is about none of the definition."""
         try:
             if isinstance(self._meaning, KeyFormat):
                 return map(self.places.of, keys_of(self._meaning, text))
             return (self.places.read(text),)
         except InvalidKeyError:
-            self.strangers.add(text)
             return ()
-
-    def _read_records(self, at: Session) -> None:
-        """Take in all records, where nothing tells which pages there are."""
-        for start, some in self._records(at, None).items():
-            for segments, time in some.items():
-                self._note(Place(start, segments), time)
 
     def _records(self, at: Session, month: str | None) -> TimesByStart:
         times: TimesByStart = {}
         rows = self._addresses.between(month, month + "32") if month else None
         for key, record in read_rows(at, self._asset_id or 0, self._addresses, rows, self._forgotten, log.warning):
-            _note(times, *self.places.of(key), instant(record.last))
+            start, segments = self.places.of(key)
+            times.setdefault(start, {})[segments] = instant(record.last)
         return times
 
-    def _note(self, place: Place, time: int) -> None:
-        month = "" if self.places.definition.time is None else month_of(place.start)
-        _note(self._events.setdefault(month, {}), *place, time)
+    def _take_in(self, times: TimesByStart) -> None:
+        """Take in *times* beside those of the pages; the latest count."""
+        for start, some in times.items():
+            there = self._newer.setdefault(start, some)
+            if there is not some:
+                there |= _later(some, there)
 
 
-def _note(times: TimesByStart, start: int, segments: tuple[str, ...], time: int) -> None:
-    """Take in one more time; the latest counts."""
-    some = times.setdefault(start, {})
-    some[segments] = max(time, some.get(segments, time))
+def _later(times: Mapping[tuple[str, ...], int], others: Mapping[tuple[str, ...], int]) -> dict[tuple[str, ...], int]:
+    """*times*, or those of the *others* that are later."""
+    return {segments: max(at, others.get(segments, at)) for segments, at in times.items()}

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from airflow_partitions.calendars.instants import instant
+from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Interval, Key
@@ -80,12 +81,14 @@ class Places:
 
 
 def _start(dimension: PartitionByInterval, text: str, *, checked: bool) -> int:
-    if checked:
-        return dimension.moment(text) if dimension.clock.dates else instant(datetime.fromisoformat(text))
+    try:
+        at = dimension.moment(text) if dimension.clock.dates else instant(datetime.fromisoformat(text))
+    except ValueError:
+        at = FIRST
+    if checked or (FIRST < at < LAST and dimension.clock.text(at) == text and dimension.starts_at(at)):
+        return at
     interval = dimension.parse(text)
-    if str(interval) != text:
-        raise InvalidKeyError(f"{text!r} is written {str(interval)!r}", given=text, nearest=(str(interval),))
-    return interval.time_range[0]
+    raise InvalidKeyError(f"{text!r} is written {str(interval)!r}", given=text, nearest=(str(interval),))
 
 
 def _canonical(dimension: PartitionDefinition, text: str) -> str:

@@ -52,11 +52,14 @@ class AssetStates:
         self._told: dict[str, bool] = {}
         self.definition = asset.definition
         self.now = datetime.now(UTC) if now is None else now
-        #: Number of the partitions of the last question of which anything is known.
-        self.known = 0
         #: When its partitions were last materialised.
         self.times = LastTimes(asset.name, asset.meaning)
         self._waiting = [Waiting(each, self.upstream_times, self.now) for each in asset.upstreams.values()]
+
+    @property
+    def size(self) -> int:
+        """Number of the partitions that were read of the ledger, of upstream assets too."""
+        return sum(times.size for times in (self.times, *self.upstream_times.values()))
 
     @cached_property
     def closed(self) -> int:
@@ -92,12 +95,11 @@ class AssetStates:
     def stretches(self, selection: Selection) -> list[Stretch]:
         """The stretches of a *selection*, in order; what is not over yet is left out as long as nothing is there."""
         stretches: list[Stretch] = []
-        time, self.known = self.definition.time, 0
+        time = self.definition.time
         for time_range, boxes in groupby(self.existing(selection).boxes, key=lambda box: box.time_range):
             shapes = [box.segments for box in boxes]
             part = Selection(self.definition, tuple(Box(time_range, shape) for shape in shapes))
             statuses = self._statuses(time_range, part)
-            self.known += sum(map(len, statuses.values()))
             if time is None or time_range is None:
                 stretches += self._without_time(part, statuses.get(0, {}))
             else:

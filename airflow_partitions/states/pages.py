@@ -21,8 +21,9 @@ from airflow_partitions.states.state import WAITING, State
 from airflow_partitions.states.stretch import Stretch
 from airflow_partitions.states.waiting import span_of
 
-# A page ends after so many partitions of which anything is known, though they may be few stretches.
-_MOST_KNOWN = 10_000
+# A page ends after so many partitions that were read of ledgers, upstream too, though they may be few stretches.
+_MOST_READ = 3_000
+_FIRST_WINDOW = 500
 
 
 @attrs.frozen
@@ -165,15 +166,14 @@ def _over_time(
     if cursor is not None:
         at = _instant(cursor)
         low, high = (low, min(high, at)) if newest_first else (max(low, at), high)
-    size = max(1, _MOST_KNOWN // _combinations(of))
+    size = max(1, _FIRST_WINDOW // _combinations(of))
     stretches: list[Stretch] = []
-    known, end = 0, high if newest_first else low
-    while low < high and (limit is None or (len(stretches) < limit and known < _MOST_KNOWN)):
+    end, most = high if newest_first else low, of.size + _MOST_READ
+    while low < high and (limit is None or (len(stretches) < limit and of.size < most)):
         window = (low, high) if limit is None else _window(of, low, high, size, newest_first=newest_first)
         part = partitions & Selection(of.definition, (Box(window),))
         here = [one for one in of.stretches(part) if states is None or one.state in states]
         stretches = _joined(here, stretches) if newest_first else _joined(stretches, here)
-        known += of.known
         size *= 2
         low, high = (low, window[0]) if newest_first else (window[1], high)
         end = high if newest_first else low

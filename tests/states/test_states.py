@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.event import listen, remove
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.dependencies.selection_text import parse_selection
+from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.forget import forget
 from airflow_partitions.states import State, counts, states_of
@@ -172,3 +175,44 @@ def test_what_is_forgotten_is_missing(dags: Metadata) -> None:
         dags.emit("flights", day(2))
         assert counts("flights", now=NOW).counts == {State.MATERIALISED: 3, State.MISSING: 6}
         one_round()
+
+
+def test_the_queries_do_not_grow_with_the_history(dags: Metadata) -> None:
+    def queries(**arguments: Any) -> int:
+        statements: list[str] = []
+
+        def remember(*values: Any) -> None:
+            statements.append(values[2])
+
+        listen(dags.engine, "before_cursor_execute", remember)
+        states_of("delays", now=datetime(2043, 1, 1, tzinfo=UTC), **arguments)
+        remove(dags.engine, "before_cursor_execute", remember)
+        return len(statements)
+
+    keys = [str(key) for key in DAYS.keys("2013-02-01", "2043-01-01")]
+    dags.emit("flights", *keys[:40])
+    dags.emit("delays", *keys[:40])
+    one_round()
+    queries()
+    few = [queries(limit=None), queries(limit=10)]
+    dags.emit("flights", *keys)
+    dags.emit("delays", *keys)
+    one_round()
+    many = [queries(limit=None), queries(limit=10)]
+    assert many[0] <= few[0]
+    assert max(many) <= 40
+
+
+def test_a_page_goes_on_where_the_one_before_it_ended(dags: Metadata) -> None:
+    dags.emit("flights", *(day(n) for n in (1, 3, 4, 6, 9)))
+    for newest_first in (True, False):
+        cursor, stretches = None, list[tuple[str, str, str, int]]()
+        while True:
+            page = states_of("flights", newest_first=newest_first, limit=2, cursor=cursor, now=NOW)
+            assert len(page.stretches) <= 2
+            stretches += shown(page.stretches)
+            if (cursor := page.cursor) is None:
+                break
+        assert stretches == shown(states_of("flights", newest_first=newest_first, limit=None, now=NOW).stretches)
+    with pytest.raises(SelectionError, match="is of no page"):
+        states_of("flights", cursor="yesterday", now=NOW)
