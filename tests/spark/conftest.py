@@ -104,15 +104,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     definition = metafunc.definition
     if definition.get_closest_marker("warm") and "spark" in metafunc.fixturenames:
         ways = ["cold"] if definition.get_closest_marker("cold") else ["cold", "warm"]
-        metafunc.parametrize("spark", ways, indirect=True)
+        metafunc.parametrize("way", ways, indirect=True)
+
+
+@pytest.fixture
+def way(request: pytest.FixtureRequest) -> str:
+    """Whether a test is run by a driver, ``cold``, or by Spark Connect, ``warm``."""
+    return str(getattr(request, "param", "cold"))
 
 
 @pytest.fixture
 def spark(
-    request: pytest.FixtureRequest, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, way: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[SparkSession]:
     """The session of all tests, or one of Spark Connect, of this test alone."""
-    if getattr(request, "param", "cold") == "cold":
+    # The way is no parameter of this fixture: it would be one of the session of all tests, too, made anew for each way.
+    if way == "cold":
         yield spark
         return
     from airflow_partitions.spark.connect.session import connected
