@@ -28,8 +28,14 @@ _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _WARM_UP = (
     "from pyspark.sql import SparkSession; SparkSession.builder.getOrCreate().range(2).groupBy('id').count().collect()"
 )
-#: Settings to which what is asked for is added, with a comma between.
-_LISTS = {"spark.sql.extensions", "spark.sql.queryExecutionListeners", "spark.jars.packages", "spark.jars"}
+#: Settings to which what is asked for is added, by what stands between.
+_LISTS = {
+    "spark.driver.extraClassPath": os.pathsep,
+    "spark.sql.extensions": ",",
+    "spark.sql.queryExecutionListeners": ",",
+    "spark.jars.packages": ",",
+    "spark.jars": ",",
+}
 #: Fair also among queries of one pool, which all those of clients are.
 _POOLS = Path(__file__).with_name("fair.xml")
 _SIGNAL_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -143,7 +149,7 @@ class ConnectServer:
             **settings(self.spark.version),
         }
         for name, value in self.conf.items():
-            conf[name] = f"{conf[name]},{value}" if name in _LISTS and name in conf else value
+            conf[name] = f"{conf[name]}{_LISTS[name]}{value}" if name in _LISTS and name in conf else value
         return conf
 
     def _environment(self) -> dict[str, str]:

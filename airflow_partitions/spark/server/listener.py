@@ -19,7 +19,7 @@ SPARKS = ("4.0", "4.1", "4.2", "4.3")
 def settings(version: str, jar: str | Path = JAR) -> Mapping[str, str]:
     """What a server of Spark is told to load the listener.
 
-    The last two are lists: other names may stand beside these, after a comma.
+    All are lists: other jars may stand beside this one, after a colon, and other names beside these, after a comma.
 
     :param version: of its Spark, as ``4.1`` or ``4.1.3``.
     :param jar: where the jar is on the server's machine.

@@ -88,10 +88,10 @@ def test_a_token_that_others_may_read_is_refused(home: Path) -> None:
 
 
 def test_settings_are_added_to_ours() -> None:
-    server = ConnectServer(
-        memory="3g", token="secret", conf={"spark.sql.extensions": "a.B", "spark.sql.shuffle.partitions": "8"}
-    )
+    more = {"spark.sql.extensions": "a.B", "spark.driver.extraClassPath": "/opt/s3.jar"}
+    server = ConnectServer(memory="3g", token="secret", conf={**more, "spark.sql.shuffle.partitions": "8"})
     conf = server._conf()
+    assert conf["spark.driver.extraClassPath"].endswith("airflow-partitions-spark.jar:/opt/s3.jar")
     assert conf["spark.sql.extensions"] == "airflow_partitions.Extensions,a.B"
     assert (conf["spark.sql.shuffle.partitions"], conf["spark.driver.memory"]) == ("8", "3g")
     assert conf["spark.connect.grpc.binding.address"] == "127.0.0.1"
