@@ -10,15 +10,17 @@ import attrs
 from sqlalchemy import select
 
 from airflow_partitions.calendars.instants import utc
+from airflow_partitions.definitions import WholeAsset
 from airflow_partitions.dependencies import Selection, selection_text
 from airflow_partitions.history.dag_runs import in_flight
 from airflow_partitions.history.database import connection
+from airflow_partitions.history.last_times import LastTimes
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.marks import Adoption, Mark
 from airflow_partitions.history.materialisations import forgetting_of
 from airflow_partitions.history.places import Place
 from airflow_partitions.keys import Key
-from airflow_partitions.states.run_details import RunDetails
+from airflow_partitions.states.run_details import RunDetails, run_details
 from airflow_partitions.states.slabs import selection_of
 from airflow_partitions.states.state import State, Status
 from airflow_partitions.timetables import Partitioned
@@ -56,8 +58,10 @@ def reasons_of(of: AssetStates, evidence: Evidence) -> Iterator[str]:
     state = evidence.status.state
     newest = evidence.runs[0] if evidence.runs else None
     if state is State.RUNNING:
+        yield from _past(of, evidence)
         yield from _at_work(evidence)
     elif state is State.QUEUED:
+        yield from _past(of, evidence)
         yield from _queued(of, evidence)
     elif state is State.FAILED:
         failed = next((run for run in evidence.runs if run.state == "failed"), newest)
@@ -151,6 +155,9 @@ def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:
             for sentence in needs:
                 complete = False
                 yield sentence
+    for sentence in _past(of, evidence):
+        complete = False
+        yield sentence
     paused = _paused(of.asset.dags.producers)
     for dag_id in of.asset.dags.producers:
         if dag_id in paused:
@@ -165,6 +172,10 @@ def _needs(of: AssetStates, upstreams: Upstreams, name: str, key: Key) -> Iterat
     """What it lacks of an upstream asset, or waits for there."""
     member = upstreams.member(name)
     needed = member.dependency.upstream(key, now=of.now)
+    if isinstance(member.definition, WholeAsset):
+        if not of.upstream_times[name].of(needed):
+            yield f"{name!r}, which has no partitions, has had no event yet"
+        return
     times = of.upstream_times[name].of(needed)
     by_start: dict[int, list[tuple[str, ...]]] = {}
     for place in times:
@@ -182,6 +193,21 @@ def _needs(of: AssetStates, upstreams: Upstreams, name: str, key: Key) -> Iterat
     if at_work:
         text, began = at_work[0]
         yield f"partition {text} of {name!r}, which it needs, has been in the making since {_time(began)}"
+
+
+def _past(of: AssetStates, evidence: Evidence) -> Iterator[str]:
+    """What it lacks of the partitions before it, if it needs some."""
+    for timetable in of.asset.timetables.values():
+        if not isinstance(timetable, Partitioned) or timetable.own_past is None:
+            continue
+        needed = timetable.own_past.upstream(evidence.key)
+        times = LastTimes(of.asset.name, of.asset.meaning)
+        there = times.of(needed)
+        for key in needed:
+            if times.places.of(key) not in there:
+                run = next(iter(run_details(str(key), of.tasks)), None)
+                why = f": {_run(run)} is {run.state}" if run is not None else ""
+                yield f"it needs partition {key} before it, which is not there{why}"
 
 
 def _never_due(of: AssetStates) -> Iterator[str]:

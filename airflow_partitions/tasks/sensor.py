@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseSensorOperator
+from airflow.sdk.exceptions import AirflowFailException
 
 from airflow_partitions.dependencies import Rule, Selection
 from airflow_partitions.runs.materialised import AssetHistory
+from airflow_partitions.tasks.failed_runs import failed_run
 from airflow_partitions.tasks.selected import Keys, check_keys, selected
 from airflow_partitions.tasks.trigger import MaterialisedTrigger
 
@@ -37,6 +39,8 @@ class MaterialisedSensor(BaseSensorOperator):
     :param keys: what to wait for: a selection, its text such as ``2013-03-01..2013-03-10 & origin in JFK,LGA`` or
         that of one key, or a list of keys as text; templates are filled in.
     :param rule: instead of overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
+    :param fail_soon: fail as soon as a run that was to make one of them has failed, rather than wait on. It knows a run
+        by its claim, so one in which the task that writes the asset never began is not noticed.
     :param deferrable: wait in the triggerer, where all sensors of an asset look at its ledger together. There they see
         a partition when upkeep has; where upkeep does not run, each looks from a worker every ten minutes.
     :raises InvalidDefinitionError: for *keys* together with a *rule*.
@@ -51,6 +55,7 @@ class MaterialisedSensor(BaseSensorOperator):
         asset: Asset | AssetNameRef | str,
         keys: Keys = None,
         rule: Rule | None = None,
+        fail_soon: bool = False,
         deferrable: bool = True,
         **kwargs: Any,
     ) -> None:
@@ -60,6 +65,7 @@ class MaterialisedSensor(BaseSensorOperator):
         self.selection = keys if isinstance(keys, Selection) else None  # no template
         self.keys = None if isinstance(keys, Selection) else keys
         self.rule = rule
+        self.fail_soon = fail_soon
         self.deferrable = deferrable
 
     @property
@@ -85,13 +91,19 @@ class MaterialisedSensor(BaseSensorOperator):
             self.log.info("all partitions of %s are materialised", self.asset_name)
 
     def missing(self, context: Mapping[str, Any]) -> Selection:
-        """The partitions that are not materialised yet."""
+        """The partitions that are not materialised yet.
+
+        :raises AirflowFailException: if one has failed, and that is not to be waited for.
+        """
         history = AssetHistory(self.asset, context["dag"].timetable, self.selection)
         keys = self.keys if self.selection is None else self.selection
         missing = history.missing(selected(context, history, keys, self.rule))
         if missing:
             first = next(iter(missing))
             self.log.info("%s partitions of %s are missing, such as %s", len(missing), self.asset_name, first)
+            if self.fail_soon and (failed := failed_run(self.asset_name, missing)) is not None:
+                key, run = failed
+                raise AirflowFailException(f"{run}, which was to make {key} of {self.asset_name}, has failed")
         return missing
 
     def _wait(self, context: Any, until: datetime) -> None:
@@ -99,7 +111,11 @@ class MaterialisedSensor(BaseSensorOperator):
         if missing:
             self.defer(
                 trigger=MaterialisedTrigger(
-                    self.asset_name, missing.to_json(), float(self.poke_interval), _PATIENCE.total_seconds()
+                    self.asset_name,
+                    missing.to_json(),
+                    float(self.poke_interval),
+                    _PATIENCE.total_seconds(),
+                    fail_soon=self.fail_soon,
                 ),
                 method_name="go_on",
                 kwargs={"until": until.isoformat()},

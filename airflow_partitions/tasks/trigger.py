@@ -12,6 +12,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.requests.task_request import Answer
+from airflow_partitions.tasks.failed_runs import failed_run
 from airflow_partitions.tasks.ledger_reader import LedgerReader
 from airflow_partitions.versions import read_form
 
@@ -26,17 +27,26 @@ class MaterialisedTrigger(BaseTrigger):
     :param poke_interval: seconds between two looks.
     :param patience: seconds after which the task is to look at the asset's events by itself: without upkeep, the ledger
         learns of none.
+    :param fail_soon: fire also when a run that was to make one of them has failed.
     """
 
-    def __init__(self, asset: str, selection: dict[str, Any], poke_interval: float = 60, patience: float = 600) -> None:
+    def __init__(
+        self,
+        asset: str,
+        selection: dict[str, Any],
+        poke_interval: float = 60,
+        patience: float = 600,
+        fail_soon: bool = False,
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.asset = asset
         self.selection = selection
         self.poke_interval = poke_interval
         self.patience = patience
+        self.fail_soon = fail_soon
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        names = ("asset", "selection", "poke_interval", "patience")
+        names = ("asset", "selection", "poke_interval", "patience", "fail_soon")
         return f"{__name__}.MaterialisedTrigger", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
@@ -48,6 +58,10 @@ class MaterialisedTrigger(BaseTrigger):
             if missing & times.keys():
                 missing -= times.keys()
                 self.log.info("%s partitions of %s are missing", len(missing), self.asset)
+            if self.fail_soon:
+                keys = [key for key in selection if str(key) in missing]
+                if await asyncio.to_thread(failed_run, self.asset, keys):
+                    break
         yield TriggerEvent({"missing": len(missing)})
 
 

@@ -188,6 +188,28 @@ def balance(partition): ...
     assert evaluations()[1:] == [(True, True), (False, True)]
 
 
+@pytest.mark.airflow
+def test_what_holds_a_partition_is_told(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow_partitions.states import explain
+    from tests.states.world import put_runs
+
+    metadata.parse(
+        tmp_path,
+        files="""
+@asset(schedule=None, partition=PartitionByInterval("@daily", start="2013-02-01"), past=1)
+def balance(partition): ...
+""",
+    )
+    began = datetime(2013, 3, 1, tzinfo=UTC)
+    put_runs(metadata, "balance", ["2013-02-02"], "failed", began)
+    put_runs(metadata, "balance", ["2013-02-03"], "running", began)
+    run = f"run balance 2013-02-02 {began.isoformat()} of balance"
+    held = f"it needs partition 2013-02-02 before it, which is not there: {run} is failed"
+    assert explain("balance", "2013-02-03").reasons[0] == held
+    assert "it needs partition 2013-02-03 before it" in explain("balance", "2013-02-04").reasons[0]
+    assert not [reason for reason in explain("balance", "2013-02-01").reasons if "before it" in reason]
+
+
 def test_a_time_schedule_leaves_no_tick_out() -> None:
     from airflow.timetables.base import DagRunInfo, TimeRestriction
     from pendulum import datetime as moment

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from airflow.sdk import Asset
-from airflow.sdk.exceptions import TaskDeferred
+from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
 
 from airflow_partitions import Lookback, MaterialisedSensor, Partition, PartitionByInterval, Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
@@ -118,6 +118,25 @@ def test_a_trigger_fires_when_the_ledger_has_all(metadata: Metadata, supervisor:
         return await event
 
     assert asyncio.run(play()) == [{"missing": 0}]
+
+
+def test_it_fails_as_soon_as_a_run_has_if_so_said(metadata: Metadata, supervisor: Supervisor) -> None:
+    from tests.states.world import put_runs
+
+    metadata.asset("flights")
+    keys = hours("2013-02-08", 1, 2)
+    put_runs(metadata, "flights", keys, "failed", NOON)
+    note = {"version": 1, "dag_id": "flights", "run_id": f"flights {keys[1]} {NOON.isoformat()}", "at": ""}
+    patient, hasty = (
+        MaterialisedSensor(task_id="both", asset=FLIGHTS, keys=keys, fail_soon=soon) for soon in (False, True)
+    )
+    trigger = rebuilt(deferred(hasty, context()).trigger)
+    trigger.poke_interval = 0.05
+    metadata.put("flights", f"claim|{keys[1]}", note)
+    assert asyncio.run(fired(trigger)) == [{"missing": 2}]
+    with pytest.raises(AirflowFailException, match="which was to make 2013-02-08T02:00Z of flights, has failed"):
+        hasty.go_on(context(), {"missing": 2}, NOON.isoformat())
+    deferred(patient, context())
 
 
 def test_a_trigger_lets_the_task_look_where_no_upkeep_runs(metadata: Metadata, supervisor: Supervisor) -> None:

@@ -182,7 +182,7 @@ def test_partitions_that_wait_for_its_first_event_keep_their_rows(metadata: Meta
 
 @pytest.mark.airflow
 def test_states_count_its_event_and_a_newer_one_makes_nothing_stale(metadata: Metadata, tmp_path: Path) -> None:
-    from airflow_partitions.states import State, states_of
+    from airflow_partitions.states import State, explain, states_of
 
     metadata.parse(tmp_path, files=DAG_FILE.replace("{makes}", ""))
     now = datetime.now(UTC)
@@ -193,6 +193,7 @@ def test_states_count_its_event_and_a_newer_one_makes_nothing_stale(metadata: Me
         return [stretch.state for stretch in page.stretches]
 
     assert state() == [State.WAITING]
+    assert "'rates', which has no partitions, has had no event yet" in explain("revenue", "2013-02-08").reasons
     metadata.emit("rates", None, at=now - timedelta(hours=2))
     metadata.emit("revenue", "2013-02-08", at=now - timedelta(hours=1))
     assert state() == [State.MATERIALISED]
