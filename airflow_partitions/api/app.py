@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from airflow_partitions.api.problem import Problem, of_database, of_error, of_mistakes, of_status
+from airflow_partitions.api.problem import Problem, of_database, of_error, of_failure, of_mistakes, of_status
 from airflow_partitions.api.router import SLASH
 from airflow_partitions.api.routes import (
     assets,
@@ -74,6 +74,7 @@ def create_app() -> FastAPI:
     app.add_exception_handler(RequestValidationError, of_mistakes)
     app.add_exception_handler(HTTPException, of_status)
     app.add_exception_handler(OperationalError, of_database)
+    app.add_exception_handler(Exception, of_failure)
     app.add_middleware(EncodedSlashes)
     return app
 

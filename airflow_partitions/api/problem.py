@@ -106,6 +106,12 @@ def of_database(_: Request, error: Exception) -> JSONResponse:
     return problem(HTTPStatus.SERVICE_UNAVAILABLE, "Database unavailable", reason)
 
 
+def of_failure(_: Request, __: Exception) -> JSONResponse:
+    """The problem that the server itself fails; the reason is in its log."""
+    reason = "The server failed; the log of Airflow's API server says why"
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Server failed", reason)
+
+
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The description of answers with these *statuses*, for the OpenAPI document."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}

@@ -1,4 +1,4 @@
-"""Answers with an ETag: who has it already gets no body."""
+"""Answers as the operation gives them, with an ETag: who has it already gets no body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from fastapi.routing import APIRoute
 
 
 class TaggedRoute(APIRoute):
-    """A route whose answers to GET have an ETag."""
+    """A route whose answers to GET have an ETag; the fields of an answer are those that the operation gives."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "response_model_exclude_unset": True})
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler of the route, with tags."""

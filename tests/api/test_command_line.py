@@ -33,7 +33,11 @@ def say(server: Server, estate: Metadata, capsys: pytest.CaptureFixture[str], mo
     def run(*words: str) -> str:
         args: Any = get_parser().parse_args(["asset-partitions", *words])
         capsys.readouterr()
-        args.func(args)
+        try:
+            args.func(args)
+        except SystemExit as end:
+            if isinstance(end.code, str):  # a reason, not that something is incomplete
+                raise
         return capsys.readouterr().out
 
     return run
@@ -47,18 +51,34 @@ def say(server: Server, estate: Metadata, capsys: pytest.CaptureFixture[str], mo
         ("keys", "s3://lake/hours", "--select", "2013-11-03", "--oldest-first"),
         ("reconcile",),
         ("reconcile", "days", "customers"),
+        ("list",),
+        ("status", "days", "--select", "2013-03"),
+        ("explain", "days", "2013-03-01"),
+        ("plan", "days", "2013-03-01..2013-03-05"),
+        ("materialize", "days", "2013-03-01..2013-03-05", "--dry-run"),
+        ("requests",),
+        ("mark", "days", "2013-03-01", "--dry-run"),
+        ("forget", "days", "2013-03-01", "--dry-run"),
     ],
 )
 def test_a_command_says_the_same_of_an_api_server(say: Say, server: Server, words: tuple[str, ...]) -> None:
     here = json.loads(say(*words, "--output", "json"))
     assert here
-    assert json.loads(say(*words, "--output", "json", "--url", server.address)) == here
+    assert timeless(json.loads(say(*words, "--output", "json", "--url", server.address))) == timeless(here)
+
+
+def timeless(answer: Any) -> Any:
+    """An *answer* without the moments at which it was given."""
+    if isinstance(answer, list):
+        return [timeless(each) for each in answer]
+    if isinstance(answer, dict):
+        return {name: timeless(each) for name, each in answer.items() if name != "now"}
+    return answer
 
 
 def test_the_doctor_asks_an_api_server(say: Say, server: Server) -> None:
-    with pytest.raises(SystemExit) as end:
-        say("doctor", "--output", "json", "--url", server.address)
-    assert end.value.code == 0
+    answer = json.loads(say("doctor", "--output", "json", "--url", server.address))
+    assert answer == {"problems": [], "notes": []}
 
 
 def test_output_comes_as_people_and_scripts_like_it(say: Say) -> None:

@@ -56,7 +56,7 @@ class AssetPage(BaseModel):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-@api.get("/assets", response_model=AssetPage, response_model_exclude_defaults=True)
+@api.get("/assets", response_model=AssetPage)
 def list_assets(
     dags: ReadableDags,
     search: Search = None,
@@ -69,7 +69,7 @@ def list_assets(
     return operations.list_assets(search=search, counts=counts, limit=limit, cursor=cursor, dags=dags)
 
 
-@api.get("/assets/{asset:name}", response_model=Asset, response_model_exclude_defaults=True, responses=problems(404))
+@api.get("/assets/{asset:name}", response_model=Asset, responses=problems(404))
 def show_asset(asset: Readable, dags: ReadableDags) -> Any:
     """One asset, its definition, and the Dags around it."""
     return operations.show_asset(asset, dags=dags)

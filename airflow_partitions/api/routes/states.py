@@ -125,7 +125,6 @@ class Partition(BaseModel):
 @api.get(
     "/assets/{asset:name}/states",
     response_model=StatePage,
-    response_model_exclude_defaults=True,
     responses=problems(404),
 )
 def list_states(
