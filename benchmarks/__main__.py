@@ -18,6 +18,7 @@ NAMES = (
     "tables",
     "checks",
     "states",
+    "requests",
     "warm",
 )
 

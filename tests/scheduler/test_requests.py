@@ -1,0 +1,108 @@
+"""Partitions asked for from the command line, made by a real scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+from airflow_partitions.cli.materialize import FAILED, STANDS_STILL
+from tests.scheduler.conftest import Airflow
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture(scope="module")
+def asked(airflow: Airflow) -> Airflow:
+    airflow.write(
+        "asked_hours",
+        """
+        @asset(schedule=None, partition=PartitionByInterval("@hourly", start="2013-01-01"))
+        def asked_hours(partition): ...
+
+        @asset(schedule=asked_hours, partition=PartitionByInterval("@daily", start="2013-01-01"))
+        def asked_days(partition): ...
+        """,
+    )
+    airflow.write(
+        "asked_fail",
+        """
+        @asset(schedule=None, partition=PartitionByInterval("@daily", start="2013-01-01"))
+        def asked_fail(partition):
+            if partition.text == "2013-02-02" and not (OUT / "mended").exists():
+                raise ValueError("not today")
+        """,
+    )
+    return airflow
+
+
+def command(airflow: Airflow, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Exit status and JSON of a command."""
+    process = subprocess.run(
+        ["airflow", "asset-partitions", *arguments, "--output", "json"],
+        env=airflow.home.environment(dict(os.environ), airflow.services.port),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+    )
+    assert process.stdout, process.stderr
+    return process.returncode, json.loads(process.stdout.splitlines()[-1])
+
+
+def test_missing_upstream_is_made_first_and_the_rest_follows_by_events(asked: Airflow) -> None:
+    status, answer = command(
+        asked, "materialize", "asked_days", "2013-02-01..2013-02-02", "--upstream", "--label", "first days", "--wait"
+    )
+    (request,) = answer["requests"]
+    assert (status, request["asset"], request["state"], request["runs"]) == (0, "asked_hours", "done", {"success": 24})
+    runs = asked.wait_finished("asked_days", 1)
+    assert [(key, state) for key, state, _ in runs] == [("2013-02-01", "success")]
+    notes = asked.sql("select content from dag_run_note n join dag_run r on r.id = n.dag_run_id where r.dag_id = ?",
+                      "asked_hours")  # fmt: skip
+    assert {note.splitlines()[-1] for (note,) in notes} == {f"Request {request['id']}: first days"}
+    tasks = asked.sql("select distinct try_number from task_instance where dag_id = ?", "asked_hours")
+    assert tasks == [(1,)]
+
+
+def test_a_failure_stops_what_follows_until_it_is_mended_and_retried(asked: Airflow) -> None:
+    status, answer = command(
+        asked,
+        "materialize",
+        "asked_fail",
+        "2013-02-01..2013-02-06",
+        "--concurrency",
+        "1",
+        "--stop-at-failure",
+        "--wait",
+    )
+    (request,) = answer["requests"]
+    assert (status, request["state"]) == (STANDS_STILL, "stopped")
+    assert [key for key, state, _ in asked.runs("asked_fail") if state == "queued"] == [
+        "2013-02-03", "2013-02-04", "2013-02-05"
+    ]  # fmt: skip
+    assert asked.events("asked_fail") == ["2013-02-01"]  # in order
+    (asked.out / "mended").touch()
+    command(asked, "retry", str(request["id"]))
+    asked.wait(lambda: len(asked.events("asked_fail")) == 5, "all are made")
+    assert [key for key, _, _ in asked.runs("asked_fail")] == [f"2013-02-0{day}" for day in range(1, 6)]
+    _, answer = command(asked, "requests", "asked_fail")
+    assert answer["requests"][0]["runs"] == {"success": 5}
+
+
+def test_a_partition_that_was_made_is_made_again_by_a_new_try(asked: Airflow) -> None:
+    status, _ = command(asked, "materialize", "asked_hours", "2013-02-01T05:00Z", "--wait")
+    assert status == 0
+    assert len(asked.runs("asked_hours")) == 24
+    assert asked.events("asked_hours").count("2013-02-01T05:00Z") == 2
+    assert asked.sql("select max(try_number) from task_instance where dag_id = ?", "asked_hours") == [(2,)]
+
+
+def test_failed_runs_show_in_the_exit_status(asked: Airflow) -> None:
+    (asked.out / "mended").unlink(missing_ok=True)
+    status, answer = command(asked, "materialize", "asked_fail", "2013-02-02", "--wait")
+    assert (status, answer["requests"][0]["state"]) == (FAILED, "failed")
