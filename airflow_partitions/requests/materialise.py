@@ -89,14 +89,9 @@ def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tupl
 def create_runs(request: Request, producer: Producer | None = None) -> Request:
     """Create the runs that a *request* has not got yet, unless it is paused. Several may do so at once, or be killed.
 
-    :raises InvalidDefinitionError: if the Dag has other partitions by now.
+    :raises InvalidDefinitionError: if the Dag has other partitions by now, without those that are asked for.
     """
     producer = producer or Producer.of(partitioned_asset(request.asset))
-    if producer.definition != request.selection.definition:
-        raise InvalidDefinitionError(
-            f"Dag {producer.dag_id} has other partitions now ({producer.definition!r}) than when request"
-            f" {request.id} was made ({request.selection.definition!r}); cancel it, and ask again"
-        )
     place, rest = 0, _ordered(request)
     while request.is_making:
         with session() as at:
@@ -105,7 +100,7 @@ def create_runs(request: Request, producer: Producer | None = None) -> Request:
                 break
             for _ in islice(rest, request.created - place):
                 pass
-            keys = list(islice(rest, PORTION))
+            keys = _current(request, producer, list(islice(rest, PORTION)))
             make_runs(at, request, producer, keys, request.created + 1)
             _open_again(at, request)
             place = request.created + len(keys)
@@ -193,6 +188,19 @@ def _selects(selection: Selection, text: str) -> bool:
         return selection.definition.parse(text) in selection
     except InvalidKeyError:  # of an older definition
         return False
+
+
+def _current(request: Request, producer: Producer, keys: list[Key]) -> list[Key]:
+    """The *keys* as the Dag has them now."""
+    if producer.definition == request.selection.definition:
+        return keys
+    try:
+        return [producer.definition.parse(str(key)) for key in keys]
+    except InvalidKeyError as error:
+        raise InvalidDefinitionError(
+            f"Dag {producer.dag_id} has other partitions now than when request {request.id} was made: {error}; cancel"
+            " the request, and ask again"
+        ) from None
 
 
 def _is_paused(at: Session, request: Request) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from airflow_partitions.keys import Key
 
+_LONGEST = 1000  # what Airflow's column takes
+
 
 def make_runs(at: Session, request: Request, producer: Producer, keys: Sequence[Key], first: int) -> None:
     """Give each of the *keys* a run of the *request*: a new one, or a new try of the newest that it has.
@@ -42,6 +44,9 @@ def make_runs(at: Session, request: Request, producer: Producer, keys: Sequence[
         str(run.partition_key): run for run in _create(at, request, producer, [k for k in keys if str(k) not in newest])
     }
     clear_runs(at, request, list(finished.values()))
+    for key in keys:
+        if (run := finished.get(str(key))) is not None:
+            run.note = _note(request, producer, key, run.note)
     runs |= finished
     rows = [
         {
@@ -98,7 +103,8 @@ def clear_runs(at: Session, request: Request, runs: Sequence[DagRun]) -> None:
         run.state = DagRunState.QUEUED  # one without tasks is not reached by its tasks
         run.backfill_id = request.id
         run.triggered_by = DagRunTriggeredByType.BACKFILL
-        run.conf = dict(request.options.conf)
+        if request.options.conf:
+            run.conf = dict(request.options.conf)
         if run.id != last:
             run.run_type = DagRunType.BACKFILL_JOB
     at.flush()
@@ -141,7 +147,7 @@ def _create(at: Session, request: Request, producer: Producer, keys: Sequence[Ke
             bundle_version=producer.bundle_version,
             partition_key=str(key),
             partition_date=timetable.partition_date(key),
-            note=note_of(request, producer, key),
+            note=_note(request, producer, key),
         )
         run.log_template_id = template
         run.created_dag_version_id = version.id
@@ -175,7 +181,9 @@ def _create_tasks(at: Session, dag: Any, runs: Sequence[DagRun], version: Any) -
             dag._process_dagrun_deadline_alerts(run, at)  # noqa: SLF001
 
 
-def note_of(request: Request, producer: Producer, key: Key) -> str:
-    """The note of a run: its partition in words, and who asked for it why."""
+def _note(request: Request, producer: Producer, key: Key, note: str | None = None) -> str:
+    """The note of a run: its partition in words, or what a person wrote there, and who asked for it why."""
     label = f": {request.options.label}" if request.options.label else ""
-    return f"{words(Partition(producer.definition, key))}\nRequest {request.id}{label}"[:1000]
+    partition, own = words(Partition(producer.definition, key)), f"\nRequest {request.id}{label}"
+    base = partition if not note or note.startswith(partition) else note.partition("\nRequest ")[0]
+    return base[: max(0, _LONGEST - len(own))] + own[:_LONGEST]

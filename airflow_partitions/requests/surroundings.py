@@ -12,7 +12,7 @@ from operator import and_, or_
 from airflow.serialization.definitions.assets import SerializedAssetAll, SerializedAssetAny, SerializedAssetBase
 
 from airflow_partitions.calendars.timeline import FIRST
-from airflow_partitions.dependencies import Selection
+from airflow_partitions.dependencies import Selection, Unpartitioned
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import NotReadyError, UnknownAssetError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
@@ -118,7 +118,7 @@ class Surroundings:
                 return reduce(join, map(of, condition.objects))
             (leaf,) = leaves(condition)
             member = upstreams.member(leaf.name)
-            if member.dependency.needs_tick:  # it comes with the tick, and nothing is waited for
+            if not _is_waited_for(member):
                 return partitions
             needed = member.dependency.upstream(partitions, now=self._now)
             missing = needed - self.there(member.name, needed)
@@ -191,7 +191,7 @@ class Surroundings:
         if upstreams is not None:
             for name in upstreams.leaves:
                 member = upstreams.member(name)
-                if not member.dependency.needs_tick:
+                if _is_waited_for(member):
                     yield member
 
     def _producer(self, name: str) -> Producer | None:
@@ -240,6 +240,11 @@ class Surroundings:
         stretches = self.states(name).stretches(partitions)
         boxes = (one.box for one in stretches if one.state in (State.QUEUED, State.RUNNING))
         return Selection(partitions.definition, tuple(boxes))
+
+
+def _is_waited_for(member: Upstream) -> bool:
+    """Whether partitions of an upstream are waited for: not where it comes with the tick, or has none."""
+    return not member.dependency.needs_tick and not isinstance(member.dependency.rule, Unpartitioned)
 
 
 def _over(partitions: Selection, by: datetime) -> Selection:

@@ -13,6 +13,7 @@ from sqlalchemy import select, update
 
 from airflow_partitions.dependencies import parse_selection
 from airflow_partitions.errors import (
+    InvalidDefinitionError,
     InvalidKeyError,
     NotReadyError,
     OverlapError,
@@ -23,7 +24,7 @@ from airflow_partitions.errors import (
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests import materialise as module
 from airflow_partitions.requests.materialise import create_runs
-from airflow_partitions.requests.request import Request, RunOptions, read_request
+from airflow_partitions.requests.request import Request, RunOptions, read_request, requests_of
 from tests.metadata import Metadata
 
 DAGS = """
@@ -186,6 +187,47 @@ def test_who_is_killed_in_the_middle_leaves_a_request_to_go_on_with(
     assert sorted(run.partition_key for run in runs(dags)) == [str(key) for key in request.selection]
     assert create_runs(read_request(request.id)).created == 365
     assert len(runs(dags)) == 365
+
+
+def test_cleared_runs_carry_the_label_beside_what_a_person_wrote(dags: Metadata) -> None:
+    from airflow.models.dagrun import DagRunNote
+
+    materialise("flights", "2013-03-01..2013-03-03", RunOptions(label="first", conf={"rate": 1}))
+    finish(dags)
+    first, second = runs(dags)
+    with dags.engine.begin() as at:
+        at.execute(update(DagRunNote).where(DagRunNote.dag_run_id == second.id).values(content="ask Bob"))
+    for label in ("again", "and again"):
+        request = materialise("flights", "2013-03-01..2013-03-03", RunOptions(label=label))
+        finish(dags)
+        with dags.engine.connect() as at:
+            notes = dict(at.execute(select(DagRunNote.dag_run_id, DagRunNote.content)).all())
+        assert notes[second.id] == f"ask Bob\nRequest {request.id}: {label}"
+        assert notes[first.id].startswith("Partition 2013-03-01: ")
+        assert notes[first.id].endswith(f"\nRequest {request.id}: {label}")
+    assert {str(run.conf) for run in runs(dags)} == {"{'rate': 1}"}
+
+
+def test_another_definition_stops_a_request_only_where_it_lacks_its_keys(
+    dags: Metadata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = module.make_runs
+    monkeypatch.setattr(module, "PORTION", 10)
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "make_runs", stop)
+    with pytest.raises(KeyboardInterrupt):
+        materialise("flights", "2013-03")
+    monkeypatch.setattr(module, "make_runs", make)
+    (request,) = requests_of(["flights"])
+    dags.parse(tmp_path, dags=DAGS.replace('start="2013-01-01"', 'start="2013-03-15"'))
+    with pytest.raises(InvalidDefinitionError, match="has other partitions now than when request"):
+        create_runs(request)
+    assert runs(dags) == []
+    dags.parse(tmp_path, dags=DAGS.replace('start="2013-01-01"', 'start="2012-01-01"'))
+    assert create_runs(request).created == 31
 
 
 def test_ten_callers_at_once_make_each_run_once(dags: Metadata) -> None:

@@ -43,6 +43,9 @@ weather = Asset("weather")
 @asset(schedule=hours & weather, partition=DAYS, upstreams={"weather": DAYS})
 def joined(): ...
 
+@asset(schedule=hours & Asset("rates"), partition=DAYS, rules={"rates": Unpartitioned()})
+def rated(): ...
+
 with DAG("report", schedule=Partitioned(Asset.ref(name="months"), MONTHS)):
     EmptyOperator(task_id="send")
 
@@ -161,6 +164,7 @@ def test_what_is_downstream(estate: Metadata) -> None:
         "months": "2013-03-01",
         "once": "",
         "both": "2013-03-05",
+        "rated": "2013-03-05",
         "report": "2013-03-01",
     }
     by_dag = {step.dag_id: step for step in chain.steps}
@@ -172,6 +176,16 @@ def test_what_is_downstream(estate: Metadata) -> None:
 
 def test_what_waits_for_more_is_not_downstream(estate: Metadata) -> None:
     assert list(steps(made("hours", "2013-03-05T01:00Z", downstream=True))) == ["hours"]
+
+
+def test_an_upstream_without_partitions_is_no_hindrance(estate: Metadata) -> None:
+    estate.emit("hours", *MARCH[:24])
+    estate.emit("rates", None)
+    chain = made("rated", "2013-03-01..2013-03-03", upstream=True)
+    assert steps(chain) == {
+        "hours": ("2013-03-02", "2013-03-02"),
+        "rated": ("2013-03-01..2013-03-03", "2013-03-01"),
+    }
 
 
 def test_costs_are_medians_of_recent_partitions(estate: Metadata) -> None:

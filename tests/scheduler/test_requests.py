@@ -12,6 +12,7 @@ import pytest
 from airflow_partitions.cli.materialize import FAILED, STANDS_STILL
 from tests.scheduler.conftest import Airflow
 
+DATABASES = ("postgresql",)  # the tests of requests ask both
 pytestmark = pytest.mark.airflow
 
 
