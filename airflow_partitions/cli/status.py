@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from rich.box import SIMPLE
@@ -19,6 +20,8 @@ from airflow_partitions.cli.strip import LOOKS, legend, look, strips
 from airflow_partitions.definitions import from_json
 from airflow_partitions.errors import PartitionError, SelectionError
 from airflow_partitions.operations.assets import list_assets, show_asset
+from airflow_partitions.operations.deadlines import list_late
+from airflow_partitions.operations.orphans import list_orphans
 from airflow_partitions.operations.states import count_states, list_states, show_partition
 
 _PAGE = 1_000
@@ -48,15 +51,16 @@ def status(args: Namespace) -> None:
         asset = source.ask(show_asset, args.asset)
         counts = source.ask(count_states, args.asset, select=select)
         stretches = list(_stretches(source, args, select, args.limit))
+        late, orphans = source.ask(list_late, args.asset), source.ask(list_orphans, args.asset)
         shown = stretches
         if args.output == "table" and (args.state or len(stretches) >= args.limit):
             shown = list(_stretches(source, Namespace(asset=args.asset, state=None), select, _STRIP))
     except PartitionError as error:
         sys.exit(str(error))
-    answer = {**counts, "stretches": stretches}
+    answer = {**counts, "stretches": stretches, **late, **orphans}
     rows = ([one["state"], one["first"], one["last"], one["count"]] for one in stretches)
-    show(args.output, answer, rows, lambda: _status_table(asset, counts, stretches, shown, args.limit))
-    sys.exit(0 if set(counts["counts"]) <= {"materialised"} else 1)
+    show(args.output, answer, rows, lambda: _status_table(asset, answer, shown, args.limit))
+    sys.exit(0 if set(counts["counts"]) == {"materialised"} else 1)
 
 
 def explain(args: Namespace) -> None:
@@ -104,22 +108,31 @@ def _asset_table(answer: Sequence[Mapping[str, Any]]) -> Table:
 
 def _status_table(
     asset: Mapping[str, Any],
-    counts: Mapping[str, Any],
-    stretches: Sequence[Mapping[str, Any]],
+    answer: Mapping[str, Any],
     shown: Sequence[Mapping[str, Any]],
     limit: int,
 ) -> RenderableType:
+    stretches = answer["stretches"]
     width = max(20, Console().width - 2)
     oldest_first = list(reversed(shown))
     strip = strips(from_json(asset["definition"]["form"]), oldest_first, width)
     parts: list[RenderableType] = [
-        Text(counts["asset"], style="bold"),
+        Text(answer["asset"], style="bold"),
         *strip,
-        legend(counts["counts"]),
+        legend(answer["counts"]),
         _table(stretches),
     ]
-    if counts["provisional"]:
-        parts.append(f"{counts['provisional']:,} of them were made before their interval was over")
+    if not stretches:
+        parts.append("nothing is known of any partition; --from says where to begin")
+    if answer["provisional"]:
+        parts.append(f"{answer['provisional']:,} of them were made before their interval was over")
+    parts += (
+        Text(f"{late['count']:,} late, due by {late['due']}: {late['partitions']}", style="red")
+        for late in filter(itemgetter("count"), answer["deadlines"])
+    )
+    for orphan in answer["orphans"]:
+        ends = f"{orphan['first']} to {orphan['last']}"
+        parts.append(Text(f"{orphan['count']:,} orphaned, of an older definition: {ends}", style="dim"))
     if len(stretches) >= limit:
         parts.append(f"the {limit:,} newest; --limit shows more")
     return Group(*parts)

@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import attrs
 
-from airflow_partitions.calendars.instants import utc
+from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidKeyError
@@ -71,6 +71,27 @@ class Addresses:
         segments = iter(split_parts(joined))
         texts = [time if isinstance(d, PartitionByInterval) else next(segments) for d in dimensions.values()]
         return self.definition.parse(_joined(texts))
+
+    def has(self, address: str) -> bool:
+        """Whether the definition has a key that lives at *address*."""
+        if not address.startswith(self.prefix):
+            return False
+        time, _, joined = address.removeprefix(self.prefix).partition("/")
+        calendar = self.definition.time
+        if calendar is not None and not calendar.starts_at(instant(datetime.fromisoformat(time))):
+            return False
+        if joined not in self._joined:
+            try:
+                self.key(address)
+            except InvalidKeyError:
+                return False
+            self._joined.add(joined)
+        return True
+
+    @cached_property
+    def _joined(self) -> set[str]:
+        """Segments that the definition has, as they are in addresses."""
+        return set()
 
     def between(self, start: str, end: str) -> tuple[str, str]:
         """Half-open range of addresses with times in ``[start, end)``, both as :func:`moment` or the start of it."""

@@ -11,12 +11,14 @@ import attrs
 from sqlalchemy import select
 
 from airflow_partitions.definitions.whole import UNKEYED
+from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidKeyError, UnknownVersionError
 from airflow_partitions.history.addresses import Addresses, keys_of
 from airflow_partitions.history.database import session
 from airflow_partitions.history.events import about
 from airflow_partitions.history.forgotten import read_forgotten
 from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.places import Places
 from airflow_partitions.history.state_store import asset_id_of, form_of, read_texts
 from airflow_partitions.versions import read_form
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from airflow_partitions.definitions import PartitionDefinition
-    from airflow_partitions.dependencies import KeyFormat
 
 log = logging.getLogger(__name__)
 
@@ -66,11 +67,12 @@ def orphans(asset: str, meaning: PartitionDefinition | KeyFormat) -> tuple[Orpha
         if asset_id is None:
             return ()
         families: dict[str, list[str]] = defaultdict(list)
+        places = Places(Addresses.by(meaning).definition)
         for family, text in _recorded(at, asset_id, meaning):
-            if not _is_key(meaning, text):
+            if not _is_key(meaning, places, text):
                 families[family].append(text)
         recorded = {text for texts in families.values() for text in texts}
-        families[""] = [text for text in _sent(at, asset_id, meaning) if text not in recorded]
+        families[""] = [text for text in _sent(at, asset_id, meaning, places) if text not in recorded]
     return tuple(Orphans(len(texts), texts[0], texts[-1]) for texts in families.values() if texts)
 
 
@@ -80,7 +82,7 @@ def _recorded(at: Session, asset_id: int, meaning: PartitionDefinition | KeyForm
 
     addresses, forgotten = Addresses.by(meaning), read_forgotten(at, asset_id)
     query = select(Row.key).where(Row.asset_id == asset_id, Row.key >= _RECORD, Row.key < _AFTER_RECORDS)
-    rows = [row for row in at.scalars(query.order_by(Row.key)) if not _is_known(addresses, row)]
+    rows = [row for row in at.scalars(query.order_by(Row.key)) if not addresses.has(row)]
     texts = read_texts(at, asset_id, rows)
     for row in rows:
         try:
@@ -91,18 +93,7 @@ def _recorded(at: Session, asset_id: int, meaning: PartitionDefinition | KeyForm
             yield row.removeprefix(_RECORD).partition("/")[0], record.key
 
 
-def _is_known(addresses: Addresses, row: str) -> bool:
-    """Whether the definition has the key of a *row*."""
-    if not row.startswith(addresses.prefix):
-        return False
-    try:
-        addresses.key(row)
-    except InvalidKeyError:
-        return False
-    return True
-
-
-def _sent(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat) -> Iterator[str]:
+def _sent(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat, places: Places) -> Iterator[str]:
     """The texts of events that are no keys, in the order in which the first ones came; the ledger may have some."""
     from airflow.models.asset import AssetEvent as E
 
@@ -112,13 +103,13 @@ def _sent(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat) 
     for text, number in at.execute(query):
         newest[text or UNKEYED] = number
     for text, number in newest.items():
-        if not _is_key(meaning, text) and not forgotten.hides(text, number):
+        if not _is_key(meaning, places, text) and not forgotten.hides(text, number):
             yield text
 
 
-def _is_key(meaning: PartitionDefinition | KeyFormat, text: str) -> bool:
+def _is_key(meaning: PartitionDefinition | KeyFormat, places: Places, text: str) -> bool:
     try:
-        keys_of(meaning, text)
+        keys_of(meaning, text) if isinstance(meaning, KeyFormat) else places.read(text)
     except InvalidKeyError:
         return False
     return True

@@ -11,13 +11,14 @@ import attrs
 
 from airflow_partitions.calendars.instants import DAY, TimeRange
 from airflow_partitions.calendars.timeline import FIRST, LAST
-from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence
+from airflow_partitions.definitions import PartitionAtRuntime, PartitionByInterval, PartitionBySequence
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import UnknownAssetError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.history.last_times import LastTimes, TimesByStart
 from airflow_partitions.history.places import Place
+from airflow_partitions.states.listed_keys import listed_keys
 from airflow_partitions.states.runs import Runs, pending_places, read_runs, succeeded_after, writing_tasks
 from airflow_partitions.states.slabs import rectangles, selection_of, slabs
 from airflow_partitions.states.stale import stale_places
@@ -84,13 +85,17 @@ class AssetStates:
         return min([*firsts, *filter(None, [self.times.first()])], default=None)
 
     def everything(self) -> Selection:
-        """All partitions that there are by now; of keys known only at runtime, those that anything is known of."""
+        """All partitions that there are by now; of keys known only at runtime, those listed or told of."""
         definition = self.definition
         if definition.time is not None:
             return self.existing(Selection(definition, (Box(definition.time.overlapping(FIRST, LAST)),)))
         if all(isinstance(one, PartitionBySequence) for one in definition.dimensions.values()):
             return Selection(definition, (Box(None),))
-        return selection_of(definition, self._statuses(None))
+        keys = {*self._statuses(None).get(0, {})}
+        for dimension in definition.dimensions.values():
+            if isinstance(dimension, PartitionAtRuntime):
+                keys |= {(text,) for text in listed_keys(dimension)}
+        return selection_of(definition, {0: keys})
 
     def stretches(self, selection: Selection) -> list[Stretch]:
         """The stretches of a *selection*, in order; what is not over yet is left out as long as nothing is there."""

@@ -141,3 +141,29 @@ def test_explain_says_why_and_shows_runs_events_and_neighbours(say: Say) -> None
     assert json.loads(say("explain", "delays", "2013-02-03", "--output", "json")[0])["runs"][0]["state"] == "failed"
     assert "is needed by" in say("explain", "flights", "2013-02-03T05:00Z")[0]
     assert "nearest" in str(say("explain", "flights", "2013-02-03")[1])
+
+
+def test_partitions_of_an_older_definition_are_orphaned(say: Say, metadata: Metadata, tmp_path: Path) -> None:
+    assert "orphaned" not in say("status", "airport_days")[0]
+    metadata.parse(
+        tmp_path,
+        flights="""
+        DAYS = PartitionByInterval("@daily", start="2013-02-01", end="2013-02-11")
+
+        @asset(schedule=None, partition=PartitionByProduct([DAYS, PartitionBySequence(["JFK", "LGA"], name="airport")]))
+        def airport_days(partition): ...
+        """,
+    )
+    text, code = say("status", "airport_days")
+    assert code == 1
+    assert "10 orphaned, of an older definition: 2013-02-01|EWR to 2013-02-10|EWR" in text
+    answer = json.loads(say("status", "airport_days", "--output", "json")[0])
+    assert answer["counts"] == {"missing": 20}
+
+
+def test_an_open_calendar_of_which_nothing_is_known_is_not_complete(
+    say: Say, metadata: Metadata, tmp_path: Path
+) -> None:
+    metadata.parse(tmp_path, open="@asset(schedule=None, partition=DAYS)\ndef open_days(partition): ...\n")
+    text, code = say("status", "open_days")
+    assert (code, "--from says where to begin" in text) == (1, True)

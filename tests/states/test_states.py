@@ -14,6 +14,7 @@ from airflow_partitions.dependencies.selection_text import parse_selection
 from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.forget import forget
+from airflow_partitions.requests.runtime_keys import add_runtime_keys
 from airflow_partitions.states import State, counts, states_of
 from airflow_partitions.upkeep import one_round
 from tests.metadata import Metadata
@@ -216,3 +217,27 @@ def test_a_page_goes_on_where_the_one_before_it_ended(dags: Metadata) -> None:
         assert stretches == shown(states_of("flights", newest_first=newest_first, limit=None, now=NOW).stretches)
     with pytest.raises(SelectionError, match="is of no page"):
         states_of("flights", cursor="yesterday", now=NOW)
+
+
+def test_keys_known_only_at_runtime_are_those_on_the_list(dags: Metadata, tmp_path: Path) -> None:
+    dags.parse(
+        tmp_path,
+        customers="""
+        from airflow_partitions import PartitionAtRuntime
+
+        CUSTOMERS = PartitionAtRuntime(name="customers")
+
+        @asset(schedule="@daily", partition=CUSTOMERS)
+        def models(): ...
+
+        @asset(schedule=models, partition=CUSTOMERS)
+        def predictions(partition): ...
+        """,
+    )
+    add_runtime_keys(partitioned_asset("models"), ["ann", "bob", "eve"], by="me")
+    dags.emit("predictions", "bob", at=datetime(2043, 1, 1, tzinfo=UTC))
+    assert shown(states_of("predictions", newest_first=False).stretches) == [
+        ("missing", "ann", "ann", 1),
+        ("materialised", "bob", "bob", 1),
+        ("missing", "eve", "eve", 1),
+    ]
