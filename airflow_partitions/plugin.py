@@ -8,6 +8,7 @@ from airflow.sdk.serde import allow_class
 from airflow_partitions.api.mount import Mount
 from airflow_partitions.deadlines import PartitionDeadline
 from airflow_partitions.keys import Interval, ProductKey, Segment
+from airflow_partitions.operations.partition_link import PartitionLink
 from airflow_partitions.operations.rest import URL_PREFIX
 from airflow_partitions.partition import Partition
 from airflow_partitions.requests import stop_at_failure
@@ -28,6 +29,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
     name = "asset_partitions"
     fastapi_apps = [{"app": Mount(), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
     listeners = [run_note, stop_at_failure]  # noqa: RUF012
+    global_operator_extra_links = [PartitionLink()]  # noqa: RUF012
     deadline_references = [PartitionDeadline]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012
     timetables = [  # noqa: RUF012 - as Airflow declares it

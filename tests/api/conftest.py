@@ -91,7 +91,9 @@ def server(running_app: str, metadata: Metadata, monkeypatch: pytest.MonkeyPatch
     """The server, on an empty database."""
     from airflow import settings
 
-    monkeypatch.setattr(settings, "Session", scoped_session(sessionmaker(metadata.engine, expire_on_commit=False)))
+    maker = sessionmaker(metadata.engine, expire_on_commit=False)
+    monkeypatch.setattr(settings, "Session", scoped_session(maker))
+    monkeypatch.setattr(settings, "NonScopedSession", maker)
     return Server(running_app)
 
 
