@@ -115,7 +115,6 @@ class Evaluator:
         self.dag_id: str | None = None
         self._upstreams = upstreams
         self._own_past = own_past
-        self._outlets: Sequence[str] | None = None
         self._in_flight: Mapping[str, Mapping[str, datetime]] | None = None
         self._runs: dict[str, RunStatus] = {}
         self._requests: dict[str, RunRequest] = {}
@@ -168,15 +167,18 @@ class Evaluator:
 
     def _has_past(self, key: Key) -> bool:
         """Whether the partitions before *key* are there that it needs; they come without an event of an upstream."""
+        if self._own_past is None:
+            return True
+        past = [(str(each), each) for each in self._own_past.upstream(key)]
+        times = (_history().times(asset, self._upstreams.downstream, past) for asset in self._own_assets if past)
+        return all(by_text[text] is not None for by_text in times for text, _ in past)
+
+    @cached_property
+    def _own_assets(self) -> Sequence[str]:
+        """The assets that the Dag writes."""
         from airflow_partitions.history.producers import outlets
 
-        if self._own_past is None or self.dag_id is None:
-            return True
-        if self._outlets is None:
-            self._outlets = outlets(self.dag_id)
-        past = [(str(each), each) for each in self._own_past.upstream(key)]
-        times = (_history().times(asset, self._upstreams.downstream, past) for asset in self._outlets if past)
-        return all(by_text[text] is not None for by_text in times for text, _ in past)
+        return [] if self.dag_id is None else outlets(self.dag_id)
 
     def lacks_unpartitioned(self) -> bool:
         """Whether an upstream without partitions has had no event at all."""
@@ -266,6 +268,10 @@ class Evaluator:
                 with suppress(InvalidKeyError):
                     keys += self._needs(member, key, text).texts
             _history().times(name, member.definition, keys)
+        if self._own_past is not None:
+            past = {str(each): each for key in downstream.values() for each in self._own_past.upstream(key)}
+            for name in self._own_assets:
+                _history().times(name, self._upstreams.downstream, past.items())
 
     def _needs(self, member: Upstream, key: Key, text: str) -> UpstreamNeeds:
         def compute() -> UpstreamNeeds:

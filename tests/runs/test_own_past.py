@@ -189,6 +189,45 @@ def balance(partition): ...
 
 
 @pytest.mark.airflow
+def test_what_is_there_of_the_past_is_asked_for_all_that_wait_at_once(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.dag import DagModel
+    from sqlalchemy import event
+
+    from airflow_partitions.graph.serialized_dags import read_serialized_dags
+    from airflow_partitions.timetables.evaluation import _history
+
+    metadata.parse(
+        tmp_path,
+        files="""
+DAYS = PartitionByInterval("@daily", start="2013-02-01")
+
+@asset(schedule="@daily", partition=DAYS)
+def sales(partition): ...
+
+@asset(schedule=sales, partition=DAYS, past=1)
+def balance(partition): ...
+""",
+    )
+    days = [str(day) for day in DAYS.keys("2013-02-01", "2014-02-01")]
+    metadata.emit("sales", *days)
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
+        at.execute(insert(Row), [{"target_dag_id": "balance", "partition_key": day} for day in days])
+
+    def queries(some: list[str]) -> int:
+        _history.cache_clear()
+        timetable, statements = read_serialized_dags().consumers["balance"], list[str]()
+        note = lambda *arguments: statements.append(arguments[2])  # noqa: E731
+        event.listen(metadata.engine, "before_cursor_execute", note)
+        assert [timetable.evaluate(day).fires for day in some] == [day == days[0] for day in some]
+        event.remove(metadata.engine, "before_cursor_execute", note)
+        return len(statements)
+
+    assert queries(days) <= queries(days[:10]) + 2
+
+
+@pytest.mark.airflow
 def test_what_holds_a_partition_is_told(metadata: Metadata, tmp_path: Path) -> None:
     from airflow_partitions.states import explain
     from tests.states.world import put_runs

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.airflow
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York")
 
 
-def emit(airflow: Airflow, asset: str, *keys: str) -> None:
+def emit(airflow: Airflow, asset: str, *keys: str | None) -> None:
     """Events over REST, as a system outside Airflow sends them."""
     (row,) = airflow.sql("select id from asset where name = ?", asset)
     for key in keys:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.scheduler.conftest import Airflow
+from tests.scheduler.test_dependencies import emit
 from tests.scheduler.test_upkeep import service
 
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("one_day")]
 
 
 def test_a_sensor_and_an_operator_in_other_dags(airflow: Airflow) -> None:
@@ -71,6 +75,31 @@ with DAG("after_thirds", schedule=None):
     assert airflow.wait_finished("after_thirds", 1)[0][1] == "success"
     ((conf,),) = airflow.sql("select conf from dag_run where dag_id = 'after_thirds'")
     assert "2013-02-08" in str(conf)
+
+
+def test_an_event_of_an_asset_without_partitions_counts_for_all(airflow: Airflow) -> None:
+    airflow.write(
+        "turnover",
+        """
+DAYS = PartitionByInterval("@daily", start="2013-01-01")
+from airflow_partitions import Unpartitioned
+
+with DAG("turnover", schedule=Partitioned(
+    Asset("turnover_sales") & Asset("turnover_rates"), DAYS,
+    upstreams={"turnover_sales": DAYS}, rules={"turnover_rates": Unpartitioned()},
+)):
+    EmptyOperator(task_id="nothing")
+""",
+    )
+    yesterday = str(datetime.now(UTC).date() - timedelta(days=1))
+    with service(airflow):
+        emit(airflow, "turnover_sales", "2013-02-08", yesterday)
+        time.sleep(5)
+        assert airflow.runs("turnover") == []
+        emit(airflow, "turnover_rates", None)
+        assert {run[0] for run in airflow.wait_finished("turnover", 2)} == {"2013-02-08", yesterday}
+        emit(airflow, "turnover_rates", None)  # the newest is made again
+        assert [run[0] for run in airflow.wait_finished("turnover", 3)][2] == yesterday
 
 
 def test_partitions_that_need_the_one_before_them_are_made_in_order(airflow: Airflow) -> None:
