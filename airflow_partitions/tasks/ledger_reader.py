@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
 from airflow_partitions.dependencies import Selection
@@ -62,12 +63,17 @@ class LedgerReader:
         now = time.monotonic()
         at, task = self._cells.get((asset, cell), (now - interval, None))
         if task is None or now - at > interval / 2 or task.cancelled():
-            task = asyncio.create_task(_cell(asset, cell, read))
+            task = asyncio.create_task(read_cell(asset, cell, read))
             self._cells = {name: entry for name, entry in self._cells.items() if now - entry[0] < _FORGET}
             self._cells[asset, cell] = now, task
         return await asyncio.shield(task)
 
 
-async def _cell(asset: str, cell: str, read: Callable[[Any], T]) -> T | None:
-    form = await AssetStateStoreAccessor(name=asset).aget(cell)
+async def read_cell(asset: str, cell: str, read: Callable[[Any], T]) -> T | None:
+    """What is in a *cell* of an asset's state store; ``None`` too while the store can't be reached: ask again later."""
+    try:
+        form = await AssetStateStoreAccessor(name=asset).aget(cell)
+    except AirflowRuntimeError as error:
+        log.warning("Asset %r can't be looked at: %s", asset, error)
+        return None
     return read_form(form, read, f"the cell {cell} of asset {asset!r}", log.warning)

@@ -113,7 +113,7 @@ class MaterialisedSensor(BaseSensorOperator):
                 trigger=MaterialisedTrigger(
                     self.asset_name,
                     missing.to_json(),
-                    float(self.poke_interval),
+                    max(float(self.poke_interval), 1.0),
                     _PATIENCE.total_seconds(),
                     fail_soon=self.fail_soon,
                 ),

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
-from airflow.sdk.execution_time.context import AssetStateStoreAccessor
+from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.requests.task_request import Answer
 from airflow_partitions.tasks.failed_runs import failed_run
-from airflow_partitions.tasks.ledger_reader import LedgerReader
-from airflow_partitions.versions import read_form
+from airflow_partitions.tasks.ledger_reader import LedgerReader, read_cell
 
 
 class MaterialisedTrigger(BaseTrigger):
@@ -60,8 +60,9 @@ class MaterialisedTrigger(BaseTrigger):
                 self.log.info("%s partitions of %s are missing", len(missing), self.asset)
             if self.fail_soon:
                 keys = [key for key in selection if str(key) in missing]
-                if await asyncio.to_thread(failed_run, self.asset, keys):
-                    break
+                with suppress(AirflowRuntimeError):  # it is asked again
+                    if await asyncio.to_thread(failed_run, self.asset, keys):
+                        break
         yield TriggerEvent({"missing": len(missing)})
 
 
@@ -87,6 +88,5 @@ class AnswerTrigger(BaseTrigger):
         answer = None
         while answer is None or not answer.has_ended:
             await asyncio.sleep(self.poke_interval)
-            form = await AssetStateStoreAccessor(name=self.asset).aget(self.cell)
-            answer = read_form(form, Answer.from_json, f"the answer to a task, {self.cell}", self.log.warning)
+            answer = await read_cell(self.asset, self.cell, Answer.from_json)
         yield TriggerEvent({"state": answer.state})

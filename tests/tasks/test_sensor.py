@@ -120,6 +120,27 @@ def test_a_trigger_fires_when_the_ledger_has_all(metadata: Metadata, supervisor:
     assert asyncio.run(play()) == [{"missing": 0}]
 
 
+def test_an_api_that_is_away_for_a_while_does_not_end_a_trigger(metadata: Metadata, supervisor: Supervisor) -> None:
+    from airflow.sdk.exceptions import AirflowRuntimeError
+    from airflow.sdk.execution_time.comms import ErrorResponse
+    from airflow.sdk.execution_time.context import AssetStateStoreAccessor
+
+    metadata.emit("flights", "2013-02-08T01:00Z")
+    update_ledger("flights", HOURS)
+    selection = Selection.of(HOURS, "2013-02-08T01:00Z")
+    read, failures = AssetStateStoreAccessor.aget, [AirflowRuntimeError(ErrorResponse())] * 3
+
+    async def unreachable(self: AssetStateStoreAccessor, key: str) -> Any:
+        if failures:
+            raise failures.pop()
+        return await read(self, key)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(AssetStateStoreAccessor, "aget", unreachable)
+        assert asyncio.run(fired(MaterialisedTrigger("flights", selection.to_json(), 0.05))) == [{"missing": 0}]
+    assert not failures
+
+
 def test_it_fails_as_soon_as_a_run_has_if_so_said(metadata: Metadata, supervisor: Supervisor) -> None:
     from tests.states.world import put_runs
 
