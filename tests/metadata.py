@@ -67,6 +67,13 @@ class Metadata:
                 at.execute(insert(AssetActive).values(name=name, uri=name))
             return int(number or 0)
 
+    def prepare_runs(self) -> None:
+        """What Airflow has in its tables before it creates a run."""
+        from airflow.models.tasklog import LogTemplate
+
+        with self.engine.begin() as at:
+            at.execute(insert(LogTemplate).values(filename="log", elasticsearch_id="log"))
+
     def emit(self, asset: str, *keys: str | None, at: datetime = LONG_AGO, **values: Any) -> None:
         """Events of an asset, all of one moment."""
         from airflow.models.asset import AssetEvent

@@ -38,6 +38,7 @@ def carriers(partition): ...
 @pytest.fixture
 def dags(metadata: Metadata, tmp_path: Path) -> Metadata:
     metadata.parse(tmp_path, files=DAG_FILE)
+    metadata.prepare_runs()
     return metadata
 
 

@@ -45,6 +45,7 @@ def dags(metadata: Metadata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(settings, "Session", scoped_session(sessionmaker(metadata.engine, expire_on_commit=False)))
     metadata.parse(tmp_path, files=DAG_FILE)
+    metadata.prepare_runs()
     return metadata
 
 
