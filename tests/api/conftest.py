@@ -25,6 +25,10 @@ from tests.metadata import Metadata, engine, metadata
 __all__ = ["engine", "metadata"]
 
 PREFIX = "/asset-partitions/api/v1"
+SETTINGS = {
+    "AIRFLOW__CORE__AUTH_MANAGER": "tests.api.auth_manager.DagAuthManager",
+    "AIRFLOW__API_AUTH__JWT_SECRET": "of the tests, long enough for the hash that signs tokens, 64 bytes",
+}
 ESTATE = """
 @asset(schedule="@daily", partition=PartitionByInterval("@daily", start="2013-01-01", end="2013-04-01"), dag_id="makes")
 def days(): ...
@@ -60,41 +64,54 @@ class Server:
         return httpx.Client(base_url=f"{self.address}{PREFIX}", headers=headers, timeout=60, trust_env=False)
 
 
-@pytest.fixture(scope="module")
-def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Airflow's API app on a port; its database is that of the test."""
-    folder = tmp_path_factory.mktemp("api")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AIRFLOW__CORE__AUTH_MANAGER", "tests.api.auth_manager.DagAuthManager")
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(folder / "passwords.json"))
-        patch.setenv(
-            "AIRFLOW__API_AUTH__JWT_SECRET", "of the tests, long enough for the hash that signs tokens, 64 bytes"
-        )
-        from airflow.api_fastapi.app import create_app, purge_cached_app
+@attrs.frozen
+class RunningApp:
+    """Airflow's API app on a port.
 
-        purge_cached_app()
+    :ivar auth_manager: what it asks for the rights of a user.
+    """
+
+    address: str
+    auth_manager: Any
+
+
+@pytest.fixture(scope="session")
+def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """Airflow's API app; its database and settings are those of the test."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SETTINGS.items():
+            patch.setenv(name, value)
+        passwords = tmp_path_factory.mktemp("api") / "passwords.json"
+        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(passwords))
         patch.setattr("airflow.api_fastapi.app.init_access_logging", lambda app: None)  # it would print among answers
-        server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=0, log_level="warning"))
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
-        purge_cached_app()
+        patch.setattr("airflow.api_fastapi.app._AuthManagerState.instance", None)
+        from airflow.api_fastapi.app import create_app
+
+        app = create_app("core")
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield RunningApp(f"http://127.0.0.1:{port}", app.state.auth_manager)
+    server.should_exit = True
+    thread.join()
 
 
 @pytest.fixture
-def server(running_app: str, metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Server:
+def server(running_app: RunningApp, metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The server, on an empty database."""
     from airflow import settings
 
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
     maker = sessionmaker(metadata.engine, expire_on_commit=False)
     monkeypatch.setattr(settings, "Session", scoped_session(maker))
     monkeypatch.setattr(settings, "NonScopedSession", maker)
-    return Server(running_app)
+    monkeypatch.setattr("airflow.api_fastapi.app._AuthManagerState.instance", running_app.auth_manager)
+    return Server(running_app.address)
 
 
 @pytest.fixture
