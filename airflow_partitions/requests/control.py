@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from airflow_partitions.errors import NotReadyError
 from airflow_partitions.history.database import session
-from airflow_partitions.requests.materialise import PORTION, check_overlap, create_runs
+from airflow_partitions.requests.materialise import check_overlap, create_runs
 from airflow_partitions.requests.progress import Progress, progress, progress_of
 from airflow_partitions.requests.request import (
     Request,
@@ -27,6 +27,9 @@ from airflow_partitions.requests.runs import clear_runs
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+
+#: Runs cleared in one transaction: Airflow asks the database several times for each of their tasks.
+_PORTION = 50
 
 
 def pause(number: int) -> Progress:
@@ -120,7 +123,7 @@ def _clear_failed(number: int) -> bool:
             .join(BackfillDagRun, BackfillDagRun.dag_run_id == DagRun.id)
             .where(BackfillDagRun.backfill_id == number, DagRun.state == DagRunState.FAILED)
             .order_by(BackfillDagRun.sort_ordinal)
-            .limit(PORTION)
+            .limit(_PORTION)
         )
         runs = list(at.scalars(query))
         clear_runs(at, request, runs)

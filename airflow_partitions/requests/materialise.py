@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from airflow_partitions.requests.plan import Plan
 
 #: Runs created in one transaction: a second's work, since SQLite has one writer at a time.
-PORTION = 500
+PORTION = 250
 
 
 def materialise(
