@@ -25,6 +25,8 @@ from airflow_partitions.states.stale import stale_places
 from airflow_partitions.states.state import MISSING, WAITING, State, Status
 from airflow_partitions.states.stretch import Stretch
 from airflow_partitions.states.waiting import Waiting
+from airflow_partitions.timetables.asset_extra import ProducedPartitions
+from airflow_partitions.timetables.upstreams import Upstream
 
 #: Whether an asset may be told of.
 Shows = Callable[[PartitionedAsset], bool]
@@ -129,6 +131,14 @@ class AssetStates:
         return {member.name: LastTimes(member.name, member.key_format or member.definition) for member in members}
 
     @cached_property
+    def own_past(self) -> list[Upstream]:
+        """The asset as an upstream of itself, by the Dags whose partitions need those before them."""
+        timetables = (self.asset.timetables.get(dag_id) for dag_id in self.asset.dags.producers)
+        pasts = (getattr(timetable, "own_past", None) for timetable in timetables)
+        produced = ProducedPartitions(self.definition)
+        return [Upstream(self.asset.name, "", produced, past) for past in pasts if past is not None]
+
+    @cached_property
     def tasks(self) -> Mapping[str, list[str]]:
         """The ids of the tasks that make it, by the id of their Dag."""
         return writing_tasks(self.asset.name)
@@ -212,6 +222,8 @@ class AssetStates:
             for name in upstreams.leaves:
                 member = upstreams.member(name)
                 yield from stale_places(times, self.times.places, member, self.upstream_times[name])
+        for past in self.own_past:
+            yield from stale_places(times, self.times.places, past, self.times)
 
     def _over_time(
         self, time: PartitionByInterval, time_range: TimeRange, part: Selection, statuses: Statuses

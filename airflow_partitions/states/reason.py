@@ -18,7 +18,6 @@ from airflow_partitions.history.last_times import LastTimes
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.marks import Adoption, Mark
 from airflow_partitions.history.materialisations import forgetting_of
-from airflow_partitions.history.places import Place
 from airflow_partitions.keys import Key
 from airflow_partitions.states.run_details import RunDetails, run_details
 from airflow_partitions.states.slabs import selection_of
@@ -112,34 +111,33 @@ def _made(event: LedgerRecord) -> str:
 
 
 def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
-    made = evidence.events[0].last if evidence.events else None
     for dag_id, upstreams in of.asset.upstreams.items():
         for name in upstreams.leaves:
-            member = upstreams.member(name)
-            if member.dependency.needs_tick or made is None:
-                continue
-            if not of.tells(name):
+            if of.tells(name):
+                yield from _later(upstreams.member(name), of.upstream_times[name], evidence)
+            else:
                 yield "a partition of an asset that you may not read was perhaps materialised after it"
-                continue
-            later = _later(of, member, evidence.key, made)
-            if later:
-                place, at = later[0]
-                more = f", and {len(later) - 1} more of them since it was made" if len(later) > 1 else ""
-                upstream = of.upstream_times[name].places.key(place)
-                yield f"partition {upstream} of {name!r}, which it needs, was materialised at {_time(utc(at))}{more}"
         policy = upstreams.run_policy
         if policy.is_past(evidence.end, of.now):
             yield f"Dag {dag_id} does not make it again for that (rerun={policy.rerun!r})"
         elif dag_id in _paused([dag_id]):
             yield f"Dag {dag_id} is paused, so it is not made again"
+    for past in of.own_past:
+        yield from _later(past, of.times, evidence)
 
 
-def _later(of: AssetStates, member: Upstream, key: Key, made: datetime) -> list[tuple[Place, int]]:
-    """The upstream partitions that were materialised after it was *made*, the latest first."""
-    selection = member.dependency.upstream(key, now=made)
-    times = of.upstream_times[member.name]
-    later = {place: at for place, at in times.of(selection).items() if utc(at) > made}
-    return sorted(later.items(), key=lambda item: -item[1])
+def _later(member: Upstream, times: LastTimes, evidence: Evidence) -> Iterator[str]:
+    """The upstream partitions that were materialised after it was, of which the latest is named."""
+    if member.dependency.needs_tick or isinstance(member.definition, WholeAsset) or not evidence.events:
+        return
+    made = evidence.events[0].last
+    needed = times.of(member.dependency.upstream(evidence.key, now=made))
+    later = sorted((at, place) for place, at in needed.items() if utc(at) > made)
+    if later:
+        at, place = later[-1]
+        more = f", and {len(later) - 1} more of them since it was made" if len(later) > 1 else ""
+        upstream = times.places.key(place)
+        yield f"partition {upstream} of {member.name!r}, which it needs, was materialised at {_time(utc(at))}{more}"
 
 
 def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:

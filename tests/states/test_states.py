@@ -15,7 +15,7 @@ from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.forget import forget
 from airflow_partitions.requests.runtime_keys import add_runtime_keys
-from airflow_partitions.states import State, counts, states_of
+from airflow_partitions.states import State, counts, explain, states_of
 from airflow_partitions.upkeep import one_round
 from tests.metadata import Metadata
 from tests.states.world import put_pending, put_runs, put_tasks, shown
@@ -241,3 +241,46 @@ def test_keys_known_only_at_runtime_are_those_on_the_list(dags: Metadata, tmp_pa
         ("materialised", "bob", "bob", 1),
         ("missing", "eve", "eve", 1),
     ]
+
+
+def test_one_event_of_an_upstream_without_partitions_is_there_for_all(dags: Metadata, tmp_path: Path) -> None:
+    dags.parse(
+        tmp_path,
+        revenue="""
+        @asset(
+            schedule=Asset.ref(name="flights") & Asset("rates"),
+            partition=PartitionByInterval("@daily", start="2013-02-01"),
+            rules={"rates": Unpartitioned()},
+        )
+        def revenue(partition): ...
+        """,
+    )
+    dags.emit("flights", day(1), day(2))
+    (missing, waiting) = states_of("revenue", now=NOW).stretches
+    assert shown((missing, waiting)) == [("missing", day(3), day(9), 7), ("waiting", day(1), day(2), 2)]
+    assert [(one.asset, one.there, one.needed) for one in waiting.upstream] == [("flights", 2, 2), ("rates", 0, 1)]
+    dags.emit("rates", None)
+    assert counts("revenue", now=NOW).counts == {State.MISSING: 9}
+    dags.emit("revenue", day(1), at=datetime(2043, 1, 1, tzinfo=UTC))
+    dags.emit("rates", None, at=datetime(2043, 1, 2, tzinfo=UTC))
+    assert counts("revenue", now=NOW).counts == {State.MATERIALISED: 1, State.MISSING: 8}
+
+
+def test_a_partition_is_stale_when_the_one_before_it_that_it_needs_is_made_again(
+    dags: Metadata, tmp_path: Path
+) -> None:
+    dags.parse(
+        tmp_path,
+        balance="""
+        @asset(schedule="@daily", partition=PartitionByInterval("@daily", start="2013-02-01"), past=1)
+        def balance(partition): ...
+        """,
+    )
+    for number in (1, 2, 3):
+        dags.emit("balance", day(number), at=datetime(2043, 1, number, tzinfo=UTC))
+    assert counts("balance", now=NOW).counts == {State.MATERIALISED: 3, State.MISSING: 6}
+    dags.emit("balance", day(1), at=datetime(2043, 1, 4, tzinfo=UTC))
+    assert shown(states_of("balance", states={State.STALE}, now=NOW).stretches) == [("stale", day(2), day(2), 1)]
+    assert explain("balance", day(2), now=NOW).reasons[0] == (
+        "partition 2013-02-01 of 'balance', which it needs, was materialised at 2043-01-04 00:00:00 UTC"
+    )
