@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from airflow_partitions.api.app import create_app
 from tests.api.auth_manager import editor
 from tests.api.conftest import PREFIX, Server, ask_for
+from tests.hunt import HUNT
 from tests.metadata import Metadata
 
 pytestmark = [
@@ -23,7 +24,7 @@ REAL = {"asset": ["days", "airport_days", "customers", "s3://lake/hours"], "key"
 #: Whether a text is a key is said by the definition of the asset, not by the form of a request.
 NOT_BY_THE_FORM = schemathesis.checks.CHECKS.get_one("positive_data_acceptance")
 QUICK = settings(
-    max_examples=12,
+    max_examples=12 * HUNT,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
