@@ -130,3 +130,7 @@ def balances(partition):
     answer = airflow.api.ask("POST", "backfills", backwards)
     assert answer.status_code == 422
     assert "reverse" in answer.text
+    forwards = backwards | {"to_date": "2013-02-06T00:00:00Z", "run_backwards": False, "reprocess_behavior": "failed"}
+    assert airflow.api.ask("POST", "backfills", forwards).status_code == 200
+    airflow.wait_finished("balances", 6, state="success")
+    assert airflow.events("balances") == [f"2013-02-0{day}" for day in range(1, 7)]
