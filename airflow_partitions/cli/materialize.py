@@ -71,7 +71,7 @@ def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]
         while True:
             for task, request in zip(tasks, requests, strict=True):
                 runs = request["runs"]
-                ended = sum(runs.get(name, 0) for name in ("success", "failed", "elsewhere", "deleted"))
+                ended = sum(runs.get(name, 0) for name in ("success", "failed", "again", "elsewhere", "deleted"))
                 failed = f", {runs['failed']} failed" if runs.get("failed") else ""
                 description = f"request {request['id']}, {request['asset']}: {request['state']}{failed}"
                 bars.update(task, completed=ended, description=description)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from airflow_partitions.history.database import session
 from airflow_partitions.requests.request import Request, home_of, request_of
@@ -24,7 +24,8 @@ class Progress:
 
     :ivar state: ``creating`` runs, ``running``, ``paused``, ``stopped`` at a failure, ``cancelled``, or ended as
         ``done`` or ``failed``.
-    :ivar runs: number of runs by Airflow's state of them; ``elsewhere`` are partitions that another run was making.
+    :ivar runs: number of runs by Airflow's state of them; ``again`` are those that a later request has taken over,
+        ``elsewhere`` partitions that another run was making.
     """
 
     request: Request
@@ -67,12 +68,17 @@ def progress_of(at: Session, request: Request) -> Progress:
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
 
+    # A later request for the same partitions clears their runs, and takes them over.
+    outcome = case(
+        (DagRun.backfill_id != request.id, "again"),
+        else_=func.coalesce(DagRun.state, BackfillDagRun.exception_reason, "deleted"),
+    ).label("outcome")
     counted = (
-        select(func.coalesce(DagRun.state, BackfillDagRun.exception_reason, "deleted"), func.count())
+        select(outcome, func.count())
         .select_from(BackfillDagRun)
         .join(DagRun, DagRun.id == BackfillDagRun.dag_run_id, isouter=True)
         .where(BackfillDagRun.backfill_id == request.id)
-        .group_by(DagRun.state, BackfillDagRun.exception_reason)
+        .group_by("outcome")
     )
     runs = {"elsewhere" if state == "in flight" else str(state): number for state, number in at.execute(counted)}
     query = (

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 import attrs
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 
 from airflow_partitions.calendars.instants import instant
 from airflow_partitions.errors import InvalidKeyError
@@ -31,7 +31,7 @@ class Runs:
     """The runs of an asset's partitions by place, as far as they say something of the state.
 
     :ivar at_work: RUNNING or QUEUED.
-    :ivar failed: the newest that failed.
+    :ivar failed: the newest that began and failed.
     :ivar skipped: the newest that succeeded, and skipped the task that makes the asset.
     """
 
@@ -75,7 +75,9 @@ def read_runs(places: Places, tasks: Mapping[str, Collection[str]]) -> Runs:
     with connection() as at:
         for dag_ids in portions(list(tasks)):
             of_dags = select(*columns).where(DagRun.dag_id.in_(dag_ids), DagRun.partition_key.is_not(None))
-            unfinished = of_dags.where(DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED, DagRunState.FAILED]))
+            # What is cancelled before it begins is failed to Airflow, and has tried nothing.
+            has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
+            unfinished = of_dags.where(or_(DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED]), has_failed))
             for place, state, run in _placed(places, at.execute(unfinished)):
                 if state == DagRunState.FAILED:
                     failed[place] = max(run, failed.get(place, run))

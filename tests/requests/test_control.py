@@ -115,6 +115,14 @@ def test_retry_clears_what_failed_and_nothing_else(dags: Metadata) -> None:
     assert startable(dags) == ["2013-03-02", "2013-03-04"]
 
 
+def test_what_a_later_request_makes_again_leaves_the_earlier_one_done(dags: Metadata) -> None:
+    request = materialise("flights", "2013-03-01..2013-03-05")
+    finish(dags)
+    later = materialise("flights", "2013-03-02")
+    assert (progress(request.id).state, progress(request.id).runs) == ("done", {"success": 3, "again": 1})
+    assert (progress(later.id).state, progress(later.id).runs) == ("running", {"queued": 1})
+
+
 def test_what_was_cancelled_while_its_runs_were_created_is_retried_whole(
     dags: Metadata, monkeypatch: pytest.MonkeyPatch
 ) -> None:

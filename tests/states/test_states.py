@@ -63,6 +63,7 @@ def test_each_state_is_told_in_stretches(dags: Metadata) -> None:
     put_runs(dags, "flights", [day(4)], "failed", later)
     put_runs(dags, "flights", [day(5)], "failed", datetime(2013, 2, 19, tzinfo=UTC))  # and made since
     put_runs(dags, "flights", [day(6)], "queued", later)
+    put_runs(dags, "flights", [day(1), day(7)], "failed", later, start_date=None)  # cancelled before they began
     put_runs(dags, "flights", [day(8)], "success", later)
     put_tasks(dags, "flights", [day(8)], "flights", "skipped", later)
     page = states_of("flights", newest_first=False, now=NOW)
