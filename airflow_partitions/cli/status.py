@@ -139,14 +139,18 @@ def _status_table(
 
 
 def _table(stretches: Sequence[Mapping[str, Any]]) -> Table:
-    segmented = any("segments" in one for one in stretches)
-    columns = ["state", "first", "last", "partitions", *(["of"] if segmented else []), "lacks"]
-    table = Table(*columns, box=SIMPLE)
+    more = [(title, texts) for title, texts in (("of", _segments), ("lacks", _lacks)) if any(map(texts, stretches))]
+    table = Table(*_columns("state", "first", "last"), "number", *(title for title, _ in more), box=SIMPLE)
     for one in stretches:
         state = look(one["state"]).append(" (provisional)" if one.get("provisional") else "")
-        segments = [_segments(one)] if segmented else []
-        table.add_row(state, escape(one["first"]), escape(one["last"]), f"{one['count']:,}", *segments, _lacks(one))
+        columns = (texts(one) for _, texts in more)
+        table.add_row(state, escape(one["first"]), escape(one["last"]), f"{one['count']:,}", *columns)
     return table
+
+
+def _columns(*titles: str) -> Iterator[Column]:
+    """Columns of states and keys, which are to be copied whole."""
+    return (Column(title, no_wrap=True) for title in titles)
 
 
 def _segments(stretch: Mapping[str, Any]) -> str:
@@ -177,7 +181,7 @@ def _explanation(answer: Mapping[str, Any]) -> RenderableType:
 
 
 def _neighbours(title: str, neighbours: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(title, "state", "first", "last", "partitions", box=SIMPLE)
+    table = Table(title, *_columns("state", "first", "last"), "number", box=SIMPLE, padding=0, pad_edge=False)
     for one in neighbours:
         name = f"{one['asset']}: {one['count']:,}"
         for stretch in one["stretches"]:
