@@ -91,7 +91,7 @@ def create_runs(request: Request, producer: Producer | None = None) -> Request:
 
     :raises InvalidDefinitionError: if the Dag has other partitions by now, without those that are asked for.
     """
-    producer = producer or Producer.of(partitioned_asset(request.asset))
+    producer = producer or Producer.of(partitioned_asset(request.asset), request.dag_id)
     place, rest = 0, _ordered(request)
     while request.is_making:
         with session() as at:

@@ -51,13 +51,17 @@ class Producer:
         return self.timetable.partition
 
     @classmethod
-    def of(cls, asset: PartitionedAsset) -> Producer:
+    def of(cls, asset: PartitionedAsset, dag_id: str | None = None) -> Producer:
         """The Dag that makes the partitions of *asset*; of several the first that is not paused, by name.
+
+        :param dag_id: of the Dag that is meant.
 
         :raises NotReadyError: if only others make it, or the file of its Dag has errors.
         """
-        producers = _read(asset.name, asset.dags.producers)
+        producers = _read(asset.name, [each for each in asset.dags.producers if dag_id in (None, each)])
         if not producers:
+            if dag_id is not None:
+                raise NotReadyError(f"Dag {dag_id} makes no partitions of asset {asset.name!r} any more")
             raise NotReadyError(
                 f"no Dag has a run for each partition of asset {asset.name!r}, so none can be asked for: its partitions"
                 " come from outside, or its keys are added by tasks; post an event of it, or run the Dag that adds them"

@@ -230,6 +230,20 @@ def test_another_definition_stops_a_request_only_where_it_lacks_its_keys(
     assert create_runs(request).created == 31
 
 
+def test_of_several_dags_one_that_is_not_paused_makes_them_and_goes_on(dags: Metadata, tmp_path: Path) -> None:
+    second = DAGS.replace('DAG("flights", schedule=Partitioned("@daily"', 'DAG("by_hand", schedule=Partitioned(None')
+    dags.parse(tmp_path, second=second.partition('with DAG("carriers"')[0])
+    pause(dags, "flights", True)
+    pause(dags, "by_hand", False)
+    asset = partitioned_asset("flights")
+    request = module.ask(asset, parse_selection(asset.definition, "2013-03-01"), by="ann")
+    assert request.dag_id == "by_hand"
+    pause(dags, "flights", False)
+    pause(dags, "by_hand", True)
+    assert create_runs(read_request(request.id)).created == 1
+    assert ([run.partition_key for run in runs(dags, "by_hand")], runs(dags)) == (["2013-03-01"], [])
+
+
 def test_ten_callers_at_once_make_each_run_once(dags: Metadata) -> None:
     outcomes: list[Any] = []
 
