@@ -79,7 +79,7 @@ def finish(metadata: Metadata, state: str = "success", *keys: str) -> None:
     with metadata.engine.begin() as at:
         which = [DagRun.partition_key.in_(keys)] if keys else []
         ids = at.scalars(select(DagRun.run_id).where(*which)).all()
-        at.execute(update(DagRun).where(DagRun.run_id.in_(ids)).values(state=state))
+        at.execute(update(DagRun).where(DagRun.run_id.in_(ids)).values(state=state, start_date=DagRun.run_after))
         at.execute(update(TaskInstance).where(TaskInstance.run_id.in_(ids)).values(state=state, try_number=1))
 
 
