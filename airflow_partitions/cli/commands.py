@@ -8,14 +8,37 @@ from airflow_partitions.cli.output import OUTPUT
 from airflow_partitions.cli.source import SOURCE
 
 _ASSET = Arg(("asset",), help="Name of the asset")
-_SELECT = Arg(
-    ("select",),
-    metavar="partitions",
-    help="Keys, ranges A..B without their end, conditions, latest or all, as '2013-03 & airport in JFK,LGA'",
-)
 _DRY_RUN = Arg(("--dry-run",), action="store_true", help="Change nothing, only tell")
 _REASON = Arg(("--reason",), metavar="TEXT", default="", help="Why; it is kept"), _DRY_RUN
 _OUTPUT = Arg(("-o", "--output"), choices=("table", "json"), default="table", help="How to show it")
+_STATES = ("running", "queued", "failed", "stale", "materialised", "skipped", "waiting", "missing")
+
+
+def _selection(number: str = "*") -> Arg:
+    return Arg(
+        ("select",),
+        nargs=number,
+        metavar="SELECTION",
+        help="Keys, 2013-03, A..B (not including B), latest or all, and conditions such as '& airport in JFK,LGA'",
+    )
+
+
+def _only(states: tuple[str, ...]) -> Arg:
+    return Arg(
+        ("--only",),
+        action="append",
+        metavar="STATE",
+        choices=states,
+        help="Only those in this state: missing, failed, stale, …; can be repeated",
+    )
+
+
+_CHOICE = (
+    _ASSET,
+    _selection(),
+    _only(_STATES[2:]),
+    Arg(("--upstream",), action="store_true", help="Make first what they need and is missing"),
+)
 _UPKEEP_EXAMPLES = """
 examples:
   airflow asset-partitions upkeep                      one round, for cron
@@ -43,7 +66,7 @@ examples:
 _KEYS_EXAMPLES = """
 examples:
   airflow asset-partitions keys hourly_flights
-  airflow asset-partitions keys airport_days --select '2013-03-01..2013-03-10 & airport in JFK,LGA' --oldest-first
+  airflow asset-partitions keys airport_days '2013-03-01..2013-03-10 & airport in JFK,LGA' --oldest-first
   airflow asset-partitions keys airport_days --dimension airport --output plain
   airflow asset-partitions keys active_customers --add ann --add bob --metadata '{"since": 2013}'
   airflow asset-partitions keys active_customers --remove ann
@@ -69,8 +92,8 @@ _STATUS_EXAMPLES = """
 examples:
   airflow asset-partitions status hourly_flights
   airflow asset-partitions status hourly_flights --from 2013-03-01 --until 2013-04-01
-  airflow asset-partitions status airport_days --select 'airport in JFK,LGA' --state missing,failed
-  airflow asset-partitions status hourly_flights --state missing --output plain | cut -f 2,3
+  airflow asset-partitions status airport_days 'airport in JFK,LGA' --only missing --only failed
+  airflow asset-partitions status hourly_flights --only missing --output plain | cut -f 2,3
 exit status: 0 if all of them are materialised and up to date, else 1
 """
 _EXPLAIN_EXAMPLES = """
@@ -143,23 +166,6 @@ examples:
   airflow asset-partitions {0} 17
   airflow asset-partitions {0} 17 --output json
 """
-_CHOICE = (
-    Arg(("asset",), help="Name of the asset"),
-    Arg(
-        ("select",),
-        nargs="*",
-        metavar="SELECTION",
-        help="Keys, 2013-03, A..B (not including B), latest or all, and conditions such as '& airport in JFK,LGA'",
-    ),
-    Arg(
-        ("--only",),
-        action="append",
-        metavar="STATE",
-        choices=("missing", "failed", "stale", "skipped", "waiting", "materialised"),
-        help="Only those in this state: missing, failed, stale, …; can be repeated",
-    ),
-    Arg(("--upstream",), action="store_true", help="Make first what they need and is missing"),
-)
 _NUMBER = Arg(("request",), type=int, metavar="NUMBER", help="Number of the request, as requests shows it")
 
 
@@ -281,7 +287,7 @@ def get_commands() -> list[CLICommand]:
                     func=lazy_load_command("airflow_partitions.cli.corrections.mark"),
                     args=(
                         _ASSET,
-                        _SELECT,
+                        _selection("+"),
                         *_REASON,
                         Arg(("--quiet",), action="store_true", help="Let nothing downstream run for it"),
                         *SOURCE,
@@ -295,7 +301,7 @@ def get_commands() -> list[CLICommand]:
                     " is not touched, nothing runs for it, and Airflow's own pages show their events as before.",
                     epilog=_FORGET_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.corrections.forget"),
-                    args=(_ASSET, _SELECT, *_REASON, *SOURCE, OUTPUT),
+                    args=(_ASSET, _selection("+"), *_REASON, *SOURCE, OUTPUT),
                 ),
                 ActionCommand(
                     name="adopt",
@@ -323,8 +329,8 @@ def get_commands() -> list[CLICommand]:
                     epilog=_KEYS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.keys.keys"),
                     args=(
-                        Arg(("asset",), help="Name of the asset"),
-                        Arg(("--select",), metavar="TEXT", help="Only these, as 2013-03-01..2013-03-10"),
+                        _ASSET,
+                        _selection(),
                         Arg(("--search",), metavar="TEXT", help="Only those with this part, in capitals or not"),
                         Arg(("--dimension",), metavar="NAME", help="The keys of this dimension alone"),
                         Arg(("--oldest-first",), action="store_true", help="Oldest intervals first"),
@@ -427,10 +433,10 @@ def get_commands() -> list[CLICommand]:
                     func=lazy_load_command("airflow_partitions.cli.status.status"),
                     args=(
                         _ASSET,
+                        _selection(),
                         Arg(("--from",), dest="start", metavar="TIME", help="Only intervals that begin from then on"),
                         Arg(("--until",), metavar="TIME", help="Only intervals that begin before it"),
-                        Arg(("--select",), metavar="TEXT", help="Only these, as '2013-03 & airport in JFK,LGA'"),
-                        Arg(("--state",), metavar="STATES", help="Only stretches in these, as missing,failed"),
+                        _only(_STATES),
                         Arg(("--limit",), type=int, default=40, help="The most stretches to show (default: 40)"),
                         *SOURCE,
                         OUTPUT,

@@ -13,6 +13,7 @@ from rich.progress import track as rich_track
 from rich.text import Text
 
 from airflow_partitions.cli.output import show
+from airflow_partitions.cli.selection import selected
 from airflow_partitions.cli.source import source_of
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.operations import corrections
@@ -27,7 +28,7 @@ def mark(args: Namespace) -> None:
         quiet = "; nothing downstream runs for it" if answer["quiet"] else ""
         return f"{count(answer['count'], 'partition')} of {answer['asset']} marked as materialised{again}{quiet}"
 
-    options = {"select": args.select, "reason": args.reason, "quiet": args.quiet, "dry_run": args.dry_run}
+    options = {"select": selected(args), "reason": args.reason, "quiet": args.quiet, "dry_run": args.dry_run}
     _answer(args, corrections.mark, words, **options)
 
 
@@ -38,7 +39,7 @@ def forget(args: Namespace) -> None:
         absent = f"; {answer['absent']:,} were missing before" if answer["absent"] else ""
         return f"{count(answer['count'], 'partition')} of {answer['asset']} forgotten{absent}; storage is as it was"
 
-    _answer(args, corrections.forget, words, select=args.select, reason=args.reason, dry_run=args.dry_run)
+    _answer(args, corrections.forget, words, select=selected(args), reason=args.reason, dry_run=args.dry_run)
 
 
 def adopt(args: Namespace) -> None:

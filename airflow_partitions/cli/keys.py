@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_partitions.cli.output import show
+from airflow_partitions.cli.selection import selected
 from airflow_partitions.cli.source import source_of
 from airflow_partitions.errors import InvalidDefinitionError, PartitionError
 from airflow_partitions.operations.keys import list_keys
@@ -29,7 +30,7 @@ def keys(args: Namespace) -> None:
         answer = source_of(args).ask(
             list_keys,
             args.asset,
-            select=args.select,
+            select=selected(args),
             search=args.search,
             dimension=args.dimension,
             oldest_first=args.oldest_first,

@@ -12,8 +12,9 @@ from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from airflow_partitions.cli.output import show
-from airflow_partitions.cli.plan import plan_rows, plan_table, selected
+from airflow_partitions.cli.plan import plan_rows, plan_table
 from airflow_partitions.cli.requests import requests_table
+from airflow_partitions.cli.selection import selected
 from airflow_partitions.cli.source import Source, source_of
 from airflow_partitions.errors import InvalidDefinitionError, PartitionError
 from airflow_partitions.operations.requests import materialise_partitions, show_request

@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from airflow_partitions.cli.output import show
+from airflow_partitions.cli.selection import selected
 from airflow_partitions.cli.source import source_of
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.operations.requests import plan_partitions
@@ -35,11 +36,6 @@ def plan(args: Namespace) -> None:
     except PartitionError as error:
         sys.exit(str(error))
     show(args.output, answer, plan_rows(answer), lambda: plan_table(answer))
-
-
-def selected(args: Namespace) -> str | None:
-    """The selection that the arguments are, joined."""
-    return "; ".join(args.select) or None
 
 
 def plan_rows(answer: dict[str, Any]) -> list[list[Any]]:

@@ -15,6 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from airflow_partitions.cli.output import show
+from airflow_partitions.cli.selection import selected
 from airflow_partitions.cli.source import Source, source_of
 from airflow_partitions.cli.strip import LOOKS, legend, look, strips
 from airflow_partitions.definitions import from_json
@@ -53,8 +54,8 @@ def status(args: Namespace) -> None:
         stretches = list(_stretches(source, args, select, args.limit))
         late, orphans = source.ask(list_late, args.asset), source.ask(list_orphans, args.asset)
         shown = stretches
-        if args.output == "table" and (args.state or len(stretches) >= args.limit):
-            shown = list(_stretches(source, Namespace(asset=args.asset, state=None), select, _STRIP))
+        if args.output == "table" and (args.only or len(stretches) >= args.limit):
+            shown = list(_stretches(source, Namespace(asset=args.asset, only=None), select, _STRIP))
     except PartitionError as error:
         sys.exit(str(error))
     answer = {**counts, "stretches": stretches, **late, **orphans}
@@ -75,20 +76,21 @@ def explain(args: Namespace) -> None:
 
 def _selection(args: Namespace) -> str | None:
     """The selection that the arguments ask for, as text."""
+    select = selected(args)
     if args.start is None and args.until is None:
-        return None if args.select is None else str(args.select)
+        return select
     span = f"{args.start or ''}..{args.until or ''}"
-    if args.select is not None and ";" in args.select:
-        raise SelectionError(f"--select={args.select!r} has several parts; say the time in each of them, as {span}")
-    return span if args.select is None else f"{span} & {args.select}"
+    if select is not None and ";" in select:
+        raise SelectionError(f"{select!r} has several parts; say the time in each of them, as {span}")
+    return span if select is None else f"{span} & {select}"
 
 
 def _stretches(source: Source, args: Namespace, select: str | None, most: int) -> Iterator[dict[str, Any]]:
     """The stretches of all pages, the newest first, up to so many."""
     cursor, left = None, most
     while left > 0:
-        limit, states = min(left, _PAGE), args.state.split(",") if args.state else None
-        page = source.ask(list_states, args.asset, select=select, states=states, limit=limit, cursor=cursor)
+        limit = min(left, _PAGE)
+        page = source.ask(list_states, args.asset, select=select, states=args.only, limit=limit, cursor=cursor)
         yield from page["stretches"][:left]
         left -= len(page["stretches"])
         if (cursor := page["cursor"]) is None:

@@ -71,12 +71,12 @@ def test_a_range_is_filled_seen_and_what_failed_is_made_again(airflow: Airflow, 
         airflow.wait(lambda: client.get(path).json()["state"] in ("done", "failed"), "the request has ended")
         assert client.get(path).json()["runs"] == {"success": 3, "failed": 1}
         assert counts() == {"failed": 1, "materialised": 3, "missing": 6}
-        assert command(airflow, "status", operated, "--select", "2013-01-02..2013-01-06")[0] == 1
+        assert command(airflow, "status", operated, "2013-01-02..2013-01-06")[0] == 1
         _, why = command(airflow, "explain", operated, "2013-01-03")
         assert why["state"] == "failed"
         (airflow.out / "mended").touch()
         assert client.post(f"{path}/retry", json={}).json()["state"] in ("creating", "running")
         airflow.wait(lambda: client.get(path).json()["state"] == "done", "the failed run was repeated")
-        assert command(airflow, "status", operated, "--select", "2013-01-02..2013-01-06")[0] == 0
+        assert command(airflow, "status", operated, "2013-01-02..2013-01-06")[0] == 0
     keys = [key for key, _, _ in airflow.runs("operated")]
     assert sorted(keys) == ["2013-01-02", "2013-01-03", "2013-01-04", "2013-01-05"]
