@@ -69,10 +69,17 @@ class RunningApp:
     """Airflow's API app on a port.
 
     :ivar auth_manager: what it asks for the rights of a user.
+    :ivar server: what runs it.
     """
 
     address: str
     auth_manager: Any
+    server: uvicorn.Server
+
+    def wait(self) -> None:
+        """Wait until nothing is at work, also after the answer."""
+        while self.server.server_state.tasks:
+            time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")
@@ -95,13 +102,13 @@ def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp
         assert thread.is_alive()
         time.sleep(0.05)
     port = server.servers[0].sockets[0].getsockname()[1]
-    yield RunningApp(f"http://127.0.0.1:{port}", app.state.auth_manager)
+    yield RunningApp(f"http://127.0.0.1:{port}", app.state.auth_manager, server)
     server.should_exit = True
     thread.join()
 
 
 @pytest.fixture
-def server(running_app: RunningApp, metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Server:
+def server(running_app: RunningApp, metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """The server, on an empty database."""
     from airflow import settings
 
@@ -111,7 +118,8 @@ def server(running_app: RunningApp, metadata: Metadata, monkeypatch: pytest.Monk
     monkeypatch.setattr(settings, "Session", scoped_session(maker))
     monkeypatch.setattr(settings, "NonScopedSession", maker)
     monkeypatch.setattr("airflow.api_fastapi.app._AuthManagerState.instance", running_app.auth_manager)
-    return Server(running_app.address)
+    yield Server(running_app.address)
+    running_app.wait()  # it works on the database of the test
 
 
 @pytest.fixture
