@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import textwrap
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -46,6 +47,8 @@ class Metadata:
         for name, source in files.items():
             (folder / f"{name}.py").write_text(HEADER + textwrap.dedent(source))
         _FILES.clear()  # Airflow reads a file in a process of its own
+        # Python takes what it has compiled for that of any source of the same second and size.
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
         bag = DagBag(str(folder))
         assert bag.import_errors == {}
         with Session(self.engine) as at:
