@@ -35,12 +35,13 @@ def task(lake: Any, **changes: Any) -> Any:
 
 def context(lake: Any, number: int = 1, key: str = KEY, run_id: str = "run", **changes: Any) -> Any:
     """What Airflow gives its try *number*."""
+    if "partition" not in changes:
+        changes["partition"] = Partition(lake.delays.partition, key)
     return {
         "ti": SimpleNamespace(dag_id="dag", run_id=run_id, try_number=number),
         "outlet_events": defaultdict(lambda: SimpleNamespace(extra={"mine": 1})),
         "dag_run": RUN,
         **changes,
-        "partition": changes.get("partition") or Partition(lake.delays.partition, key),
     }
 
 
