@@ -33,7 +33,7 @@ def asked(airflow: Airflow) -> Airflow:
         """
         @asset(schedule=None, partition=PartitionByInterval("@daily", start="2013-01-01"))
         def asked_fail(partition):
-            if partition.text == "2013-02-02" and not (OUT / "mended").exists():
+            if partition.text == "2013-02-02" and not (OUT / "asked_mended").exists():
                 raise ValueError("not today")
         """,
     )
@@ -87,7 +87,7 @@ def test_a_failure_stops_what_follows_until_it_is_mended_and_retried(asked: Airf
         "2013-02-03", "2013-02-04", "2013-02-05"
     ]  # fmt: skip
     assert asked.events("asked_fail") == ["2013-02-01"]  # in order
-    (asked.out / "mended").touch()
+    (asked.out / "asked_mended").touch()
     command(asked, "retry", str(request["id"]))
     asked.wait(lambda: len(asked.events("asked_fail")) == 5, "all are made")
     assert [key for key, _, _ in asked.runs("asked_fail")] == [f"2013-02-0{day}" for day in range(1, 6)]
@@ -104,6 +104,6 @@ def test_a_partition_that_was_made_is_made_again_by_a_new_try(asked: Airflow) ->
 
 
 def test_failed_runs_show_in_the_exit_status(asked: Airflow) -> None:
-    (asked.out / "mended").unlink(missing_ok=True)
+    (asked.out / "asked_mended").unlink(missing_ok=True)
     status, answer = command(asked, "materialize", "asked_fail", "2013-02-02", "--wait")
     assert (status, answer["requests"][0]["state"]) == (FAILED, "failed")

@@ -16,24 +16,25 @@ pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("one_day")]
 
 def test_a_sensor_and_an_operator_in_other_dags(airflow: Airflow) -> None:
     airflow.write(
-        "halves",
+        "awaited_halves",
         """
 from airflow_partitions import Materialise, MaterialisedSensor
 HALVES = PartitionByInterval("0 0,12 * * *", start="2013-01-01")
 
 @asset(schedule=None, partition=HALVES)
-def halves(partition):
+def awaited_halves(partition):
     print(partition)
 
 with DAG("halves_of_a_day", schedule=Partitioned(None, PartitionByInterval("@daily", start="2013-01-01"))):
     # A trigger may fire before the executor's word of the deferral is heard, and the try fails then: it is tried again.
     MaterialisedSensor(
-        task_id="both", asset="halves", poke_interval=5, timeout=600, retries=2, retry_delay=dt.timedelta(seconds=1)
+        task_id="both", asset="awaited_halves", poke_interval=5, timeout=600, retries=2,
+        retry_delay=dt.timedelta(seconds=1),
     )
 
 with DAG("makes_halves", schedule=None):
     Materialise(
-        task_id="make", asset="halves", keys="2013-02-08", poke_interval=5, retries=2,
+        task_id="make", asset="awaited_halves", keys="2013-02-08", poke_interval=5, retries=2,
         retry_delay=dt.timedelta(seconds=1),
     )
 """,
@@ -45,7 +46,7 @@ with DAG("makes_halves", schedule=None):
     with service(airflow):
         assert airflow.trigger("makes_halves", None).status_code == 200
         assert airflow.wait_finished("makes_halves", 1)[0][1] == "success"
-        assert sorted(airflow.keys("halves")) == ["2013-02-08T00:00Z", "2013-02-08T12:00Z"]
+        assert sorted(airflow.keys("awaited_halves")) == ["2013-02-08T00:00Z", "2013-02-08T12:00Z"]
         assert airflow.wait_finished("halves_of_a_day", 1)[0][:2] == ("2013-02-08", "success")
 
 
