@@ -121,7 +121,7 @@ def test_ea1_what_is_in_flight_is_read_once_a_loop_and_looked_up(
     for number, text in enumerate(KEYS, 1):
         stage.put(Run(number, "up", text, NOW))
     assert loop() == few
-    assert few["queries"] <= 10
+    assert few["queries"] <= 12  # one of them, with each look at new events, for what was forgotten
     assert few["parses"] <= 4 * len(DAY_KEYS)
 
 
