@@ -136,9 +136,9 @@ def _check(
     from airflow.models.dag import DagModel
 
     teams = DagModel.get_dag_id_to_team_name_mapping(list(dag_ids))
-    asked: list[IsAuthorizedDagRequest] = [
+    requests: list[IsAuthorizedDagRequest] = [
         {"method": method, "access_entity": access_entity, "details": DagDetails(dag_id, teams.get(dag_id))}
         for dag_id in dag_ids
     ]
-    if not get_auth_manager().batch_is_authorized_dag(asked, user=user):
+    if not get_auth_manager().batch_is_authorized_dag(requests, user=user):
         raise HTTPException(HTTPStatus.FORBIDDEN, f"You may not {verb} each of the Dags that this is about")

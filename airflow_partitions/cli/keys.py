@@ -65,8 +65,8 @@ def _change(args: Namespace) -> None:
         sys.exit(str(error))
     verb = "added to" if args.add else "removed from"
     done = f"{count(len(answer['keys']), 'key')} {verb} {answer['name']!r}: {', '.join(answer['keys'])}"
-    told = f"dry run, nothing was changed: {done}" if answer["dry_run"] else done
-    show(args.output, answer, ([key] for key in answer["keys"]), lambda: Text(told))
+    words = f"dry run, nothing was changed: {done}" if answer["dry_run"] else done
+    show(args.output, answer, ([key] for key in answer["keys"]), lambda: Text(words))
 
 
 def _json(text: str | None) -> Any:

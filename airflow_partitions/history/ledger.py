@@ -80,9 +80,9 @@ def materialised_times(asset: str, definition: PartitionDefinition, keys: Mappin
 
     What another release wrote in the ledger is left aside: the scheduler, which asks, must go on.
     """
-    told = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
+    sent = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
     recorded, forgotten = _recorded_times(asset, definition, keys)
-    all_times = {text: times for text, times in told.items() if not forgotten.hides(keys[text], times.last_event)}
+    all_times = {text: times for text, times in sent.items() if not forgotten.hides(keys[text], times.last_event)}
     for text, times in recorded.items():
         if not forgotten.hides(keys[text], times.last_event):
             all_times[text] = times.also(all_times.get(text))

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from getpass import getuser
 from typing import Any
 
-from airflow_partitions.dependencies import Selection, parse_selection
+from airflow_partitions.dependencies import parse_selection
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests import forget as forgetting
 from airflow_partitions.requests import mark as marking
 from airflow_partitions.upkeep.adopt import Track, adopt_from_asset, adopt_from_storage
@@ -35,7 +35,8 @@ def mark(
     :raises RequestSizeError: if too much is selected.
     :raises InvalidKeyError: if what is selected is no key, or its interval is not over.
     """
-    named, selection = _selected(asset, select)
+    named = partitioned_asset(asset)
+    selection = parse_selection(named.definition, select, closed_by=datetime.now(UTC))
     return marking.mark(named, selection, by=by or getuser(), reason=reason, quiet=quiet, dry_run=dry_run).to_json()
 
 
@@ -53,7 +54,8 @@ def forget(
     :raises RequestSizeError: if too much is selected.
     :raises InvalidKeyError: if what is selected is no key.
     """
-    named, selection = _selected(asset, select)
+    named = partitioned_asset(asset)
+    selection = parse_selection(named.definition, select, closed_by=datetime.now(UTC))
     return forgetting.forget(named, selection, by=by or getuser(), reason=reason, dry_run=dry_run).to_json()
 
 
@@ -83,8 +85,3 @@ def adopt(
     if from_asset is None:
         return adopt_from_storage(named, by=by or getuser(), dry_run=dry_run, track=track).to_json()
     return adopt_from_asset(named, from_asset, by=by or getuser(), dry_run=dry_run).to_json()
-
-
-def _selected(asset: str, select: str) -> tuple[PartitionedAsset, Selection]:
-    named = partitioned_asset(asset)
-    return named, parse_selection(named.definition, select, closed_by=datetime.now(UTC))

@@ -46,7 +46,8 @@ def plan_partitions(
     :raises NotReadyError: if no Dag makes its partitions when it is asked.
     """
     own, now = partitioned_asset(asset), datetime.now(UTC)
-    selection, chosen = _selected(own, select, states, now), _states(states)
+    selection = _asked_for(own, select, states, now)
+    chosen = frozenset(map(State.called, states or ()))
     return plan(
         own, selection, states=chosen, upstream=upstream, downstream=downstream, dags=dags, now=now
     ).to_json() | {"asset": asset}
@@ -81,7 +82,8 @@ def materialise_partitions(
     :raises OverlapError: if one of them is asked for already, or being made.
     """
     own, now = partitioned_asset(asset), datetime.now(UTC)
-    selection, chosen = _selected(own, select, states, now), _states(states)
+    selection = _asked_for(own, select, states, now)
+    chosen = frozenset(map(State.called, states or ()))
     own_plan = plan(own, selection, states=chosen, upstream=upstream, dags=dags, now=now)
     requests: tuple[Request, ...] = ()
     if not dry_run:
@@ -164,7 +166,7 @@ def retry_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
     return (progress if dry_run else control.retry)(request).to_json()
 
 
-def _selected(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:
+def _asked_for(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:
     if select is None and not states:
         raise SelectionError(
             "nothing says which partitions are meant; expected a selection such as 2013-03-01..2013-03-10, states such"
@@ -173,10 +175,3 @@ def _selected(asset: PartitionedAsset, select: str | None, states: Collection[st
     if select is None or select.strip() == "all":
         return AssetStates(asset, now).everything()
     return parse_selection(asset.definition, select, closed_by=now)
-
-
-def _states(states: Collection[str] | None) -> frozenset[State]:
-    unknown = sorted(set(states or ()) - set(State))
-    if unknown:
-        raise SelectionError(f"{unknown[0]!r} is no state; expected some of {', '.join(State)}")
-    return frozenset(map(State, states or ()))

@@ -42,8 +42,8 @@ def list_states(
     of, now = partitioned_asset(asset), datetime.now(UTC)
     return states_of(
         of,
-        selected(of, select, now),
-        states=None if states is None else set(map(state_called, states)),
+        _selected(of, select, now),
+        states=None if states is None else set(map(State.called, states)),
         newest_first=not oldest_first,
         limit=limit,
         cursor=cursor,
@@ -62,7 +62,7 @@ def count_states(asset: str, *, select: str | None = None) -> dict[str, Any]:
     :raises UnknownVersionError: if another release wrote the ledger.
     """
     of, now = partitioned_asset(asset), datetime.now(UTC)
-    return counts(of, selected(of, select, now), now=now).to_json()
+    return counts(of, _selected(of, select, now), now=now).to_json()
 
 
 def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None) -> dict[str, Any]:
@@ -76,20 +76,9 @@ def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None)
     return explain(asset, key, shows=_shows(dags)).to_json()
 
 
-def selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selection | None:
+def _selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selection | None:
     """The partitions of an *asset* that *text* selects; ``None`` without a text."""
     return None if text is None else parse_selection(asset.definition, text, closed_by=now)
-
-
-def state_called(text: str) -> State:
-    """The state of that name.
-
-    :raises SelectionError: if there is none.
-    """
-    try:
-        return State(text)
-    except ValueError:
-        raise SelectionError(f"{text!r} is no state; expected one of {', '.join(State)}") from None
 
 
 def _shows(dags: Collection[str] | None) -> Callable[[PartitionedAsset], bool] | None:

@@ -147,5 +147,5 @@ def _in_states(of: AssetStates, selection: Selection, states: Collection[State])
 
 def _total(numbers: Iterable[float | None]) -> float | None:
     """The sum of those that are known."""
-    known = [number for number in numbers if number is not None]
-    return round(sum(known), 1) if known else None
+    terms = [number for number in numbers if number is not None]
+    return round(sum(terms), 1) if terms else None

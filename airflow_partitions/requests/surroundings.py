@@ -98,10 +98,10 @@ class Surroundings:
             for name, downstream in self._consumers(upstream):
                 edges.setdefault(downstream, set()).add(upstream)
                 reached = self._reached(name, downstream, some)
-                made = self.complete(downstream, reached, planned)
-                stays = self._staying(downstream, made)
+                completed = self.complete(downstream, reached, planned)
+                stays = self._staying(downstream, completed)
                 _add(self.stays, downstream, stays)
-                if more := _add(planned, downstream, made - stays):
+                if more := _add(planned, downstream, completed - stays):
                     new.append((downstream, more))
         order = TopologicalSorter(edges).static_order()
         return {each: planned[each] for each in order if each != dag_id and (planned.get(each) or self.stays.get(each))}
@@ -134,8 +134,8 @@ class Surroundings:
         for member in self._members(dag_id):
             producer = self._producer(member.name)
             for some in (planned, self._coming):
-                if producer is not None and producer.dag_id != dag_id and (made := some.get(producer.dag_id)):
-                    follows |= member.dependency.downstream(made, now=self._now) & partitions
+                if producer is not None and producer.dag_id != dag_id and (upstream := some.get(producer.dag_id)):
+                    follows |= member.dependency.downstream(upstream, now=self._now) & partitions
         return follows
 
     def there(self, name: str, partitions: Selection) -> Selection:
@@ -219,10 +219,10 @@ class Surroundings:
                     if any(member.name == name for member in self._members(consumer)):
                         yield name, consumer
 
-    def _reached(self, name: str, dag_id: str, made: Selection) -> Selection:
-        """The partitions of a Dag, over by now, that need some of those *made* of an asset."""
+    def _reached(self, name: str, dag_id: str, upstream: Selection) -> Selection:
+        """The partitions of a Dag, over by now, that need some of those *upstream*, of an asset."""
         member = next(member for member in self._members(dag_id) if member.name == name)
-        return _over(member.dependency.downstream(made, now=self._now), self._now)
+        return _over(member.dependency.downstream(upstream, now=self._now), self._now)
 
     def _staying(self, dag_id: str, partitions: Selection) -> Selection:
         """Those *partitions* of a Dag that were made before, and that no change upstream makes again."""

@@ -130,9 +130,9 @@ def _later(member: Upstream, times: LastTimes, evidence: Evidence) -> Iterator[s
     """The upstream partitions that were materialised after it was, of which the latest is named."""
     if member.dependency.needs_tick or isinstance(member.definition, WholeAsset) or not evidence.events:
         return
-    made = evidence.events[0].last
-    needed = times.of(member.dependency.upstream(evidence.key, now=made))
-    later = sorted((at, place) for place, at in needed.items() if utc(at) > made)
+    materialised = evidence.events[0].last
+    needed = times.of(member.dependency.upstream(evidence.key, now=materialised))
+    later = sorted((at, place) for place, at in needed.items() if utc(at) > materialised)
     if later:
         at, place = later[-1]
         more = f", and {len(later) - 1} more of them since it was made" if len(later) > 1 else ""

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import attrs
 
+from airflow_partitions.errors import SelectionError
+
 
 class State(StrEnum):
     """State of a partition: the first that applies."""
@@ -14,7 +16,7 @@ class State(StrEnum):
     RUNNING = "running"
     #: A run of it has yet to begin.
     QUEUED = "queued"
-    #: Its newest run failed, and nothing has materialised it since that run began.
+    #: Its newest run that began failed, and nothing has materialised it since then.
     FAILED = "failed"
     #: An upstream partition that it depends on was materialised later than it.
     STALE = "stale"
@@ -26,6 +28,17 @@ class State(StrEnum):
     WAITING = "waiting"
     #: Nothing of that.
     MISSING = "missing"
+
+    @classmethod
+    def called(cls, text: str) -> State:
+        """The state of that name.
+
+        :raises SelectionError: if there is none.
+        """
+        try:
+            return cls(text)
+        except ValueError:
+            raise SelectionError(f"{text!r} is no state; expected one of {', '.join(cls)}") from None
 
 
 #: The states of partitions that are there, whatever is wrong with them.

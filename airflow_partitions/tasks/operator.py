@@ -84,7 +84,7 @@ class Materialise(BaseOperator):
         return self.asset if isinstance(self.asset, str) else self.asset.name
 
     def execute(self, context: Any) -> None:
-        """TaskRequest for the partitions."""
+        """Ask for the partitions, and wait for them."""
         number = task_request_id(context)
         if self._answer(number) is None:
             history = AssetHistory(self.asset, context["dag"].timetable, self.selection)
@@ -111,13 +111,11 @@ class Materialise(BaseOperator):
         """
         answer = self._answer(task_request_id(context))
         if answer is None or answer.state != "done":
-            state = "lost" if answer is None else answer.state
-            runs = {} if answer is None else answer.runs
-            words = "" if answer is None else answer.words
-            counts = ", ".join(f"{number} {of}" for of, number in runs.items())
-            number = "" if answer is None or answer.request is None else f" {answer.request}"
+            answer = answer or Answer("lost")
+            number = "" if answer.request is None else f" {answer.request}"
+            words = answer.words or ", ".join(f"{count} {state}" for state, count in answer.runs.items())
             raise AirflowFailException(
-                f"the request{number} for partitions of {self.asset_name} is {state}: {words or counts}"
+                f"the request{number} for partitions of {self.asset_name} is {answer.state}: {words}"
             )
         self.log.info("request %s is done: %s", answer.request, dict(answer.runs))
 

@@ -25,9 +25,7 @@ def check_keys(task_id: str, keys: Keys, rule: Rule | None) -> None:
         )
 
 
-def selected(
-    context: Mapping[str, Any], history: AssetHistory, keys: Selection | str | Sequence[str] | None, rule: Rule | None
-) -> Selection:
+def selected(context: Mapping[str, Any], history: AssetHistory, keys: Keys, rule: Rule | None) -> Selection:
     """The partitions that *keys* name, or else those that the run's own one needs.
 
     :param keys: a selection, its text, or keys as text.
