@@ -48,24 +48,25 @@ class LedgerReader:
 
         :param interval: seconds between two looks; all that wait as long look together.
         """
-        await asyncio.sleep(interval - time.monotonic() % interval)
-        progress = await self._read(asset, PROGRESS, LedgerProgress.from_json, interval)
+        now = time.monotonic()
+        look = now - now % interval + interval
+        await asyncio.sleep(look - now)
+        progress = await self._read(asset, PROGRESS, LedgerProgress.from_json, look, interval)
         addresses = Addresses(selection.definition)
         if progress is None or progress.addresses.family != addresses.family:
             return {}
         times: dict[str, datetime] = {}
         for month in months_with(selection, progress.months):
-            times |= await self._read(asset, page_cell(addresses, month), read_page, interval) or {}
+            times |= await self._read(asset, page_cell(addresses, month), read_page, look, interval) or {}
         return times
 
-    async def _read(self, asset: str, cell: str, read: Callable[[Any], T], interval: float) -> T | None:
-        """What is in a *cell*; not read again for those that ask at the same moment."""
-        now = time.monotonic()
-        at, task = self._cells.get((asset, cell), (now - interval, None))
-        if task is None or now - at > interval / 2 or task.cancelled():
+    async def _read(self, asset: str, cell: str, read: Callable[[Any], T], look: float, interval: float) -> T | None:
+        """What is in a *cell*; not read again for the same *look*, however late a busy loop comes to it."""
+        at, task = self._cells.get((asset, cell), (look - interval, None))
+        if task is None or look - at > interval / 2 or task.cancelled():
             task = asyncio.create_task(read_cell(asset, cell, read))
-            self._cells = {name: entry for name, entry in self._cells.items() if now - entry[0] < _FORGET}
-            self._cells[asset, cell] = now, task
+            self._cells = {name: entry for name, entry in self._cells.items() if look - entry[0] < _FORGET}
+            self._cells[asset, cell] = look, task
         return await asyncio.shield(task)
 
 
