@@ -83,9 +83,14 @@ def _claim(context: Mapping[str, Any], asset: Asset, text: str, name: str) -> No
 
 def last_claimant(asset: str, text: str) -> Claimant | None:
     """The last run that claimed the partition with the key *text* of an asset, whatever became of it."""
+    return claimant_in(claim_of(asset, text))
+
+
+def claim_of(asset: str, text: str) -> Any:
+    """The note of the last claim of a partition, as it stands in the asset's state store; ``None`` if there is none."""
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
-    return claimant_in(AssetStateStoreAccessor(name=asset).get(f"claim|{text}"))
+    return AssetStateStoreAccessor(name=asset).get(f"claim|{text}")
 
 
 def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> Claimant | None:
@@ -94,16 +99,16 @@ def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], t
     own = Claimant(context["dag_run"].dag_id, context["dag_run"].run_id)
     if other := _running(store.get(claimed), context):
         return other
-    store.set(door, _note(own))
+    store.set(door, note_of(own))
     if (other := _running(passing := store.get(passed), context)) and _lately(passing):
         return other
-    store.set(passed, _note(own))
+    store.set(passed, note_of(own))
     last = claimant_in(store.get(door))
     if last is None:
         raise StorageError("the asset's state store lost what was just written; expected a backend that keeps it")
     if last != own:
         return last
-    store.set(claimed, _note(own))
+    store.set(claimed, note_of(own))
     return None
 
 
@@ -126,12 +131,25 @@ def _read_claimant(form: Mapping[str, Any]) -> Claimant:
     return Claimant(form["dag_id"], form["run_id"])
 
 
-def _note(claimant: Claimant) -> Any:
+def note_of(claimant: Claimant) -> Any:
+    """What a run leaves in an asset's state store, with the time of now."""
     return {"version": _VERSION, **attrs.asdict(claimant), "at": datetime.now(UTC).isoformat()}
 
 
+def is_newer(note: Any, other: Any) -> bool:
+    """Whether a *note* was left after the *other* one."""
+    time, other_time = _time_of(note), _time_of(other)
+    return time is not None and other_time is not None and time > other_time
+
+
 def _lately(note: Any) -> bool:
+    time = _time_of(note)
+    return time is not None and abs(datetime.now(UTC) - time) < _PASSING
+
+
+def _time_of(note: Any) -> datetime | None:
     try:
-        return abs(datetime.now(UTC) - datetime.fromisoformat(note["at"])) < _PASSING
+        time = datetime.fromisoformat(note["at"])
     except (KeyError, TypeError, ValueError):  # what others wrote there
-        return False
+        return None
+    return time if time.tzinfo else None

@@ -27,7 +27,7 @@ _LONGEST = 1000  # what Airflow's column takes
 @hookimpl
 def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
     """Say which partition it is about, unless a person has left a note."""
-    if (partition := _partition_of(dag_run)) is not None:
+    if (partition := partition_of_run(dag_run)) is not None:
         note, own = dag_run.note, words(partition)
         # A run that was cleared works now.
         if not note or note.startswith((own + _SKIPPED, own + _FAILED)):
@@ -38,7 +38,7 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
 def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
     """Add the reason why its tasks did nothing, if they were skipped because the partition was made already, and the
     checks that it failed and was published all the same."""
-    if (partition := _partition_of(dag_run)) is None:
+    if (partition := partition_of_run(dag_run)) is None:
         return
     note = own = dag_run.note or words(partition)
     for key, value in _pushed(dag_run):
@@ -63,7 +63,7 @@ def words(partition: Partition) -> str:
     return f"Partition {partition}: " + ", ".join([span, *segments])
 
 
-def _partition_of(dag_run: DagRun) -> Partition | None:
+def partition_of_run(dag_run: DagRun) -> Partition | None:
     """The partition of a run; ``None`` if its Dag is not one of ours, or it has none."""
     timetable: Any = getattr(dag_run.dag, "timetable", None)
     if not isinstance(timetable, PartitionTimetable) or timetable.partition is None or dag_run.partition_key is None:

@@ -39,8 +39,7 @@ class MaterialisedSensor(BaseSensorOperator):
     :param keys: what to wait for: a selection, its text such as ``2013-03-01..2013-03-10 & origin in JFK,LGA`` or
         that of one key, or a list of keys as text; templates are filled in.
     :param rule: instead of overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
-    :param fail_soon: fail as soon as a run that was to make one of them has failed, rather than wait on. It knows a run
-        by its claim, so one in which the task that writes the asset never began is not noticed.
+    :param fail_soon: fail as soon as a run that was to make one of them has failed, rather than wait on.
     :param deferrable: wait in the triggerer, where all sensors of an asset look at its ledger together. There they see
         a partition when upkeep has; where upkeep does not run, each looks from a worker every ten minutes.
     :raises InvalidDefinitionError: for *keys* together with a *rule*.

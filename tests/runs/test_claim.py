@@ -135,7 +135,7 @@ def test_the_claim_of_a_run_that_is_over_is_free() -> None:
 
 def test_when_nobody_won_the_door_opens_again(monkeypatch: pytest.MonkeyPatch) -> None:
     lost, lost_too = claim.Claimant("flights", "lost"), claim.Claimant("flights", "lost too")
-    cells: dict[str, Any] = {"passed|2013-02-08": claim._note(lost), "door|2013-02-08": claim._note(lost_too)}
+    cells: dict[str, Any] = {"passed|2013-02-08": claim.note_of(lost), "door|2013-02-08": claim.note_of(lost_too)}
     store: Any = SimpleNamespace(get=cells.get, set=cells.__setitem__)
     assert claim._other_at_work(store, context("later"), DAY) == lost
     monkeypatch.setattr(claim, "_PASSING", timedelta(0))

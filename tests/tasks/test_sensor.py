@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from airflow.sdk import Asset
 from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from airflow_partitions import Lookback, MaterialisedSensor, Partition, PartitionByInterval, Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.ledger import update_ledger
+from airflow_partitions.runs.claim import Claimant, note_of
+from airflow_partitions.runs.failure import on_dag_run_failed
 from airflow_partitions.tasks import MaterialisedTrigger
 from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
 from tests.metadata import Metadata
@@ -160,6 +165,39 @@ def test_it_fails_as_soon_as_a_run_has_if_so_said(metadata: Metadata, supervisor
     deferred(patient, context())
 
 
+def test_a_run_that_failed_before_its_task_began_is_noticed_until_another_one_begins(
+    metadata: Metadata, supervisor: Supervisor, tmp_path: Path
+) -> None:
+    from airflow.models.dagbag import DBDagBag
+    from airflow.models.dagrun import DagRun
+
+    from tests.states.world import put_runs
+
+    source = """
+    @asset(schedule=None, partition=PartitionByInterval("@hourly", start="2013-01-01"))
+    def flights(): ...
+    """
+    metadata.parse(tmp_path, flights=source)
+    (key,) = hours("2013-02-08", 1)
+    hasty = MaterialisedSensor(task_id="one", asset=FLIGHTS, keys=key, fail_soon=True)
+    for began in (NOON, NOON + timedelta(hours=1)):
+        put_runs(metadata, "flights", [key], "failed", began)
+        deferred(hasty, context())
+        with Session(metadata.engine) as at:
+            run = at.scalars(select(DagRun).where(DagRun.run_after == began)).one()
+            run.dag = DBDagBag().get_latest_version_of_dag("flights", session=at)
+            on_dag_run_failed(run, "")
+            at.commit()
+        with pytest.raises(AirflowFailException, match="which was to make 2013-02-08T01:00Z of flights, has failed"):
+            hasty.execute(context())
+        put_runs(metadata, "flights", [key], "running", began + timedelta(minutes=1))
+        claimant = Claimant("flights", f"flights {key} {(began + timedelta(minutes=1)).isoformat()}")
+        metadata.put("flights", f"claim|{key}", note_of(claimant))
+        deferred(hasty, context())
+        with metadata.engine.begin() as connection:
+            connection.execute(update(DagRun).where(DagRun.run_id == claimant.run_id).values(state="success"))
+
+
 def test_a_trigger_lets_the_task_look_where_no_upkeep_runs(metadata: Metadata, supervisor: Supervisor) -> None:
     metadata.emit("flights", "2013-02-08T01:00Z")
     sensor = MaterialisedSensor(task_id="two", asset=FLIGHTS, keys=hours("2013-02-08", 1, 2), timeout=600)
@@ -184,8 +222,8 @@ def test_the_queries_of_a_triggerer_do_not_grow_with_the_sensors_that_wait(
         supervisor.messages.clear()
         supervisor.queries.clear()
         waiting = [Selection.of(HOURS, f"2013-02-{8 + n % 20:02}T05:00Z", "2013-02-08T01:00Z") for n in range(sensors)]
-        triggers = [MaterialisedTrigger("flights", each.to_json(), 2, patience=0.01) for each in waiting]
-        time.sleep(2 - time.monotonic() % 2)  # to the beginning of an interval, so that all look at its end
+        triggers = [MaterialisedTrigger("flights", each.to_json(), 4, patience=0.01) for each in waiting]
+        time.sleep(4 - time.monotonic() % 4)  # to the beginning of an interval, so that all look at its end
         payloads = asyncio.run(fired(*triggers))
         assert sum(payload["missing"] for payload in payloads) == sum(n % 20 > 0 for n in range(sensors))
         assert len(supervisor.messages) == 2  # the ledger's progress, and the page of February
