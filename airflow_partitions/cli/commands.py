@@ -5,6 +5,7 @@ from __future__ import annotations
 from airflow.cli.cli_config import ActionCommand, Arg, CLICommand, GroupCommand, lazy_load_command
 
 from airflow_partitions.cli.output import OUTPUT
+from airflow_partitions.cli.selection import SelectionArg
 from airflow_partitions.cli.source import SOURCE
 
 _ASSET = Arg(("asset",), help="Name of the asset")
@@ -15,7 +16,7 @@ _STATES = ("running", "queued", "failed", "stale", "materialised", "skipped", "w
 
 
 def _selection(number: str = "*") -> Arg:
-    return Arg(
+    return SelectionArg(  # type: ignore[no-untyped-call]
         ("select",),
         nargs=number,
         metavar="SELECTION",
@@ -55,7 +56,11 @@ _FORGET_EXAMPLES = """
 examples:
   airflow asset-partitions forget hourly_flights 2013-03-10 --reason 'rows are missing' --dry-run
   airflow asset-partitions forget hourly_flights 2013-03-10 --reason 'rows are missing'
-  airflow asset-partitions mark hourly_flights 2013-03-10                                   takes it back
+"""
+_REMEMBER_EXAMPLES = """
+examples:
+  airflow asset-partitions remember hourly_flights 2013-03-10 --dry-run
+  airflow asset-partitions remember hourly_flights 2013-03-10
 """
 _ADOPT_EXAMPLES = """
 examples:
@@ -298,10 +303,21 @@ def get_commands() -> list[CLICommand]:
                     name="forget",
                     help="Let partitions count as missing",
                     description="Let partitions count as missing until they are materialised again, or marked. Storage"
-                    " is not touched, nothing runs for it, and Airflow's own pages show their events as before.",
+                    " is not touched, nothing runs for it, and Airflow's own pages show their events as before. To take"
+                    " it back, remember them.",
                     epilog=_FORGET_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.corrections.forget"),
                     args=(_ASSET, _selection("+"), *_REASON, *SOURCE, OUTPUT),
+                ),
+                ActionCommand(
+                    name="remember",
+                    help="Take back that partitions were forgotten",
+                    description="Let partitions that were forgotten count as materialised again, when and by whom they"
+                    " were. Nothing runs for it. Those that were not forgotten, or were materialised since, stay as"
+                    " they are.",
+                    epilog=_REMEMBER_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.corrections.remember"),
+                    args=(_ASSET, _selection("+"), _DRY_RUN, *SOURCE, OUTPUT),
                 ),
                 ActionCommand(
                     name="adopt",

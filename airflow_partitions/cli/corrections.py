@@ -1,4 +1,4 @@
-"""``airflow asset-partitions mark``, ``forget`` and ``adopt``."""
+"""``airflow asset-partitions mark``, ``forget``, ``remember`` and ``adopt``."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ def forget(args: Namespace) -> None:
         return f"{count(answer['count'], 'partition')} of {answer['asset']} forgotten{absent}; storage is as it was"
 
     _answer(args, corrections.forget, words, select=selected(args), reason=args.reason, dry_run=args.dry_run)
+
+
+def remember(args: Namespace) -> None:
+    """Take back that partitions were forgotten; exit status 1 with the reason if that is refused."""
+
+    def words(answer: dict[str, Any]) -> str:
+        return f"{count(answer['count'], 'partition')} of {answer['asset']} count as materialised again"
+
+    _answer(args, corrections.remember, words, select=selected(args), dry_run=args.dry_run)
 
 
 def adopt(args: Namespace) -> None:

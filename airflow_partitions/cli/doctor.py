@@ -10,9 +10,10 @@ from rich.console import Console
 
 from airflow_partitions.cli.source import Database, source_of
 from airflow_partitions.errors import PartitionError
-from airflow_partitions.operations.deadlines import late_notes
-from airflow_partitions.operations.orphans import orphan_notes
-from airflow_partitions.operations.upkeep import list_problems
+from airflow_partitions.graph.partitioned_assets import asset_dags
+from airflow_partitions.operations.deadlines import late_partitions
+from airflow_partitions.operations.doctor import errors, list_problems
+from airflow_partitions.operations.orphans import orphan_texts
 
 
 def examine(args: Namespace) -> None:
@@ -25,10 +26,14 @@ def examine(args: Namespace) -> None:
         source = source_of(args)
         if isinstance(source, Database):
             dags = read_serialized_dags()
-            problems = list_problems(dags)["problems"]
-            about = [*notes(dags.paths, spark=bool(dags.paths)), *orphan_notes(dags.definitions), *late_notes()]
+            problems = [error.text for error in errors(dags)]
+            about = [
+                *notes(dags.paths, spark=bool(dags.paths)),
+                *orphan_texts(dags.definitions).values(),
+                *map(str, late_partitions(asset_dags().values())),
+            ]
         else:  # this machine says nothing of Airflow's
-            problems = source.ask(list_problems)["problems"]
+            problems = [one["text"] for one in source.ask(list_problems)["problems"] if one["is_error"]]
     except PartitionError as error:
         sys.exit(str(error))
     if args.output == "json":

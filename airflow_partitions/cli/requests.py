@@ -31,7 +31,9 @@ _RUNS = ("success", "failed", "running", "queued")
 def list_requests(args: Namespace) -> None:
     """Show the requests for partitions of an asset."""
     try:
-        answer = source_of(args).ask(operations.list_requests, asset=args.asset, limit=args.limit, cursor=args.after)
+        answer = source_of(args).ask(
+            operations.list_requests, asset=args.asset and [args.asset], limit=args.limit, cursor=args.after
+        )
     except PartitionError as error:
         sys.exit(str(error))
     rows = ([*_row(request), request["selection"]] for request in answer["requests"])

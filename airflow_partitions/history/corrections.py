@@ -43,13 +43,23 @@ def forget(asset: str, selection: Selection, *, by: str, reason: str = "") -> Fo
     with session() as at:
         asset_id = _locked(at, asset)
         newest = at.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
+        progress = read_progress(at, asset_id, log.warning)
+        newest = max(newest, 0 if progress is None else progress.event)  # Airflow may have purged all
         part = Forgetting(selection, newest, datetime.now(UTC), by, reason)
         _write(at, asset_id, read_forgotten(at, asset_id).also(part))
-        progress = read_progress(at, asset_id, log.warning)
-        if progress is not None and progress.addresses.family == Addresses(selection.definition).family:
-            write_pages(at, asset_id, progress, set(months_with(selection, progress.months)), log.warning)
+        _write_pages(at, asset_id, selection)
         at.commit()
     return part
+
+
+def remember(asset: str, selection: Selection) -> None:
+    """Let what events tell of partitions of *asset* count again; errors as for :func:`forget`."""
+    check_backend()
+    with session() as at:
+        asset_id = _locked(at, asset)
+        _write(at, asset_id, read_forgotten(at, asset_id).without(selection))
+        _write_pages(at, asset_id, selection)
+        at.commit()
 
 
 def take_over(
@@ -89,6 +99,13 @@ def _locked(at: Session, asset: str) -> int:
         raise UnknownAssetError(f"there is no asset {asset!r} any more", given=asset)
     lock_cell(at, asset_id, PROGRESS)
     return asset_id
+
+
+def _write_pages(at: Session, asset_id: int, selection: Selection) -> None:
+    """Make the pages again on which partitions of a *selection* may be."""
+    progress = read_progress(at, asset_id, log.warning)
+    if progress is not None and progress.addresses.family == Addresses(selection.definition).family:
+        write_pages(at, asset_id, progress, set(months_with(selection, progress.months)), log.warning)
 
 
 def _write(at: Session, asset_id: int, forgotten: Forgotten) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -17,11 +17,11 @@ from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of, month_of
 from airflow_partitions.history.database import session
 from airflow_partitions.history.events import about
-from airflow_partitions.history.forgotten import Forgotten, read_forgotten
+from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, read_forgotten
 from airflow_partitions.history.ledger import read_progress, read_rows
-from airflow_partitions.history.ledger_pages import LedgerProgress, page_cell, read_instants
+from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, read_instants
 from airflow_partitions.history.places import Place, Places
-from airflow_partitions.history.state_store import asset_id_of, read_cells
+from airflow_partitions.history.state_store import asset_id_of, changed_at, read_cells
 from airflow_partitions.versions import read_form
 
 log = logging.getLogger(__name__)
@@ -94,6 +94,16 @@ class LastTimes:
             for segments, at in some.items()
             if self.places.key(place := Place(start, segments)) in selection
         }
+
+    def version(self) -> tuple[Any, ...]:
+        """What changes with each of the times; no page is read for it."""
+        pages = [] if self._progress is None else [page_cell(self._addresses, month) for month in self._progress.months]
+        newer = sorted((start, sorted(some.items())) for start, some in self._newer.items())
+        if self._asset_id is None:
+            return (newer,)
+        with session() as at:
+            changes = sorted(changed_at(at, self._asset_id, [PROGRESS, FORGOTTEN, *pages]).items())
+        return self._asset_id, changes, newer
 
     def _read_pages(self, months: Iterable[str]) -> TimesByStart:
         """The times on the pages of *months*; those that are not at hand are read at once."""

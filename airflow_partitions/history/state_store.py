@@ -67,6 +67,17 @@ def read_texts(at: Session | Connection, asset_id: int, names: Collection[str]) 
     return texts
 
 
+def changed_at(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, datetime]:
+    """When those of an asset's cells that there are were last written, by name."""
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    times: dict[str, datetime] = {}
+    for portion in portions(list(names)):
+        query = select(Cell.key, Cell.updated_at).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
+        times.update((name, time) for name, time in at.execute(query))
+    return times
+
+
 def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[str]:
     """Put JSON texts into an asset's *cells*; returns the names of those that are new or were changed."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell

@@ -59,6 +59,21 @@ def forget(
     return forgetting.forget(named, selection, by=by or getuser(), reason=reason, dry_run=dry_run).to_json()
 
 
+def remember(asset: str, *, select: str, dry_run: bool = False) -> dict[str, Any]:
+    """Take back that partitions were forgotten: they count as materialised when they were; nothing runs for it.
+
+    :param select: which partitions, as text.
+    :param dry_run: only tell what would count again.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises SelectionError: if the selection can't be read.
+    :raises RequestSizeError: if too much is selected.
+    :raises InvalidKeyError: if what is selected is no key.
+    """
+    named = partitioned_asset(asset)
+    selection = parse_selection(named.definition, select, closed_by=datetime.now(UTC))
+    return forgetting.remember(named, selection, dry_run=dry_run).to_json()
+
+
 def adopt(
     asset: str,
     *,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from airflow_partitions.definitions import PartitionDefinition
@@ -20,14 +20,14 @@ def list_orphans(asset: str) -> dict[str, Any]:
     return {"asset": asset, "orphans": [part.to_json() for part in orphans(asset, named.meaning)]}
 
 
-def orphan_notes(definitions: Mapping[str, PartitionDefinition | KeyFormat]) -> Iterator[str]:
-    """A sentence for each asset that has some.
+def orphan_texts(definitions: Mapping[str, PartitionDefinition | KeyFormat]) -> dict[str, str]:
+    """A sentence for each asset that has some, by its name.
 
     :param definitions: of the keys of each asset's events, by its name.
     """
-    for asset, meaning in definitions.items():
-        if parts := orphans(asset, meaning):
-            yield (
-                f"asset {asset!r}: {', '.join(map(str, parts))} are no partitions of its definition any more; they are"
-                " kept, and nothing is made again by itself"
-            )
+    return {
+        asset: f"asset {asset!r}: {', '.join(map(str, parts))} are no partitions of its definition any more; they are"
+        " kept, and nothing is made again by itself"
+        for asset, meaning in definitions.items()
+        if (parts := orphans(asset, meaning))
+    }

@@ -19,7 +19,7 @@ USUAL = 100
 def page(field: str, entries: Iterable[T], limit: int, form: Callable[[T], dict[str, Any]]) -> dict[str, Any]:
     """The JSON form of the first *limit* of some *entries*, in *field*.
 
-    The cursor is the ``name`` or ``key`` of the last entry, after which the next page begins.
+    The cursor is the ``name``, ``key`` or ``id`` of the last entry, after which the next page begins.
 
     :raises SelectionError: if *limit* is not from 1 to :data:`MOST`.
     """
@@ -28,4 +28,5 @@ def page(field: str, entries: Iterable[T], limit: int, form: Callable[[T], dict[
     some = list(islice(entries, limit + 1))
     forms = [form(entry) for entry in some[:limit]]
     last = forms[-1] if len(some) > limit else {}
-    return {field: forms, "cursor": last.get("name", last.get("key"))}
+    after = last.get("name", last.get("key", last.get("id")))
+    return {field: forms, "cursor": None if after is None else str(after)}

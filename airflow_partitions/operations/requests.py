@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from getpass import getuser
+from itertools import islice
 from typing import Any
 
 from airflow_partitions.dependencies import Selection, parse_selection
 from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.history.database import session
 from airflow_partitions.operations.page import USUAL, page
 from airflow_partitions.requests import control
 from airflow_partitions.requests.materialise import carry_out, create_runs
 from airflow_partitions.requests.plan import plan
-from airflow_partitions.requests.progress import progress
+from airflow_partitions.requests.progress import REQUEST_STATES, Progress, progress, progress_of_all
 from airflow_partitions.requests.request import Request, RunOptions, read_request, requests_of
 from airflow_partitions.states import State
 from airflow_partitions.states.asset_states import AssetStates
@@ -107,27 +109,38 @@ def create_requested(request: int) -> dict[str, Any]:
 
 def list_requests(
     *,
-    asset: str | None = None,
+    asset: Collection[str] | None = None,
+    states: Collection[str] | None = None,
     limit: int = USUAL,
     cursor: str | None = None,
     dags: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The requests for partitions, the newest first.
 
-    :param asset: only those for partitions that its Dags make.
+    :param asset: only those for partitions that the Dags of these assets make.
+    :param states: only those in one of these states.
     :param dags: only those of Dags among these; all if not given.
     :raises UnknownAssetError: if no Dag makes, or waits for, partitions of the asset.
-    :raises SelectionError: for a cursor that no page has.
+    :raises SelectionError: for a cursor that no page has, and for what is no state.
     """
     if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) < _LONGEST):
         raise SelectionError(f"cursor {cursor!r} is not one of a page; expected the number of a request")
-    if asset is not None:
-        producers = partitioned_asset(asset).dags.producers
-        dags = [dag_id for dag_id in producers if dags is None or dag_id in dags]
-    before = None if cursor is None else int(cursor)
-    requests = requests_of(dags, before=before, limit=limit + 1)
-    answer = page("requests", requests, limit, lambda request: progress(request.id).to_json())
-    return answer | {"cursor": str(requests[limit - 1].id) if len(requests) > limit else None}
+    if unknown := set(states or ()) - set(REQUEST_STATES):
+        names = ", ".join(REQUEST_STATES)
+        raise SelectionError(f"{', '.join(sorted(unknown))}: no state of a request; expected one of {names}")
+    if asset:
+        producers = {dag_id for name in asset for dag_id in partitioned_asset(name).dags.producers}
+        dags = producers if dags is None else producers.intersection(dags)
+    requests = requests_of(dags, before=None if cursor is None else int(cursor))
+    chosen = (one for one in _progress(requests, limit + 1) if not states or one.state in states)
+    return page("requests", chosen, limit, Progress.to_json)
+
+
+def _progress(requests: Iterator[Request], at_once: int) -> Iterator[Progress]:
+    """How far the *requests* have come; asks for some at once."""
+    while portion := list(islice(requests, at_once)):
+        with session() as at:
+            yield from progress_of_all(at, portion)
 
 
 def show_request(request: int) -> dict[str, Any]:
@@ -147,9 +160,12 @@ def pause_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
     return (progress if dry_run else control.pause)(request).to_json()
 
 
-def resume_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
-    """Go on with a request; arguments and errors as for :func:`pause_request`."""
-    return (progress if dry_run else control.resume)(request).to_json()
+def resume_request(request: int, *, dry_run: bool = False, create: bool = True) -> dict[str, Any]:
+    """Go on with a request; arguments and errors as for :func:`pause_request`, and:
+
+    :param create: create the runs that are missing, too; else ``create_requested`` does.
+    """
+    return (progress(request) if dry_run else control.resume(request, create=create)).to_json()
 
 
 def cancel_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
@@ -157,13 +173,14 @@ def cancel_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
     return (progress if dry_run else control.cancel)(request).to_json()
 
 
-def retry_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
-    """Let what failed of a request work again; arguments and errors as for :func:`show_request`, and:
+def retry_request(request: int, *, dry_run: bool = False, create: bool = True) -> dict[str, Any]:
+    """Let what failed of a request work again; arguments as for :func:`resume_request`, errors as for
+    :func:`show_request`, and:
 
     :raises OverlapError: if another request asks for its partitions by now.
     :raises NotReadyError: if nothing failed.
     """
-    return (progress if dry_run else control.retry)(request).to_json()
+    return (progress(request) if dry_run else control.retry(request, create=create)).to_json()
 
 
 def _asked_for(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:

@@ -1,22 +1,12 @@
-"""What keeps an estate in order: doctor, reconciliation, and whether upkeep is alive."""
+"""What keeps an estate in order: reconciliation, and whether upkeep is alive."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.graph.serialized_dags import SerializedDags, read_serialized_dags
 from airflow_partitions.history.ledger import update_ledger
-from airflow_partitions.upkeep.cell_check import cell_problems
 from airflow_partitions.upkeep.leader import leader
-
-
-def list_problems(dags: SerializedDags | None = None) -> dict[str, Any]:
-    """What can't work as all Dags are now, and what is wrong in the assets' state stores, each as a sentence.
-
-    :param dags: as they are now, if they were read already.
-    """
-    return {"problems": [*(dags or read_serialized_dags()).problems, *cell_problems()]}
 
 
 def show_upkeep() -> dict[str, Any]:

@@ -44,8 +44,8 @@ def pause(number: int) -> Progress:
     return progress(number)
 
 
-def resume(number: int) -> Progress:
-    """Go on with a request: begin runs again, and create those that are missing because somebody was killed.
+def resume(number: int, *, create: bool = True) -> Progress:
+    """Go on with a request: begin runs again, and *create* those that are missing because somebody was killed.
 
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
@@ -53,7 +53,7 @@ def resume(number: int) -> Progress:
     with _locked(number) as (at, request):
         _check_not_ended(at, request, "gone on with")
         _set_backfill(at, request, is_paused=False, completed_at=None)
-    if request.is_making:
+    if create and request.is_making:
         create_runs(request)
     return progress(number)
 
@@ -82,8 +82,8 @@ def cancel(number: int) -> Progress:
     return progress(number)
 
 
-def retry(number: int) -> Progress:
-    """Let the runs of a request that failed, or were cancelled, work again.
+def retry(number: int, *, create: bool = True) -> Progress:
+    """Let the runs of a request that failed, or were cancelled, work again, and *create* those that are missing.
 
     :raises UnknownRequestError: if there is none of that *number*.
     :raises OverlapError: if another request asks for its partitions by now.
@@ -106,7 +106,7 @@ def retry(number: int) -> Progress:
         at.commit()
     while _clear_failed(number):
         pass
-    if request.is_making:
+    if create and request.is_making:
         create_runs(request)
     return progress(number)
 

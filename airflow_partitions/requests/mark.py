@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.dependencies import KeyFormat, Selection
+from airflow_partitions.dependencies import KeyFormat, Selection, selection_text
 from airflow_partitions.errors import UnknownAssetError
 from airflow_partitions.history.database import portions, session
 from airflow_partitions.history.ledger import current_records
@@ -30,12 +30,12 @@ class Marked:
     """Partitions that were marked as materialised, or would be.
 
     :ivar selection: these partitions.
-    :ivar present: how many of them were materialised already: they are again.
+    :ivar present: those of them that were materialised already: they are again. To undo it, :func:`.forget` the others.
     """
 
     asset: str
     selection: Selection
-    present: int
+    present: Selection
     quiet: bool
     dry_run: bool
 
@@ -44,7 +44,8 @@ class Marked:
         return {
             "asset": self.asset,
             "count": len(self.selection),
-            "present": self.present,
+            "present": len(self.present),
+            "new": selection_text(self.selection - self.present),
             "quiet": self.quiet,
             "dry_run": self.dry_run,
         }
@@ -71,7 +72,8 @@ def mark(
     :raises UnknownAssetError: if there is no such asset.
     """
     check_request(selection, datetime.now(UTC))
-    present = sum(1 for _ in current_records(asset.name, asset.meaning, selection))
+    keys = [key for key, _ in current_records(asset.name, asset.meaning, selection)]
+    present = Selection.of(selection.definition, *keys)
     outcome = Marked(asset.name, selection, present, quiet, dry_run)
     with session() as at:
         asset_id = asset_id_of(at, asset.name)

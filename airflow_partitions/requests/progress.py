@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 from sqlalchemy import case, func, select
@@ -14,6 +14,8 @@ from airflow_partitions.requests.request import Request, home_of, request_of
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+RequestState = Literal["creating", "running", "paused", "stopped", "cancelled", "done", "failed"]
+REQUEST_STATES = get_args(RequestState)
 #: States in which nothing happens any more, unless somebody asks for it.
 ENDED = ("done", "failed", "cancelled")
 
@@ -64,30 +66,43 @@ def progress(number: int) -> Progress:
 
 def progress_of(at: Session, request: Request) -> Progress:
     """How far a *request* has come."""
+    (one,) = progress_of_all(at, [request])
+    return one
+
+
+def progress_of_all(at: Session, requests: Sequence[Request]) -> list[Progress]:
+    """How far each of these *requests* has come; two questions to the database, however many they are."""
     from airflow.models.backfill import Backfill, BackfillDagRun
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
 
     # A later request for the same partitions clears their runs, and takes them over.
     outcome = case(
-        (DagRun.backfill_id != request.id, "again"),
+        (DagRun.backfill_id != BackfillDagRun.backfill_id, "again"),
         else_=func.coalesce(DagRun.state, BackfillDagRun.exception_reason, "deleted"),
     ).label("outcome")
+    numbers = [request.id for request in requests]
     counted = (
-        select(outcome, func.count())
+        select(BackfillDagRun.backfill_id, outcome, func.count())
         .select_from(BackfillDagRun)
         .join(DagRun, DagRun.id == BackfillDagRun.dag_run_id, isouter=True)
-        .where(BackfillDagRun.backfill_id == request.id)
-        .group_by("outcome")
+        .where(BackfillDagRun.backfill_id.in_(numbers))
+        .group_by(BackfillDagRun.backfill_id, "outcome")
     )
-    runs = {"elsewhere" if state == "in flight" else str(state): number for state, number in at.execute(counted)}
+    runs: dict[int, dict[str, int]] = {number: {} for number in numbers}
+    for number, state, count in at.execute(counted):
+        runs[number]["elsewhere" if state == "in flight" else str(state)] = count
     query = (
-        select(Backfill.is_paused, DagModel.is_paused)
+        select(Backfill.id, Backfill.is_paused, DagModel.is_paused)
         .join(DagModel, DagModel.dag_id == Backfill.dag_id, isouter=True)
-        .where(Backfill.id == request.id)
+        .where(Backfill.id.in_(numbers))
     )
-    is_paused, dag_is_paused = at.execute(query).one()
-    return Progress(request, _state(request, runs, is_paused=bool(is_paused)), runs, bool(dag_is_paused))
+    paused = {number: (bool(is_paused), bool(dag_is_paused)) for number, is_paused, dag_is_paused in at.execute(query)}
+    return [
+        Progress(request, _state(request, runs[request.id], is_paused=is_paused), runs[request.id], dag_is_paused)
+        for request in requests
+        for is_paused, dag_is_paused in [paused[request.id]]
+    ]
 
 
 def _state(request: Request, runs: Mapping[str, int], *, is_paused: bool) -> str:

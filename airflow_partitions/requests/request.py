@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -161,9 +161,7 @@ def write_making(at: Session, home: int, numbers: Iterable[int]) -> None:
     write_cells(at, home, {MAKING: json.dumps({"version": _VERSION, "requests": sorted(numbers)})})
 
 
-def requests_of(
-    dag_ids: Collection[str] | None, *, before: int | None = None, limit: int | None = None
-) -> list[Request]:
+def requests_of(dag_ids: Collection[str] | None, *, before: int | None = None) -> Iterator[Request]:
     """The requests for partitions that some Dags make, the newest first; of all Dags for ``None``.
 
     :param before: only those with a lower number.
@@ -173,7 +171,6 @@ def requests_of(
     query = select(Backfill.id, Backfill.dag_id).order_by(Backfill.id.desc())
     if before is not None:
         query = query.where(Backfill.id < before)
-    requests: list[Request] = []
     with session() as at:
         backfills = [(number, dag_id) for number, dag_id in at.execute(query) if dag_ids is None or dag_id in dag_ids]
         for portion in portions(backfills, _AT_ONCE):
@@ -182,10 +179,7 @@ def requests_of(
             for home in set(homes.values()):
                 numbers = {cell_of(number): number for number, dag_id in portion if homes.get(dag_id) == home}
                 forms.update((numbers[cell], form) for cell, form in read_cells(at, home, list(numbers)).items())
-            requests += (Request.from_json(forms[number]) for number, _ in portion if number in forms)
-            if limit is not None and len(requests) >= limit:
-                break
-    return requests[:limit]
+            yield from (Request.from_json(forms[number]) for number, _ in portion if number in forms)
 
 
 def _homes(at: Session, dag_ids: Collection[str]) -> dict[str, int]:
@@ -218,8 +212,8 @@ def home_of(at: Session, number: int) -> int:
     return home
 
 
-def cell_of(number: int) -> str:
-    """The cell of a request."""
+def cell_of(number: int | str) -> str:
+    """The cell of a request; of an empty *number*, what the cells of all begin with."""
     return f"{MAKING}/{number}"
 
 

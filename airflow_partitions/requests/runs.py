@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -126,9 +126,13 @@ def _create(at: Session, request: Request, producer: Producer, keys: Sequence[Ke
         raise NotReadyError(f"Dag {producer.dag_id} has no version yet; ask again once its file was read")
     template = at.scalar(select(func.max(LogTemplate.id)))
     runs = []
-    for key in keys:
-        interval = producer.definition.interval_of(key)
-        run_after = now if interval is None else min(now, interval.end)
+    for place, key in enumerate(keys):
+        interval, date = producer.definition.interval_of(key), timetable.partition_date(key)
+        # One of its own for each, by which OpenLineage tells the runs of a Dag apart.
+        if interval is None or date is None:
+            run_after = now + timedelta(microseconds=place)
+        else:
+            run_after = min(now, interval.end) + (date - interval.start)
         run = DagRun(
             dag_id=producer.dag_id,
             run_id=timetable.generate_run_id(

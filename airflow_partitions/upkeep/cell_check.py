@@ -37,31 +37,44 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
 _AT_ONCE = 1_000
 
 
+class CellProblem(NamedTuple):
+    """What is wrong with a cell.
+
+    :ivar text: a sentence.
+    :ivar is_rewritten: whether reading all events again writes it anew.
+    """
+
+    asset: str
+    text: str
+    is_rewritten: bool = False
+
+
 class _Entry(NamedTuple):
     asset: str
     cell: str
     record: LedgerRecord
 
 
-def cell_problems() -> Iterator[str]:
-    """The cells that can't be read, and the records that neither an event nor a run explains, each as a sentence.
+def cell_problems() -> Iterator[CellProblem]:
+    """The cells that can't be read, and the records that neither an event nor a run explains.
 
     What Airflow has purged explains nothing any more: only records that are younger than what is left are judged.
     """
-    problems: list[str] = []
+    problems: list[CellProblem] = []
     with connection() as at:
         entries = list(_entries(at, problems))
         yield from problems
         for portion in portions(entries, _AT_ONCE):
             for entry in _unexplained(at, portion):
-                yield (
+                yield CellProblem(
+                    entry.asset,
                     f"asset {entry.asset!r}: no event and no run explains the record of partition {entry.record.key!r},"
                     f" materialised {entry.record.last.isoformat(timespec='seconds')}. It counts as there; if it is"
-                    f" not, delete the cell {entry.cell!r} of the asset's state store"
+                    f" not, delete the cell {entry.cell!r} of the asset's state store",
                 )
 
 
-def _entries(at: Connection, problems: list[str]) -> Iterator[_Entry]:
+def _entries(at: Connection, problems: list[CellProblem]) -> Iterator[_Entry]:
     """The records of all ledgers; notes *problems* with cells of all kinds."""
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
@@ -76,10 +89,13 @@ def _entries(at: Connection, problems: list[str]) -> Iterator[_Entry]:
     for asset, cell, text in at.execute(query, execution_options={"yield_per": _AT_ONCE}):
         read = next(reader for kind, reader in _READERS.items() if cell.startswith(kind))
         name = f"asset {asset!r}: the cell {cell!r}"
+        texts: list[str] = []
         try:
-            form = read_form(form_of(text), read, name, problems.append)
+            form = read_form(form_of(text), read, name, texts.append)
+            is_rewritten = cell.startswith((PROGRESS, "record/", "page/"))
+            problems += (CellProblem(asset, each, is_rewritten) for each in texts)
         except UnknownVersionError as error:
-            problems.append(f"{name}: {error}")
+            problems.append(CellProblem(asset, f"{name}: {error}"))
         else:
             if isinstance(form, LedgerRecord):
                 yield _Entry(asset, cell, form)

@@ -21,7 +21,7 @@ from airflow_partitions.upkeep.answers import answer_all
 from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
 from airflow_partitions.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
-from airflow_partitions.upkeep.requests import finish_requests
+from airflow_partitions.upkeep.requests import delete_old_requests, finish_requests
 from airflow_partitions.upkeep.tables import TableUpkeep, TableWork
 from airflow_partitions.versions import Report
 
@@ -109,6 +109,8 @@ class Upkeep:
         self._whole = now if is_whole else self._whole
         with _reporting("requests", problems) as report:
             requests = finish_requests(report)
+            if is_whole:
+                delete_old_requests()
         tables = self._maintain(dags, problems, begin=is_whole)
         return Round(
             len(dags.definitions), records, caught_up, fired, hopeless, requests, tuple(tables), tuple(problems)

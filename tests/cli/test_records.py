@@ -265,7 +265,7 @@ def test_ea6_the_doctor_tells_records_that_nothing_explains(
     say: Say, metadata: Metadata, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert examine(say, capsys) == []
-    name, form = next(iter(metadata.cells("flights", "record/").items()))
+    name, form = min(metadata.cells("flights", "record/").items())
     metadata.put("flights", name, form | {"key": "2013-11-03T00:00-04:00", "event": form["event"] + 1})
     now = datetime.now(UTC).isoformat()
     metadata.put("flights", name + "x", form | {"event": 0, "last": now, "run_id": "mine"})

@@ -77,7 +77,7 @@ def test_the_exit_status_tells_what_became_of_it(
 
     def meanwhile(_: float) -> None:
         if state == "cancelled":
-            cancel_request(list_requests(asset="flights")["requests"][0]["id"])
+            cancel_request(list_requests(asset=["flights"])["requests"][0]["id"])
         elif state == "running":
             raise KeyboardInterrupt
         else:
@@ -87,7 +87,7 @@ def test_the_exit_status_tells_what_became_of_it(
     if status is None:
         with pytest.raises(KeyboardInterrupt):
             run("materialize", "flights", "2013-03-01", "--wait")
-        assert list_requests(asset="flights")["requests"][0]["state"] == "running"  # it goes on without whoever waits
+        assert list_requests(asset=["flights"])["requests"][0]["state"] == "running"  # it goes on without whoever waits
         return
     with pytest.raises(SystemExit) as ended:
         run("materialize", "flights", "2013-03-01", "--wait")

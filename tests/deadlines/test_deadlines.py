@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from airflow_partitions.operations.deadlines import late_notes, list_late
+from airflow_partitions.graph.partitioned_assets import asset_dags
+from airflow_partitions.operations.deadlines import late_partitions, list_late
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow
@@ -88,10 +89,10 @@ def test_what_is_due_and_not_there_is_late(dags: Metadata) -> None:
         "deadlines": [{"due": "06:00 and 0:30:00", "count": 2, "partitions": "2013-02-21..2013-02-23"}],
     }
     assert list_late("carriers") == {"asset": "carriers", "deadlines": []}
-    (note,) = late_notes()
+    (note,) = map(str, late_partitions(asset_dags().values()))
     assert note == "asset 'flights': 2 partitions late, due by 06:00 and 0:30:00: 2013-02-21..2013-02-23"
     dags.emit("flights", *days[20:22], at=datetime.now(UTC))
-    assert list(late_notes()) == []
+    assert list(late_partitions(asset_dags().values())) == []
 
 
 def test_what_is_not_due_yet_is_not_late(metadata: Metadata, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from airflow.models.backfill import BackfillDagRun
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.errors import NotReadyError, OverlapError, UnknownRequestError
@@ -14,6 +16,7 @@ from airflow_partitions.requests.control import cancel, pause, resume, retry
 from airflow_partitions.requests.progress import progress
 from airflow_partitions.requests.request import RunOptions, requests_of
 from airflow_partitions.requests.stop_at_failure import on_dag_run_failed
+from airflow_partitions.upkeep.requests import delete_old_requests
 from tests.metadata import Metadata
 from tests.requests.test_materialise import dags, finish, materialise, runs
 
@@ -51,9 +54,27 @@ def test_progress_counts_runs_by_their_state(dags: Metadata) -> None:
     assert (form["selection"], form["options"]["label"]) == ("2013-03-01..2013-03-05", "fill")
     finish(dags)
     assert progress(request.id).state == "done"
-    assert requests_of(["flights"]) == [request]
+    assert list(requests_of(["flights"])) == [request]
     with pytest.raises(UnknownRequestError, match="there is no request 12345"):
         progress(12345)
+
+
+def test_what_ended_long_ago_is_deleted_and_what_is_open_is_kept(dags: Metadata) -> None:
+    from airflow.models.backfill import Backfill
+    from airflow.models.dagrun import DagRun
+
+    old, gone, recent, still_open = (materialise("flights", f"2013-03-0{day}").id for day in range(1, 5))
+    with dags.engine.begin() as at:
+        for number, days in ((old, 400), (recent, 300)):
+            ended = datetime.now(UTC) - timedelta(days=days)
+            at.execute(update(Backfill).where(Backfill.id == number).values(completed_at=ended))
+        at.execute(update(BackfillDagRun).where(BackfillDagRun.backfill_id == gone).values(backfill_id=recent))
+        at.execute(update(DagRun).where(DagRun.backfill_id == gone).values(backfill_id=None))
+        at.execute(delete(Backfill).where(Backfill.id == gone))
+    assert delete_old_requests() == 2
+    assert [request.id for request in requests_of(["flights"])] == [still_open, recent]
+    assert set(dags.cells("flights", "materialise/")) == {f"materialise/{number}" for number in (recent, still_open)}
+    assert delete_old_requests() == 0
 
 
 def test_the_scheduler_starts_requested_runs_in_order_after_scheduled_ones(dags: Metadata) -> None:

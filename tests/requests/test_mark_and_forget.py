@@ -15,7 +15,7 @@ from airflow_partitions.graph.partitioned_assets import AssetDags, PartitionedAs
 from airflow_partitions.history.cache import HistoryCache
 from airflow_partitions.history.ledger import current_records, materialised_times, records, update_ledger
 from airflow_partitions.history.marks import Mark
-from airflow_partitions.requests.forget import forget
+from airflow_partitions.requests.forget import forget, remember
 from airflow_partitions.requests.mark import mark
 from airflow_partitions.upkeep import one_round
 from tests.metadata import LONG_AGO, Metadata
@@ -77,14 +77,22 @@ def waiting(metadata: Metadata) -> list[str]:
 
 def test_a_marked_partition_is_materialised_says_by_whom_and_starts_what_is_downstream(dags: Metadata) -> None:
     some = Selection.of(HOURS, "2013-07-01T05:00Z", "2013-07-01T06:00Z")
-    assert mark(asset_of("hours"), some, by="anna", reason="loaded by hand", dry_run=True).present == 0
+    assert mark(asset_of("hours"), some, by="anna", reason="loaded by hand", dry_run=True).to_json() == {
+        "asset": "hours",
+        "count": 2,
+        "present": 0,
+        "new": "2013-07-01T05:00Z..2013-07-01T07:00Z",
+        "quiet": False,
+        "dry_run": True,
+    }
     assert present("hours") == []
     mark(asset_of("hours"), some, by="anna", reason="loaded by hand")
     assert present("hours") == ["2013-07-01T05:00Z", "2013-07-01T06:00Z"] == waiting(dags)
     (_, record), _ = current_records("hours", HOURS, some)
     assert Mark.of(record.extra) == Mark("anna", "loaded by hand")
     assert (record.dag_id, record.run_id) == (None, None)
-    assert mark(asset_of("hours"), some, by="anna", dry_run=True).present == 2
+    again = mark(asset_of("hours"), Selection.of(HOURS, *some, "2013-07-01T07:00Z"), by="anna", dry_run=True).to_json()
+    assert (again["present"], again["new"]) == (2, "2013-07-01T07:00Z")
 
 
 def test_a_quiet_mark_starts_nothing_nor_does_upkeep_afterwards(dags: Metadata) -> None:
@@ -112,6 +120,7 @@ def test_what_is_forgotten_is_missing_for_all_readers_until_it_is_made_again(
         "asset": "hours",
         "count": 3,
         "absent": 0,
+        "selection": "2013-07-01T03:00Z..2013-07-01T06:00Z",
         "dry_run": False,
     }
     assert metadata.pages("hours") == ({"201307": day[:3] + day[6:]} if recorded else {})
@@ -120,6 +129,32 @@ def test_what_is_forgotten_is_missing_for_all_readers_until_it_is_made_again(
     metadata.emit("hours", day[3], at=LONG_AGO + timedelta(days=1))
     mark(asset_of("hours"), Selection.of(HOURS, day[5]), by="anna")
     assert present("hours") == [*day[:4], *day[5:]]
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["before upkeep", "after upkeep"])
+def test_what_was_forgotten_can_be_taken_back_as_it_was(dags: Metadata, *, recorded: bool) -> None:
+    day = [str(key) for key in hours_of_day()]
+    dags.emit("hours", *day)
+    if recorded:
+        one_round()
+        dags.purge()
+    before = dict(current_records("hours", HOURS, hours_of_day()))
+    forget(asset_of("hours"), Selection.of(HOURS, *day[3:6]), by="anna")
+    some = Selection.of(HOURS, *day[5:8])
+    assert remember(asset_of("hours"), some, dry_run=True).selection == Selection.of(HOURS, day[5])
+    assert len(current_texts()) == 21
+    assert remember(asset_of("hours"), some).to_json() == {
+        "asset": "hours",
+        "count": 1,
+        "selection": "2013-07-01T05:00Z",
+        "dry_run": False,
+    }
+    assert current_texts() == [*day[:3], *day[5:]]
+    assert remember(asset_of("hours"), hours_of_day()).to_json()["count"] == 2
+    assert dict(current_records("hours", HOURS, hours_of_day())) == before
+    assert waiting(dags) == []
+    if recorded:
+        assert dags.pages("hours") == {"201307": day}
 
 
 def current_texts() -> list[str]:

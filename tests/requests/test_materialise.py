@@ -129,6 +129,22 @@ def test_a_partition_with_a_run_gets_a_new_try_of_it(dags: Metadata) -> None:
         assert len(at.scalars(select(TaskInstanceHistory.task_id)).all()) == 6
 
 
+def test_no_two_runs_of_a_request_were_asked_for_at_the_same_moment(dags: Metadata, tmp_path: Path) -> None:
+    product = """
+    DAYS = PartitionByInterval("@daily", timezone="America/New_York", name="day")
+    AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
+
+    @asset(schedule=None, is_paused_upon_creation=False, partition=PartitionByProduct([DAYS, AIRPORTS]))
+    def airport_days(): ...
+    """
+    dags.parse(tmp_path, dags=DAGS, product=product)
+    materialise("carriers", "all")
+    materialise("airport_days", "2013-03-10..2013-03-12")
+    days = [run.run_after for run in runs(dags, "airport_days")]
+    assert (len(set(days)), {at.date().isoformat() for at in days}) == (4, {"2013-03-11", "2013-03-12"})
+    assert len({run.run_after for run in runs(dags, "carriers")}) == 3
+
+
 def test_the_newest_scheduled_run_keeps_its_place_in_the_schedule(dags: Metadata) -> None:
     from airflow.models.dagrun import DagRun
 

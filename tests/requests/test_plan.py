@@ -128,7 +128,7 @@ def test_nothing_is_asked_for_if_a_dag_of_the_plan_is_not_ready(estate: Metadata
         at.execute(update(DagModel).where(DagModel.dag_id == "days").values(is_paused=True))
     with pytest.raises(NotReadyError, match="Dag days is paused"):
         carry_out(chain, by="ann")
-    assert requests_of(None) == []
+    assert list(requests_of(None)) == []
 
 
 def test_upstream_that_is_there_or_at_work_is_left_alone(estate: Metadata) -> None:

@@ -15,7 +15,7 @@ from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.graph.serialized_dags import read_serialized_dags
 from airflow_partitions.history.ledger import current_records
 from airflow_partitions.history.orphans import orphans
-from airflow_partitions.operations.orphans import orphan_notes
+from airflow_partitions.operations.orphans import orphan_texts
 from airflow_partitions.requests.forget import forget
 from airflow_partitions.states import State, counts, explain, states_of
 from airflow_partitions.timetables.evaluation import _history
@@ -155,9 +155,9 @@ def test_the_doctor_has_a_note_on_old_partitions(estate: Estate) -> None:
     hours = estate.hours()
     estate.metadata.emit("flights", *hours)
     one_round()
-    assert list(orphan_notes(read_serialized_dags().definitions)) == []
+    assert orphan_texts(read_serialized_dags().definitions) == {}
     estate.parse(OTHERS["days"])
-    (note,) = orphan_notes(read_serialized_dags().definitions)
+    (note,) = orphan_texts(read_serialized_dags().definitions).values()
     assert note.startswith(
         f"asset 'flights': {hours[0]} to {hours[-1]} (48) are no partitions of its definition any more"
     )

@@ -64,7 +64,7 @@ def test_ea2_one_bad_cell_is_told_and_keeps_nothing_from_being_done(metadata: Me
     days = map(str, PartitionByInterval("@daily").keys("2013-01-02", "2014-01-01"))
     for cell in ("ledger", "consumer/days", "record/", "page/"):
         for form in ("x", 7, [], {}, {"version": 1}, {"version": "1"}, [[[[]]]], None):
-            metadata.put("hours", next(iter(metadata.cells("hours", cell))), form)
+            metadata.put("hours", min(metadata.cells("hours", cell)), form)
             metadata.emit("hours", hours[0])
             metadata.emit("days", next(days))
             outcome = one_round()
