@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
+    from tests.postgres import Postgres
+
 #: What Spark 4.1 needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
 #: Iceberg, and for the SQL catalogs of tests.
 PACKAGES = (
@@ -52,6 +54,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def quiet_gateway() -> None:
     # Its threads still log when pytest has closed the streams.
     logging.getLogger("py4j").setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="session")
+def database_server() -> Iterator[Postgres]:
+    """A PostgreSQL, in which each file of tests has a database of its own."""
+    from tests.postgres import postgres
+
+    with postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -13,14 +13,13 @@ from typing import Any
 
 import attrs
 import pytest
-from sqlalchemy import Engine, create_engine, delete, insert, select
+from sqlalchemy import Engine, create_engine, delete, insert, make_url, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.graph.cycles import _FILES
 from airflow_partitions.history.ledger_pages import PROGRESS
 from airflow_partitions.timetables.evaluation import _history
 from airflow_partitions.timetables.upstreams import _produced
-from tests.postgres import postgres
 
 HEADER = """
 from airflow.sdk import DAG, Asset, task
@@ -81,7 +80,8 @@ class Metadata:
         """Events of an asset, all of one moment."""
         from airflow.models.asset import AssetEvent
 
-        rows = [{"asset_id": self.asset(asset), "partition_key": key, "timestamp": at, **values} for key in keys]
+        asset_id = self.asset(asset)
+        rows = [{"asset_id": asset_id, "partition_key": key, "timestamp": at, **values} for key in keys]
         with self.engine.begin() as connection:
             connection.execute(insert(AssetEvent), rows)
 
@@ -132,9 +132,13 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     from airflow.models.base import Base
 
     import_all_models()
-    file = tmp_path_factory.mktemp("metadata") / "airflow.db"
-    with postgres() if request.param == "postgresql" else nullcontext() as server:
-        engine = create_engine(server.url if server else f"sqlite:///{file}")
+    folder = tmp_path_factory.mktemp("metadata")
+    if request.param == "sqlite":
+        database = nullcontext(make_url(f"sqlite:///{folder / 'airflow.db'}"))
+    else:
+        database = request.getfixturevalue("database_server").database(folder.name)
+    with database as url:
+        engine = create_engine(url)
         Base.metadata.create_all(engine)
         yield engine
         engine.dispose()

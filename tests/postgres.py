@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
+from sqlalchemy import URL, create_engine, text
 
 from cluster.postgres import initialise, owner, programs, run
 from demo.processes import free_port
@@ -34,6 +35,16 @@ class Postgres:
     def url(self) -> str:
         """How Airflow connects."""
         return f"postgresql+psycopg2://airflow:{self.password}@127.0.0.1:{self.port}/postgres"
+
+    @contextmanager
+    def database(self, name: str) -> Iterator[URL]:
+        """Create an empty database, dropped at the end whoever still uses it; how to connect to it."""
+        server = create_engine(self.url, isolation_level="AUTOCOMMIT")
+        with server.connect() as at:
+            at.execute(text(f'create database "{name}"'))
+            yield server.url.set(database=name)
+            at.execute(text(f'drop database "{name}" with (force)'))
+        server.dispose()
 
 
 @contextmanager

@@ -44,6 +44,7 @@ FLOORS = (
     "local",
     "testing",
     "cli",
+    "view",
     "api",
     "cluster_policy",
     "plugin",
@@ -85,7 +86,7 @@ def _name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
 
 
-MODULES = {_name(path): path for path in sorted(ROOT.rglob("*.py"))}
+MODULES = {_name(path): path for path in sorted(ROOT.rglob("*.py")) if "node_modules" not in path.parts}
 
 
 @cache

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 
 from airflow_partitions.api.problem import Problem, of_database, of_error, of_failure, of_mistakes, of_status
 from airflow_partitions.api.router import SLASH
@@ -17,6 +18,7 @@ from airflow_partitions.api.routes import (
     assets,
     corrections,
     deadlines,
+    grid,
     keys,
     orphans,
     requests,
@@ -26,6 +28,7 @@ from airflow_partitions.api.routes import (
 )
 from airflow_partitions.errors import PartitionError
 from airflow_partitions.operations.rest import VERSION_PREFIX
+from airflow_partitions.view.apps import BUNDLES, BUNDLES_PREFIX
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -35,6 +38,7 @@ _ROUTERS = (
     keys.api,
     runtime_keys.api,
     states.api,
+    grid.api,
     requests.api,
     corrections.api,
     upkeep.api,
@@ -70,6 +74,7 @@ def create_app() -> FastAPI:
     )
     for router in _ROUTERS:
         app.include_router(router, prefix=VERSION_PREFIX)
+    app.mount(BUNDLES_PREFIX, StaticFiles(directory=BUNDLES), name="view")
     app.add_exception_handler(PartitionError, of_error)
     app.add_exception_handler(RequestValidationError, of_mistakes)
     app.add_exception_handler(HTTPException, of_status)

@@ -95,13 +95,19 @@ def check_reading(assets: Collection[AssetDags], user: BaseUser) -> None:
     _check(sorted({dag_id for dags in assets for dag_id in dags.owners}), user, "read", method="GET")
 
 
-def reader_of_all(user: GetUserDep) -> None:
-    """Refuse a *user* who may not read each partitioned Dag: the answer names Dags of any file."""
-    check_reading(asset_dags().values(), user)
-
-
 def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
     """Those of some Dags of which the *user* may start runs."""
+    return _authorized(dag_ids, user, "POST", DagAccessEntity.RUN)
+
+
+def editable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
+    """Those of some Dags that the *user* may change, so that one may pause and unpause them."""
+    return _authorized(dag_ids, user, "PUT")
+
+
+def _authorized(
+    dag_ids: Collection[str], user: BaseUser, method: ResourceMethod, access_entity: DagAccessEntity | None = None
+) -> set[str]:
     from airflow.models.dag import DagModel
 
     teams, manager = DagModel.get_dag_id_to_team_name_mapping(list(dag_ids)), get_auth_manager()
@@ -109,10 +115,7 @@ def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
         dag_id
         for dag_id in dag_ids
         if manager.is_authorized_dag(
-            method="POST",
-            access_entity=DagAccessEntity.RUN,
-            details=DagDetails(dag_id, teams.get(dag_id)),
-            user=user,
+            method=method, access_entity=access_entity, details=DagDetails(dag_id, teams.get(dag_id)), user=user
         )
     }
 

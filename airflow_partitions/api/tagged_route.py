@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from hashlib import blake2b
 from http import HTTPStatus
@@ -9,6 +10,8 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+
+_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
 
 
 class TaggedRoute(APIRoute):
@@ -25,11 +28,36 @@ class TaggedRoute(APIRoute):
             answer = await handler(request)
             if request.method != "GET" or answer.status_code != HTTPStatus.OK:
                 return answer
-            tag = f'W/"{blake2b(bytes(answer.body), digest_size=12).hexdigest()}"'
-            headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+            version = blake2b(bytes(answer.body), digest_size=12).hexdigest()
+            tag = answer.headers.get("ETag", _tag(version))
             if tag in request.headers.get("If-None-Match", ""):
-                return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-            answer.headers.update(headers)
+                return _not_modified(tag)
+            answer.headers.update({"ETag": tag, **_HEADERS})
             return answer
 
         return tagged
+
+
+def seen_version(request: Request) -> str | None:
+    """The version of the answer that the asker has already, as far as a *request* says it."""
+    tag = re.search(r'"([^"]*)"', request.headers.get("If-None-Match", ""))
+    return None if tag is None else tag[1]
+
+
+def with_version(answer: dict[str, Any], response: Response) -> dict[str, Any]:
+    """An *answer* of which the operation says the version, which becomes the ETag of the *response*."""
+    response.headers["ETag"] = _tag(answer["version"])
+    return answer
+
+
+def unchanged(request: Request) -> Response:
+    """The answer to who has the newest one already."""
+    return _not_modified(_tag(seen_version(request) or ""))
+
+
+def _tag(version: str) -> str:
+    return f'W/"{version}"'
+
+
+def _not_modified(tag: str) -> Response:
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag, **_HEADERS})

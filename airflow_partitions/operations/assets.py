@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any
 
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.graph.asset_surroundings import Surroundings, asset_groups
+from airflow_partitions.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.graph.partitioned_assets import (
     AssetDags,
     PartitionedAsset,
@@ -16,8 +17,11 @@ from airflow_partitions.graph.partitioned_assets import (
     partitioned_asset,
     read_assets,
 )
+from airflow_partitions.history.database import portions
+from airflow_partitions.operations.allowed import Allowed
 from airflow_partitions.operations.page import USUAL, page
-from airflow_partitions.states import counts as state_counts
+from airflow_partitions.states import State
+from airflow_partitions.states.overview import Overview, overview_of
 
 _AT_ONCE = 50
 
@@ -25,54 +29,123 @@ _AT_ONCE = 50
 def list_assets(
     *,
     search: str | None = None,
+    states: Collection[str] | None = None,
+    tag: str | None = None,
+    owner: str | None = None,
     counts: bool = False,
     limit: int = USUAL,
     cursor: str | None = None,
     dags: Collection[str] | None = None,
+    startable: Allowed = set,
 ) -> dict[str, Any]:
-    """The partitioned assets by name.
+    """The partitioned assets by name, each with the Dags and assets around it.
 
     :param search: a part of their names, in capitals or not.
-    :param counts: with the numbers of their partitions by state, which takes longer.
+    :param states: only those with partitions in one of these states, which takes as long as *counts*.
+    :param tag: only those of whose Dags one has this tag.
+    :param owner: only those of whose Dags one has this owner.
+    :param counts: with the numbers of their partitions by state, and the newest partition, which takes longer.
     :param dags: only those whose own Dags are all among these; all if not given.
+    :param startable: those of some Dags of which the asker may start runs; by default all.
+    :raises SelectionError: for what is no state.
     """
-    part = (search or "").casefold()
+    part, chosen = (search or "").casefold(), set(map(State.called, states or ()))
+    every = asset_dags()
     around = [
         each
-        for name, each in asset_dags().items()
+        for name, each in every.items()
         if part in name.casefold() and (cursor is None or name > cursor) and (dags is None or each.owned_by(dags))
     ]
+    if tag is not None or owner is not None:
+        details = read_dag_details({dag_id for each in around for dag_id in each.owners})
+        around = [each for each in around if _is_of(each, details, tag, owner)]
+    now = datetime.now(UTC)
+    surroundings = Surroundings.of(every, dags)
 
-    def form(asset: PartitionedAsset) -> dict[str, Any]:
-        about = _form(asset, dags)
-        return about | {"counts": state_counts(asset).to_json()} if counts else about
+    def forms() -> Iterator[dict[str, Any]]:
+        for portion in portions(around, min(_AT_ONCE, limit + 1)):
+            details = read_dag_details({dag_id for each in portion for dag_id in each.owners})
+            may_start = startable({dag_id for each in portion for dag_id in each.owners})
+            groups = asset_groups([each.asset for each in portion])
+            for asset in read_assets(portion):
+                overview = overview_of(asset, now) if counts or chosen else None
+                if chosen and overview is not None and chosen.isdisjoint(overview.counts.counts):
+                    continue
+                yield _form(asset, now, details, surroundings, groups, may_start, overview if counts else None)
 
-    return page("assets", _read(around), limit, form)
+    return page("assets", forms(), limit, dict)
 
 
-def show_asset(asset: str, *, dags: Collection[str] | None = None) -> dict[str, Any]:
-    """One asset, its definition, and the Dags around it.
+def show_asset(asset: str, *, dags: Collection[str] | None = None, startable: Allowed = set) -> dict[str, Any]:
+    """One asset, its definition, and the Dags and assets around it.
 
-    :param dags: name only those consumers that are among these; all if not given.
+    :param dags: name only those consumers and assets that are among these, or have all their Dags among them; all if
+        not given.
+    :param startable: those of some Dags of which the asker may start runs; by default all.
     :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
     """
-    return _form(partitioned_asset(asset), dags)
+    named = partitioned_asset(asset)
+    owners = named.dags.owners
+    return _form(
+        named,
+        datetime.now(UTC),
+        read_dag_details(owners),
+        Surroundings.of(asset_dags(), dags),
+        asset_groups([asset]),
+        startable(owners),
+        None,
+    )
 
 
-def _read(around: list[AssetDags]) -> Iterator[PartitionedAsset]:
-    """The assets around which those Dags are; reads the Dags of some at once, not of all."""
-    portions = iter(around)
-    while portion := list(islice(portions, _AT_ONCE)):
-        yield from read_assets(portion)
+def _is_of(asset: AssetDags, details: Mapping[str, DagDetails], tag: str | None, owner: str | None) -> bool:
+    """Whether one of the asset's Dags has this tag, and one this owner."""
+    own = [details[dag_id] for dag_id in asset.owners if dag_id in details]
+    return (tag is None or any(tag in one.tags for one in own)) and (
+        owner is None or any(owner in one.owners for one in own)
+    )
 
 
-def _form(asset: PartitionedAsset, dags: Collection[str] | None) -> dict[str, Any]:
-    return {
+def _form(
+    asset: PartitionedAsset,
+    now: datetime,
+    details: Mapping[str, DagDetails],
+    surroundings: Surroundings,
+    groups: Mapping[str, str],
+    startable: Collection[str],
+    overview: Overview | None,
+) -> dict[str, Any]:
+    own = [(dag_id, details[dag_id]) for dag_id in asset.dags.owners if dag_id in details]
+    producers = set(asset.dags.producers)
+    form = {
         "name": asset.name,
-        "definition": definition_form(asset.definition, datetime.now(UTC)),
+        "group": groups.get(asset.name, ""),
+        "definition": definition_form(asset.definition, now),
         "producers": list(asset.dags.producers),
-        "consumers": [dag_id for dag_id in asset.dags.consumers if dags is None or dag_id in dags],
+        "consumers": surroundings.readable_dags(asset.dags.consumers),
+        "upstream": surroundings.upstream(asset.dags),
+        "downstream": surroundings.downstream(asset.dags),
+        "tags": sorted({tag for _, one in own for tag in one.tags}),
+        "owners": sorted({owner for _, one in own for owner in one.owners}),
+        "paused": [dag_id for dag_id, one in own if one.paused and dag_id in producers],
+        "import_errors": [dag_id for dag_id, one in own if one.broken and dag_id in producers],
+        "may_change": set(asset.dags.owners) <= set(startable),
+        "next": _next(asset.definition, now),
     }
+    if overview is not None:
+        form |= {"counts": overview.counts.to_json(), "newest": overview.newest}
+    return form
+
+
+def _next(definition: PartitionDefinition, now: datetime) -> dict[str, Any] | None:
+    """The interval that ends next, and when that is; ``None`` without time, and where there is none any more."""
+    time = definition.time
+    if time is None:
+        return None
+    last = time.last(now)
+    interval = time.first() if last is None else time.next(last)
+    if interval is None:
+        return None
+    return {"key": str(interval), "due": interval.end.isoformat()}
 
 
 def definition_form(definition: PartitionDefinition, now: datetime) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from airflow.sdk import BaseOperatorLink
 from sqlalchemy import select
 
 from airflow_partitions.history.database import connection
-from airflow_partitions.operations.rest import ROUTES, URL_PREFIX, VERSION_PREFIX
+from airflow_partitions.operations.rest import PARTITION_PAGE
 
 _OURS = "airflow_partitions."
 
@@ -48,7 +48,6 @@ class PartitionLink(BaseOperatorLink):
             row = at.execute(query).one_or_none()
         if row is None:
             return ""
-        _, path = ROUTES["show_partition"].split()
         base = urlsplit(conf.get("api", "base_url", fallback="")).path.rstrip("/")
         names = {"asset": quote(row.name, safe=""), "key": quote(row.partition_key, safe="")}
-        return f"{base}{URL_PREFIX}{VERSION_PREFIX}{path.format(**names)}"
+        return base + PARTITION_PAGE.format(**names)

@@ -1,4 +1,4 @@
-"""Where each operation is over REST."""
+"""Where each operation is over REST, and where Airflow's UI shows partitions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from collections.abc import Mapping
 URL_PREFIX = "/asset-partitions"
 #: Of the routes of this version, within the app.
 VERSION_PREFIX = "/api/v1"
+#: Name of the view in the addresses of Airflow's UI.
+VIEW = "partitions"
+#: Of the page of a partition, in Airflow's UI.
+PARTITION_PAGE = f"/plugin/{VIEW}/assets/{{asset}}/partitions/{{key}}"
 #: Method and path by the name of the function.
 ROUTES: Mapping[str, str] = {
     "list_assets": "GET /assets",
@@ -15,7 +19,9 @@ ROUTES: Mapping[str, str] = {
     "list_keys": "GET /assets/{asset}/keys",
     "list_states": "GET /assets/{asset}/states",
     "count_states": "GET /assets/{asset}/counts",
+    "show_grid": "GET /assets/{asset}/grid",
     "show_partition": "GET /assets/{asset}/partitions/{key}",
+    "list_materialisations": "GET /assets/{asset}/materialisations",
     "plan_partitions": "GET /assets/{asset}/plan",
     "materialise_partitions": "POST /assets/{asset}/requests",
     "list_requests": "GET /requests",
@@ -28,6 +34,7 @@ ROUTES: Mapping[str, str] = {
     "list_late": "GET /assets/{asset}/late",
     "mark": "POST /assets/{asset}/mark",
     "forget": "POST /assets/{asset}/forget",
+    "remember": "POST /assets/{asset}/remember",
     "adopt": "POST /assets/{asset}/adopt",
     "add_keys": "POST /assets/{asset}/keys/add",
     "remove_keys": "POST /assets/{asset}/keys/remove",

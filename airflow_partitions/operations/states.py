@@ -6,11 +6,18 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import attrs
+
 from airflow_partitions.dependencies import Selection, parse_selection
 from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
-from airflow_partitions.operations.page import USUAL
+from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.measures import Measures
+from airflow_partitions.keys import Key
+from airflow_partitions.operations.page import MOST, USUAL
 from airflow_partitions.states import State, counts, explain, states_of
+from airflow_partitions.states.asset_states import AssetStates
+from airflow_partitions.states.newest_records import newest_records
 
 #: The most stretches of a page.
 MOST_STRETCHES = 10_000
@@ -74,6 +81,40 @@ def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None)
     :raises UnknownVersionError: if another release wrote the ledger.
     """
     return explain(asset, key, shows=_shows(dags)).to_json()
+
+
+def list_materialisations(asset: str, *, select: str | None = None, limit: int = USUAL) -> dict[str, Any]:
+    """The newest partitions that were materialised, in order of time, with what was written and read for them.
+
+    :param select: only these, as text.
+    :param limit: of partitions.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    :raises SelectionError: if the selection can't be read, or the limit is out of range.
+    :raises InvalidKeyError: for what is no key of the asset.
+    :raises UnknownVersionError: if another release wrote the ledger.
+    """
+    if not 1 <= limit <= MOST:
+        raise SelectionError(f"limit={limit}; expected a number of partitions from 1 to {MOST:,}")
+    of = AssetStates(partitioned_asset(asset), datetime.now(UTC))
+    selection = _selected(of.asset, select, of.now)
+    partitions = of.everything() if selection is None else of.existing(selection)
+    return {
+        "asset": asset,
+        "materialisations": [_materialisation_form(of, *one) for one in newest_records(of, partitions, limit)],
+    }
+
+
+def _materialisation_form(of: AssetStates, key: Key, record: LedgerRecord) -> dict[str, Any]:
+    interval = of.definition.interval_of(key)
+    return {
+        "key": str(key),
+        "start": None if interval is None else interval.start.isoformat(),
+        "end": None if interval is None else interval.end.isoformat(),
+        "at": record.last.astimezone(UTC).isoformat(),
+        "dag_id": record.dag_id,
+        "run_id": record.run_id,
+        **attrs.asdict(Measures.of(record.extra)),
+    }
 
 
 def _selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selection | None:

@@ -82,7 +82,7 @@ class AssetStates:
             return None
         if (interval := time.first()) is not None:
             return interval.time_range[0]
-        starts = [*self._runs.at_work, *self._runs.failed, *self._runs.skipped, *self._pending]
+        starts = [*self.runs.at_work, *self.runs.failed, *self.runs.skipped, *self.pending]
         firsts = [place.start for place in starts]
         return min([*firsts, *filter(None, [self.times.first()])], default=None)
 
@@ -103,15 +103,26 @@ class AssetStates:
         """The stretches of a *selection*, in order; what is not over yet is left out as long as nothing is there."""
         stretches: list[Stretch] = []
         time = self.definition.time
-        for time_range, boxes in groupby(self.existing(selection).boxes, key=lambda box: box.time_range):
-            shapes = [box.segments for box in boxes]
-            part = Selection(self.definition, tuple(Box(time_range, shape) for shape in shapes))
-            statuses = self._statuses(time_range, part)
+        for part, statuses in self.statuses(self.existing(selection)):
+            time_range = part.boxes[0].time_range
             if time is None or time_range is None:
                 stretches += self._without_time(part, statuses.get(0, {}))
             else:
                 stretches += self._over_time(time, time_range, part, statuses)
         return list(self._with_waiting(stretches))
+
+    def statuses(self, partitions: Selection) -> Iterator[tuple[Selection, Statuses]]:
+        """The *partitions*, range of time by range of time, and the statuses of those of which anything is known."""
+        for time_range, boxes in groupby(partitions.boxes, key=lambda box: box.time_range):
+            part = Selection(self.definition, tuple(Box(time_range, box.segments) for box in boxes))
+            yield part, self._statuses(time_range, part)
+
+    def waiting(self, missing: Selection) -> Selection:
+        """Those that wait of partitions of which nothing is known."""
+        waiting = Selection(self.definition)
+        for each in self._waiting if missing else ():
+            waiting |= each.among(missing)
+        return waiting
 
     def tells(self, upstream: str) -> bool:
         """Whether the upstream asset of that name may be told of."""
@@ -144,11 +155,19 @@ class AssetStates:
         return writing_tasks(self.asset.name)
 
     @cached_property
-    def _runs(self) -> Runs:
+    def runs(self) -> Runs:
+        """Its runs, as far as they say something of states."""
         return read_runs(self.times.places, self.tasks)
 
     @cached_property
-    def _pending(self) -> set[Place]:
+    def made_again(self) -> set[Place]:
+        """Those of its partitions with a failed run that have a newer run which succeeded."""
+        failed = self.runs.failed
+        return succeeded_after(self.times.places, list(self.tasks), failed) if failed else set()
+
+    @cached_property
+    def pending(self) -> set[Place]:
+        """The partitions that events have asked for, and that no run was made for yet."""
         return pending_places(self.times.places, list(self.asset.upstreams))
 
     def _open_ends(self) -> Iterator[int]:
@@ -156,8 +175,8 @@ class AssetStates:
         time = self.definition.time
         if time is None:
             return
-        runs = self._runs
-        places = (*runs.at_work, *runs.failed, *runs.skipped, *self._pending)
+        runs = self.runs
+        places = (*runs.at_work, *runs.failed, *runs.skipped, *self.pending)
         for start in {*self.times.between((self.closed, LAST)), *(place.start for place in places)}:
             if start >= self.closed:
                 yield time.calendar.after(start) or LAST
@@ -183,17 +202,17 @@ class AssetStates:
                 State.STALE, statuses[place.start][place.segments].provisional
             )
         low, high = time_range or (0, 1)
-        runs = self._runs
+        runs = self.runs
         failed = {
             place: run
             for place, run in runs.failed.items()
             if low <= place.start < high and times.get(place.start, {}).get(place.segments, run.began - 1) < run.began
         }
-        later = succeeded_after(self.times.places, list(self.tasks), failed) if failed else set()
+        later = self.made_again if failed else set()
         for place in runs.skipped:
             if low <= place.start < high:
                 statuses.setdefault(place.start, {}).setdefault(place.segments, Status(State.SKIPPED))
-        for place in self._pending:
+        for place in self.pending:
             if low <= place.start < high:
                 statuses.setdefault(place.start, {}).setdefault(place.segments, WAITING)
         for place in failed.keys() - later:
@@ -271,10 +290,7 @@ class AssetStates:
     def _with_waiting(self, stretches: list[Stretch]) -> Iterator[Stretch]:
         """*stretches* with those that wait told from those that are missing."""
         boxes = [stretch.box for stretch in stretches if stretch.status == MISSING]
-        missing = Selection(self.definition, tuple(boxes))
-        waiting = Selection(self.definition)
-        for each in self._waiting if missing else ():
-            waiting |= each.among(missing)
+        waiting = self.waiting(Selection(self.definition, tuple(boxes)))
         for stretch in stretches:
             if stretch.status != MISSING or not waiting or not (here := stretch.selection & waiting):
                 yield self._with_upstream(stretch)

@@ -14,6 +14,7 @@ from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partit
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.marks import Adoption, Mark
 from airflow_partitions.history.materialisations import materialisations
+from airflow_partitions.history.measures import Measures
 from airflow_partitions.history.producers import outlets
 from airflow_partitions.keys import Key
 from airflow_partitions.states.asset_states import AssetStates, Shows
@@ -59,9 +60,13 @@ class Explanation(Evidence):
     """All that is known of one partition.
 
     :ivar reasons: why it is what it is, each a sentence; the first tells the most.
+    :ivar previous: the key before it, along time with the same segments; without time, in the declared order.
+    :ivar following: the key after it, if it is there by now.
     """
 
     reasons: tuple[str, ...]
+    previous: Key | None
+    following: Key | None
     upstream: tuple[Neighbour, ...]
     downstream: tuple[Neighbour, ...]
 
@@ -76,6 +81,8 @@ class Explanation(Evidence):
             "reasons": list(self.reasons),
             "start": None if self.start is None else self.start.isoformat(),
             "end": None if self.end is None else self.end.isoformat(),
+            "previous": None if self.previous is None else str(self.previous),
+            "next": None if self.following is None else str(self.following),
             "events": [_event_form(event) for event in self.events],
             "runs": [run.to_json() for run in self.runs],
             "upstream": [neighbour.to_json() for neighbour in self.upstream],
@@ -114,10 +121,13 @@ def explain(
         runs=tuple(run_details(str(wrapped), of.tasks)),
         now=of.now,
     )
+    following = definition.next(wrapped)
     may_tell = shows or (lambda _: True)
     return Explanation(
         **attrs.asdict(evidence, recurse=False),
         reasons=tuple(reasons_of(of, evidence)),
+        previous=definition.previous(wrapped),
+        following=following if following is not None and of.existing(Selection.of(definition, following)) else None,
         upstream=tuple(_upstream(of, wrapped, may_tell)),
         downstream=tuple(_downstream(of, wrapped, may_tell)),
     )
@@ -163,6 +173,7 @@ def _event_form(event: LedgerRecord) -> dict[str, Any]:
         "at": event.last.astimezone(UTC).isoformat(),
         "dag_id": event.dag_id,
         "run_id": event.run_id,
+        **attrs.asdict(Measures.of(event.extra)),
         "extra": dict(event.extra),
     }
     mark, adoption = Mark.of(event.extra), Adoption.of(event.extra)

@@ -19,6 +19,7 @@ from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partit
 from airflow_partitions.states.asset_states import AssetStates, Shows
 from airflow_partitions.states.state import WAITING, State
 from airflow_partitions.states.stretch import Stretch
+from airflow_partitions.states.tally import Tally, by_state, provisional
 from airflow_partitions.states.waiting import span_of
 
 # A page ends after so many partitions that were read of ledgers, upstream too, though they may be few stretches.
@@ -123,13 +124,14 @@ def counts(
     asset: str | PartitionedAsset, selection: Selection | None = None, *, now: datetime | None = None
 ) -> StateCounts:
     """Numbers of an asset's partitions by state; arguments and errors as for :func:`states_of`."""
-    page = states_of(asset, selection, limit=None, now=now)
-    numbers: dict[State, int] = {}
-    for state in State:
-        if number := sum(stretch.count for stretch in page.stretches if stretch.state == state):
-            numbers[state] = number
-    provisional = sum(stretch.count for stretch in page.stretches if stretch.status.provisional)
-    return StateCounts(page.asset, numbers, provisional, page.now)
+    of = AssetStates(partitioned_asset(asset) if isinstance(asset, str) else asset, now)
+    return counts_of(of, of.everything() if selection is None else of.existing(selection))
+
+
+def counts_of(of: AssetStates, partitions: Selection) -> StateCounts:
+    """Numbers of *partitions* that there are by now, by state."""
+    numbers = Tally.of(of, partitions).counts
+    return StateCounts(of.asset.name, by_state(numbers), provisional(numbers), of.now)
 
 
 def _by_number(

@@ -20,7 +20,8 @@ class RunDetails:
 
     :ivar state: of the run, as Airflow has it.
     :ivar kind: scheduled, manual, backfill, asset_triggered or asset_materialization.
-    :ivar tries: of the task that makes the asset, as far as it was begun.
+    :ivar task_id: the task that makes the asset; ``None`` if the run has none of it yet.
+    :ivar tries: of this task, as far as it was begun.
     :ivar failed: ids of the tasks that failed.
     :ivar note: what is noted of it; empty if nothing is.
     :ivar conf: what was given with it.
@@ -33,6 +34,7 @@ class RunDetails:
     queued: datetime | None
     began: datetime | None
     ended: datetime | None
+    task_id: str | None
     tries: int
     failed: tuple[str, ...]
     note: str
@@ -71,6 +73,8 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
                     Task.dag_id == run.dag_id, Task.run_id == run.run_id
                 )
             ).all()
+            own = [(number, task) for task, _, number in rows if task in tasks[run.dag_id]]
+            tries, task_id = max(own, default=(0, None))
             details.append(
                 RunDetails(
                     run.dag_id,
@@ -80,7 +84,8 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
                     run.queued_at,
                     run.start_date,
                     run.end_date,
-                    max((number for task, _, number in rows if task in tasks[run.dag_id]), default=0),
+                    task_id,
+                    tries,
                     tuple(sorted({task for task, state, _ in rows if state == "failed"})),
                     note or "",
                     run.conf or {},

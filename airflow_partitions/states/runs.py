@@ -20,10 +20,12 @@ class LastRun:
     """The newest run of a partition that is in one of the states below.
 
     :ivar began: when it began, or was asked for, in microseconds since the epoch.
+    :ivar key: text of its key.
     """
 
     began: int
     number: int
+    key: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen
@@ -109,11 +111,11 @@ def succeeded_after(places: Places, dag_ids: Collection[str], runs: Mapping[Plac
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    texts = {str(places.key(place)): place for place in runs}
+    texts = [run.key for run in runs.values()]
     began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
     later: set[Place] = set()
     with connection() as at:
-        for portion in portions(list(texts)):
+        for portion in portions(texts):
             query = select(DagRun.partition_key, DagRun.state, began, DagRun.id).where(
                 DagRun.dag_id.in_(dag_ids), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
             )
@@ -143,4 +145,4 @@ def _placed(places: Places, rows: Iterable[tuple[str, str, datetime, int]]) -> I
             place = places.read(text)
         except InvalidKeyError:
             continue
-        yield place, state, LastRun(instant(began), number)
+        yield place, state, LastRun(instant(began), number, text)

@@ -54,6 +54,7 @@ def test_partitions_are_marked_and_forgotten_by_who_is_signed_in(client: httpx.C
         "asset": "days",
         "count": 2,
         "present": 0,
+        "new": "2013-01-01..2013-01-03",
         "quiet": False,
         "dry_run": False,
     }

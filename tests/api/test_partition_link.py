@@ -9,8 +9,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.api.auth_manager import editor
-from tests.api.conftest import PREFIX, Server
+from tests.api.conftest import Server
 from tests.metadata import LONG_AGO, Metadata
+
+PAGES = "/plugin/partitions"
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
 
@@ -47,15 +49,15 @@ def links(server: Server, dag_id: str, task_id: str) -> Any:
         assert answer.status_code == 200, answer.text
         link = answer.json()["extra_links"]["Partition"]
         if link is not None:
-            assert client.get(link.removeprefix(PREFIX)).json()["key"] in link.replace("%3A", ":")
+            assert client.get(link.removeprefix(PAGES)).json()["key"] in link.replace("%3A", ":")
         return link
 
 
 def test_a_task_instance_leads_to_its_partition(server: Server, estate: Metadata) -> None:
     run(estate, "makes", "2013-02-08")
     run(estate, "others", "2013-02-08T05:00-05:00")
-    assert links(server, "makes", "days") == f"{PREFIX}/assets/days/partitions/2013-02-08"
-    hours = f"{PREFIX}/assets/s3%3A%2F%2Flake%2Fhours/partitions/2013-02-08T05%3A00-05%3A00"
+    assert links(server, "makes", "days") == f"{PAGES}/assets/days/partitions/2013-02-08"
+    hours = f"{PAGES}/assets/s3%3A%2F%2Flake%2Fhours/partitions/2013-02-08T05%3A00-05%3A00"
     assert links(server, "others", "write") == hours
 
 

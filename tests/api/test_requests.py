@@ -7,10 +7,13 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
 
+from airflow_partitions.dependencies import Selection
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.requests.materialise import ask as ask_without_runs
 from tests.api.auth_manager import editor, viewer
-from tests.api.conftest import Server, problem
+from tests.api.conftest import RunningApp, Server, ask_for, problem
 from tests.metadata import Metadata
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
@@ -39,6 +42,36 @@ def test_a_request_is_made_watched_paused_and_cancelled(client: httpx.Client) ->
     assert client.post(f"{path}/cancel", json={}).json()["state"] == "cancelled"
     assert problem(client.post(f"{path}/pause", json={}))["status"] == 409
     assert client.post(f"{path}/retry", json={}).json()["state"] == "running"
+
+
+def test_missing_runs_are_created_after_a_resumed_request_is_answered(
+    client: httpx.Client, running_app: RunningApp
+) -> None:
+    asset = partitioned_asset("days")
+    path = f"/requests/{ask_without_runs(asset, Selection.of(asset.definition, '2013-03-01'), by='tests').id}"
+    assert client.post(f"{path}/resume", json={"dry_run": True}).json()["state"] == "creating"
+    running_app.wait()
+    answer = client.post(f"{path}/resume", json={}).json()
+    assert (answer["state"], answer["created"]) == ("creating", 0)
+    running_app.wait()
+    answer = client.get(path).json()
+    assert (answer["state"], answer["runs"]) == ("running", {"queued": 1})
+
+
+def test_a_run_whose_partition_airflow_cleared_leaves_states_and_requests_as_they_are(
+    client: httpx.Client, server: Server, estate: Metadata
+) -> None:
+    from airflow.models.dagrun import DagRun
+
+    ask(client, select="2013-03-01..2013-03-04")
+    estate.emit("days", "2013-03-01", "2013-03-02", "2013-03-03")
+    with estate.engine.begin() as at:
+        at.execute(update(DagRun).values(state="success"))
+    body = {"partition_key": "2013-03-02", "dry_run": False}
+    answer = client.post(f"{server.address}/api/v2/dags/makes/clearPartitions", json=body)
+    assert answer.json()["dag_runs_cleared"] == 1, answer.text
+    assert client.get("/assets/days/counts").json()["counts"]["materialised"] == 3
+    assert ask(client, select="2013-03-02")["runs"] == {"queued": 1}
 
 
 def test_an_overlapping_request_is_refused_with_the_first_one(client: httpx.Client) -> None:
@@ -125,3 +158,22 @@ def test_upstream_dags_are_asked_where_one_may_start_runs_of_them(client: httpx.
         answer = stranger.post("/assets/airport_days/requests", json=body).json()
         assert [step["asset"] for step in answer["plan"]["steps"]] == ["airport_days"]
         assert answer["plan"]["lacking"] == {}
+
+
+def test_requests_are_chosen_by_assets_and_by_state_and_counted_at_once(client: httpx.Client, estate: Metadata) -> None:
+    numbers = [ask_for(f"2013-03-0{day}") for day in range(1, 5)]
+    client.post(f"/requests/{numbers[1]}/cancel", json={})
+
+    def listed(**query: Any) -> list[int]:
+        return [each["id"] for each in client.get("/requests", params=query).json()["requests"]]
+
+    assert listed(states=["cancelled"]) == [numbers[1]]
+    assert listed(states=["running"], limit=2) == [numbers[3], numbers[2]]
+    assert listed(states=["running"], cursor=str(numbers[2])) == [numbers[0]]
+    assert listed(asset=["days", "airport_days"]) == numbers[::-1]
+    assert listed(asset=["airport_days"]) == []
+    assert problem(client.get("/requests", params={"states": "lost"}))["status"] == 422
+    statements: list[str] = []
+    event.listen(estate.engine, "before_cursor_execute", lambda *of: statements.append(of[2]))
+    one, all_of_them = (len(listed(limit=limit)) and len(statements) for limit in (1, 4))
+    assert all_of_them == 2 * one  # as many again

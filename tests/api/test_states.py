@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import httpx
 import pytest
 
 from tests.api.auth_manager import viewer
 from tests.api.conftest import Server, problem
 from tests.metadata import Metadata
+from tests.states.world import put_runs, put_tasks
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
 
@@ -72,3 +75,45 @@ def test_what_one_may_not_read_is_not_told_of_partitions_beside_it(
 @pytest.mark.parametrize("query", [{"states": "lost"}, {"cursor": "x"}, {"select": "x"}, {"limit": "0"}])
 def test_what_can_not_be_read_is_a_problem(client: httpx.Client, query: dict[str, str]) -> None:
     assert problem(client.get("/assets/days/states", params=query))["status"] == 422
+
+
+def test_a_partition_leads_to_those_beside_it_and_to_its_tasks(client: httpx.Client, january: Metadata) -> None:
+    began = datetime(2013, 1, 6, 1, tzinfo=UTC)
+    put_runs(january, "makes", ["2013-01-05"], "failed", began)
+    put_tasks(january, "makes", ["2013-01-05"], "days", "failed", began)
+    day = client.get("/assets/days/partitions/2013-01-05").json()
+    assert (day["previous"], day["next"]) == ("2013-01-04", "2013-01-06")
+    (run,) = day["runs"]
+    assert (run["dag_id"], run["task_id"], run["tries"]) == ("makes", "days", 1)
+    first = client.get("/assets/days/partitions/2013-01-01").json()
+    last = client.get("/assets/days/partitions/2013-03-31").json()
+    assert (first["previous"], last["next"]) == (None, None)
+    hours = client.get("/assets", params={"search": "hours"}).json()["assets"][0]
+    newest = client.get(f"/assets/s3:%2F%2Flake%2Fhours/partitions/{hours['definition']['last']}").json()
+    assert newest["next"] is None  # it is not over
+
+
+def test_the_newest_materialisations_come_in_order_with_what_was_written_and_read(
+    client: httpx.Client, estate: Metadata
+) -> None:
+    for day in range(1, 32):
+        reads = {"a": {"rows": 2, "bytes": 10}, "b": {"rows": None, "bytes": 5}}
+        extra = {"rows": day, "files": 1, "bytes": 100 * day, "seconds": 1.5, "reads": reads}
+        estate.emit("days", f"2013-01-{day:02}", source_dag_id="makes", source_run_id="run1", extra=extra)
+    answer = client.get("/assets/days/materialisations", params={"limit": 3}).json()
+    assert [each["key"] for each in answer["materialisations"]] == ["2013-01-29", "2013-01-30", "2013-01-31"]
+    newest = answer["materialisations"][-1]
+    measures = {name: newest[name] for name in ("rows", "files", "bytes", "seconds", "read_rows", "read_bytes")}
+    assert measures == {
+        "rows": 31, "files": 1, "bytes": 3100, "seconds": 1.5, "read_rows": 2, "read_bytes": 15,
+    }  # fmt: skip
+    event = client.get("/assets/days/partitions/2013-01-31").json()["events"][0]
+    assert {name: event[name] for name in measures} == measures
+    some = client.get("/assets/days/materialisations", params={"limit": 2, "select": "..2013-01-11"}).json()
+    assert [each["key"] for each in some["materialisations"]] == ["2013-01-09", "2013-01-10"]
+    estate.emit("airport_days", "2013-01-02|JFK", "2013-01-02|EWR", "2013-01-01|JFK", extra={"rows": "many"})
+    query = {"select": "airport = JFK"}
+    product = client.get("/assets/airport_days/materialisations", params=query).json()["materialisations"]
+    assert [(each["key"], each["rows"]) for each in product] == [("2013-01-01|JFK", None), ("2013-01-02|JFK", None)]
+    estate.emit("customers", "bob", "ann")
+    assert len(client.get("/assets/customers/materialisations").json()["materialisations"]) == 2

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import Query
 from pydantic import BaseModel, Field
 
 from airflow_partitions.api.parameters import Cursor, Limit, Search
-from airflow_partitions.api.permissions import Readable, ReadableDags
+from airflow_partitions.api.permissions import Readable, ReadableDags, startable
 from airflow_partitions.api.problem import problems
 from airflow_partitions.api.router import router
 from airflow_partitions.api.routes.states import StateCounts
+from airflow_partitions.api.text import Text
 from airflow_partitions.operations import assets as operations
 from airflow_partitions.operations.page import USUAL
+from airflow_partitions.states import State
 
 api = router("assets")
 
@@ -39,14 +42,41 @@ class Definition(BaseModel):
     form: dict[str, Any] = Field(description="JSON form of the definition")
 
 
+class NewestPartition(BaseModel):
+    """The newest interval that is over."""
+
+    key: str = Field(description="Of the interval", examples=["2013-03-01"])
+    state: State = Field(description="Of its partitions the state that needs somebody most")
+    counts: dict[State, int] = Field(description="Numbers of its partitions by state")
+
+
+class NextPartition(BaseModel):
+    """The interval that ends next."""
+
+    key: str = Field(description="Of the interval", examples=["2013-03-02"])
+    due: str = Field(description="When it is over, with UTC offset", examples=["2013-03-03T00:00:00-05:00"])
+
+
 class Asset(BaseModel):
-    """A partitioned asset."""
+    """A partitioned asset; of those around it what one may read."""
 
     name: str = Field(examples=["hourly_flights"])
+    group: str = Field(description="Airflow's group of assets", examples=["asset"])
     definition: Definition
     producers: list[str] = Field(description="Dags that make it")
+    consumers: list[str] = Field(description="Dags that wait for it")
+    upstream: list[str] = Field(description="Assets that the Dags wait for that make it")
+    downstream: list[str] = Field(description="Assets that the Dags make that wait for it")
+    tags: list[str] = Field(description="Of the Dags that make it, or of those that wait for it where others make it")
+    owners: list[str] = Field(description="Of these Dags")
+    paused: list[str] = Field(description="Those of the Dags that make it that are paused")
+    import_errors: list[str] = Field(description="Those of the Dags that make it whose file can't be read as it is now")
+    may_change: bool = Field(description="Whether one may ask for its partitions, mark and forget them")
+    next: NextPartition | None = Field(description="Null without time, and where there is none any more")
     counts: StateCounts | None = Field(default=None, description="Numbers of its partitions by state, where asked for")
-    consumers: list[str] = Field(description="Dags that wait for it, as far as one may read them")
+    newest: NewestPartition | None = Field(
+        default=None, description="With the counts; null without time, and where no interval is over"
+    )
 
 
 class AssetPage(BaseModel):
@@ -58,18 +88,36 @@ class AssetPage(BaseModel):
 
 @api.get("/assets", response_model=AssetPage)
 def list_assets(
+    user: GetUserDep,
     dags: ReadableDags,
     search: Search = None,
+    states: Annotated[
+        list[State] | None, Query(description="Only those with partitions in one of these states")
+    ] = None,
+    tag: Annotated[Text | None, Query(description="Only those of whose Dags one has this tag")] = None,
+    owner: Annotated[Text | None, Query(description="Only those of whose Dags one has this owner")] = None,
     *,
-    counts: Annotated[bool, Query(description="With numbers of their partitions by state, which takes longer")] = False,
+    counts: Annotated[
+        bool, Query(description="With numbers of their partitions by state, and the newest one, which takes longer")
+    ] = False,
     limit: Limit = USUAL,
     cursor: Cursor = None,
 ) -> Any:
     """The partitioned assets that one may read, by name."""
-    return operations.list_assets(search=search, counts=counts, limit=limit, cursor=cursor, dags=dags)
+    return operations.list_assets(
+        search=search,
+        states=states,
+        tag=tag,
+        owner=owner,
+        counts=counts,
+        limit=limit,
+        cursor=cursor,
+        dags=dags,
+        startable=lambda dag_ids: startable(dag_ids, user),
+    )
 
 
 @api.get("/assets/{asset:name}", response_model=Asset, responses=problems(404))
-def show_asset(asset: Readable, dags: ReadableDags) -> Any:
-    """One asset, its definition, and the Dags around it."""
-    return operations.show_asset(asset, dags=dags)
+def show_asset(asset: Readable, user: GetUserDep, dags: ReadableDags) -> Any:
+    """One asset, its definition, and the Dags and assets around it."""
+    return operations.show_asset(asset, dags=dags, startable=lambda dag_ids: startable(dag_ids, user))

@@ -35,6 +35,7 @@ class Marked(BaseModel):
     asset: str
     count: int = Field(description="Number of partitions that were marked")
     present: int = Field(description="How many of them were materialised already")
+    new: str = Field(description="The others, as text: forget these to undo it")
     quiet: bool
     dry_run: bool
 
@@ -45,6 +46,16 @@ class Forgotten(BaseModel):
     asset: str
     count: int = Field(description="Number of partitions that were forgotten")
     absent: int = Field(description="How many others were asked for, which were missing before")
+    selection: str = Field(description="Those that were forgotten, as text: remember these to undo it")
+    dry_run: bool
+
+
+class Remembered(BaseModel):
+    """Partitions that count as materialised again, or would."""
+
+    asset: str
+    count: int = Field(description="Number of partitions that were forgotten, and count again")
+    selection: str = Field(description="These, as text")
     dry_run: bool
 
 
@@ -80,6 +91,12 @@ def forget(
 ) -> Any:
     """Let partitions count as missing until they are materialised again; storage is not touched, and nothing runs."""
     return operations.forget(asset, select=select, reason=reason, dry_run=dry_run, by=user.get_name())
+
+
+@api.post("/assets/{asset:name}/remember", response_model=Remembered, responses=problems(404), dependencies=[Guarded])
+def remember(asset: Changeable, select: Selected, *, dry_run: DryRun = False) -> Any:
+    """Take back that partitions were forgotten: they count as materialised when they were; nothing runs for it."""
+    return operations.remember(asset, select=select, dry_run=dry_run)
 
 
 @api.post("/assets/{asset:name}/adopt", response_model=Adopted, responses=problems(404), dependencies=[Guarded])

@@ -25,6 +25,7 @@ from airflow_partitions.api.text import Text
 from airflow_partitions.graph.partitioned_assets import asset_dags
 from airflow_partitions.operations import requests as operations
 from airflow_partitions.operations.page import USUAL
+from airflow_partitions.requests.progress import RequestState
 from airflow_partitions.states import State
 
 api = router("requests")
@@ -74,7 +75,7 @@ class Request(BaseModel):
     by: str = Field(description="Who made it")
     created: int = Field(description="Number of partitions that have a run by now")
     cancelled: str | None = Field(description="When it was cancelled")
-    state: Literal["creating", "running", "paused", "stopped", "cancelled", "done", "failed"]
+    state: RequestState
     runs: dict[str, int] = Field(description="Numbers of runs by their state", examples=[{"success": 7, "queued": 3}])
     dag_is_paused: bool
 
@@ -167,7 +168,7 @@ def materialise_partitions(
         asset, **order.model_dump(), dags=others, by=user.get_name(), create=False
     )
     for request in answer["requests"]:
-        background.add_task(operations.create_requested, request["id"])
+        _created_after(background, request)
     return answer | {"plan": _visible(answer["plan"], dags)}
 
 
@@ -175,14 +176,15 @@ def materialise_partitions(
 def list_requests(
     user: GetUserDep,
     dags: ReadableDags,
-    asset: Annotated[Text | None, Query(description="Only those for partitions of this asset")] = None,
+    asset: Annotated[list[Text] | None, Query(description="Only those for partitions of these assets")] = None,
+    states: Annotated[list[RequestState] | None, Query(description="Only those in one of these states")] = None,
     limit: Limit = USUAL,
     cursor: Cursor = None,
 ) -> Any:
     """The requests that one may read, the newest first."""
-    if asset is not None:
-        readable_asset(asset, user)
-    return operations.list_requests(asset=asset, limit=limit, cursor=cursor, dags=dags)
+    for name in asset or ():
+        readable_asset(name, user)
+    return operations.list_requests(asset=asset, states=states, limit=limit, cursor=cursor, dags=dags)
 
 
 @api.get("/requests/{request}", response_model=Request, responses=problems(404))
@@ -198,9 +200,10 @@ def pause_request(request: ChangeableRequest, change: Change) -> Any:
 
 
 @api.post("/requests/{request}/resume", **_CHANGES)
-def resume_request(request: ChangeableRequest, change: Change) -> Any:
-    """Go on with a request: begin runs again."""
-    return operations.resume_request(request, dry_run=change.dry_run)
+def resume_request(request: ChangeableRequest, change: Change, background: BackgroundTasks) -> Any:
+    """Go on with a request: begin runs again; missing ones are created afterwards."""
+    answer = operations.resume_request(request, dry_run=change.dry_run, create=False)
+    return answer if change.dry_run else _created_after(background, answer)
 
 
 @api.post("/requests/{request}/cancel", **_CHANGES)
@@ -210,9 +213,17 @@ def cancel_request(request: ChangeableRequest, change: Change) -> Any:
 
 
 @api.post("/requests/{request}/retry", **_CHANGES)
-def retry_request(request: ChangeableRequest, change: Change) -> Any:
-    """Let the runs of a request that failed, or were cancelled, work again."""
-    return operations.retry_request(request, dry_run=change.dry_run)
+def retry_request(request: ChangeableRequest, change: Change, background: BackgroundTasks) -> Any:
+    """Let the runs of a request that failed, or were cancelled, work again; missing ones are created afterwards."""
+    answer = operations.retry_request(request, dry_run=change.dry_run, create=False)
+    return answer if change.dry_run else _created_after(background, answer)
+
+
+def _created_after(background: BackgroundTasks, request: dict[str, Any]) -> dict[str, Any]:
+    """The *request*, whose missing runs are created once it is answered."""
+    if request["state"] == "creating":
+        background.add_task(operations.create_requested, request["id"])
+    return request
 
 
 def _visible(plan: dict[str, Any], dags: set[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
-from airflow_partitions.api.parameters import Cursor, Select
+from airflow_partitions.api.parameters import Cursor, Limit, Select
 from airflow_partitions.api.permissions import Readable, ReadableDags
 from airflow_partitions.api.problem import problems
 from airflow_partitions.api.router import router
@@ -66,7 +66,18 @@ class StateCounts(BaseModel):
     provisional: int = Field(description="Number of those made before their interval was over")
 
 
-class Event(BaseModel):
+class Measures(BaseModel):
+    """What was written and read to make a partition; null where nothing tells."""
+
+    rows: int | None = Field(default=None, description="That were written")
+    files: int | None = None
+    bytes: int | None = None
+    seconds: float | None = Field(default=None, description="From the look at the inputs to the end of the write")
+    read_rows: int | None = Field(default=None, description="Of all inputs")
+    read_bytes: int | None = Field(default=None, description="Of all inputs")
+
+
+class Event(Measures):
     """A moment at which the partition was materialised."""
 
     at: str = Field(description="With UTC offset")
@@ -88,7 +99,8 @@ class Run(BaseModel):
     queued: str | None
     began: str | None
     ended: str | None
-    tries: int = Field(description="Of the task that makes the asset, as far as it was begun")
+    task_id: str | None = Field(description="The task that makes the asset; null if the run has none of it yet")
+    tries: int = Field(description="Of this task, as far as it was begun")
     failed: list[str] = Field(description="Ids of the tasks that failed")
     note: str
     conf: dict[str, Any]
@@ -116,10 +128,32 @@ class Partition(BaseModel):
     reasons: list[str] = Field(description="Why it is what it is, each a sentence; the first tells the most")
     start: str | None = Field(description="Begin of its interval, with UTC offset")
     end: str | None = Field(description="End of its interval, not part of it")
+    previous: str | None = Field(description="Key before it, along time; without time in the declared order")
+    next: str | None = Field(description="Key after it, if it is there by now")
     events: list[Event] = Field(description="The newest first")
     runs: list[Run] = Field(description="The newest first, up to twenty")
     upstream: list[Neighbour] = Field(description="What it needs, as far as one may read it")
     downstream: list[Neighbour] = Field(description="What needs it, as far as one may read it")
+
+
+class Materialisation(Measures):
+    """The last time that a partition was materialised."""
+
+    key: str = Field(examples=["2013-03-01"])
+    start: str | None = Field(description="Begin of its interval, with UTC offset; null without time")
+    end: str | None = Field(description="End of its interval, not part of it")
+    at: str = Field(description="When it was materialised, with UTC offset")
+    dag_id: str | None = Field(description="The Dag whose run did it; null if it came from outside")
+    run_id: str | None
+
+
+class Materialisations(BaseModel):
+    """The newest partitions that were materialised."""
+
+    asset: str
+    materialisations: list[Materialisation] = Field(
+        description="In order of time; without time, of when they were materialised"
+    )
 
 
 @api.get(
@@ -147,6 +181,12 @@ def list_states(
 def count_states(asset: Readable, select: Select = None) -> Any:
     """Numbers of an asset's partitions by state."""
     return operations.count_states(asset, select=select)
+
+
+@api.get("/assets/{asset:name}/materialisations", response_model=Materialisations, responses=problems(404))
+def list_materialisations(asset: Readable, select: Select = None, *, limit: Limit = USUAL) -> Any:
+    """The newest partitions that were materialised, with rows, bytes and seconds, for charts over time."""
+    return operations.list_materialisations(asset, select=select, limit=limit)
 
 
 @api.get("/assets/{asset:name}/partitions/{key:name}", response_model=Partition, responses=problems(404))
