@@ -12,8 +12,8 @@ SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
-PARTS = test-sqlite test-postgresql test-rest test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test $(PARTS) lint lock bench docs
+PARTS = test-sqlite test-postgresql test-spark test-rest test-wheel test-view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test $(PARTS) lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -41,19 +41,23 @@ test: $(READY) ## all tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going $(PARTS)
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS)
 endif
 
-# What waits for an Airflow most of the time runs beside the rest: one on each database, and what has the wheel only.
+# The longest first, so that no part is alone at the end. Two wait for an Airflow most of the time, one on each database;
+# one has Spark; the last two have the wheel, and the view in a browser. Each says what took it longest.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY)
-	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TESTS) \
+	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
 test-sqlite: TESTS = tests/scheduler -k sqlite
 test-postgresql: TESTS = tests/scheduler -k postgresql
-test-rest: TESTS = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py
+test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/view
+test-spark: TESTS = $(ELSEWHERE) -m spark
+test-rest: TESTS = $(ELSEWHERE) -m "not spark"
 test-wheel: TESTS = tests/packaging/test_wheel.py
+test-view: TESTS = tests/view
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
 DRIVER_SIDE = calendars checks definitions dependencies frames keys storage spark.program spark.driver spark.running_job
@@ -68,6 +72,9 @@ lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer version
 
 bench: $(READY) ## the benchmarks, side by side with Dagster
 	@$(SPARK) $(VENV)/bin/python -m benchmarks $(ARGS)
+
+view: $(READY) ## what browsers load, from its sources: checked, tested and built
+	@$(RUN) tools/view.sh
 
 docs: $(READY) ## the reference from the docstrings
 	@$(RUN) $(VENV)/bin/python docs/build.py $(ARGS)

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import textwrap
 import time
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ["avro", "iceberg", "polars", "s3", "spark"]
+EXTRAS = ["avro", "iceberg", "openlineage", "polars", "s3", "spark"]
 UNREACHABLE = ("client error (Connect)", "network was disabled")
 PATIENCE = 600.0  # seconds until Airflow has made both partitions
 DAG_FILE = '''
@@ -214,9 +215,25 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         names = archive.namelist()
     package, info = "airflow_partitions", f"airflow_partitions-{version('airflow-partitions')}.dist-info"
     assert {name.split("/")[0] for name in names} == {package, info}
-    assert {f"{package}/py.typed", f"{info}/licenses/LICENSE", f"{info}/entry_points.txt"} <= set(names)
-    sources = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
+    assert {
+        f"{package}/view/dist/partitions.umd.js",
+        f"{package}/py.typed",
+        f"{info}/licenses/LICENSE",
+        f"{info}/entry_points.txt",
+    } <= set(names)
+    assert not [name for name in names if "/www/" in name]
+    sources = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py") if "www" not in path.parts}
     assert {name for name in names if name.endswith(".py")} == sources
+
+
+def test_the_source_distribution_has_what_the_view_is_made_of(tmp_path: Path) -> None:
+    uv("build", "--sdist", "--no-build-isolation", "--python", sys.executable, "--out-dir", str(tmp_path))
+    (file,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    view = "airflow_partitions/view"
+    assert {f"{view}/dist/partitions.umd.js", f"{view}/www/package-lock.json", f"{view}/www/src/main.tsx"} <= set(names)
+    assert not [name for name in names if "node_modules" in name]
 
 
 def test_the_metadata(metadata: Message) -> None:

@@ -1,0 +1,34 @@
+"""Where Airflow's UI shows the view."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+#: The folder of what a browser loads.
+BUNDLES = Path(__file__).parent / "dist"
+#: Where that is served, within the app of the REST API.
+BUNDLES_PREFIX = "/view"
+#: Name of the view on Airflow's pages; all places have one name, and so one component.
+NAME = "Partitions"
+#: The first Airflow that has a place for plugins on its pages of assets.
+ASSET_PAGES = (3, 4)
+
+
+def react_apps(prefix: str, airflow: str) -> list[dict[str, Any]]:
+    """The view as a page of its own, as a tab on the page of each Dag, and of each asset where Airflow has that.
+
+    :param prefix: of the app that serves the bundle, relative to Airflow's own address.
+    :param airflow: version of the Airflow that shows it.
+    """
+    bundle = BUNDLES / "partitions.umd.js"
+    digest = sha256(bundle.read_bytes()).hexdigest()[:12]  # a browser asks again when it is another
+    app = {"name": NAME, "bundle_url": f"{prefix.lstrip('/')}{BUNDLES_PREFIX}/{bundle.name}?{digest}"}
+    apps = [
+        app | {"destination": "nav", "category": "browse", "url_route": "partitions"},
+        app | {"destination": "dag", "url_route": "partitions-of-dag"},
+    ]
+    if tuple(map(int, airflow.split(".")[:2])) >= ASSET_PAGES:
+        apps.append(app | {"destination": "asset", "url_route": "partitions-of-asset"})
+    return apps

@@ -1,0 +1,122 @@
+import { Button, Dialog, Skeleton, Stack, Text } from "@chakra-ui/react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { RequestProgress } from "../requests/RequestProgress";
+import { client } from "../rest/client";
+import type { components } from "../rest/schema";
+import { ActionDialog, type Shown } from "./ActionDialog";
+import { DialogButtons } from "./DialogButtons";
+import { counted } from "./amounts";
+import { Tick } from "./fields";
+import { OptionsFields } from "./OptionsFields";
+import { asQuery, type Partitions } from "./partitions";
+import { PartitionsFields } from "./PartitionsFields";
+import { PausedDags, usePaused } from "./PausedDags";
+import { numbersOf, PlanPreview } from "./PlanPreview";
+import { Refusal } from "./Refusal";
+import { atFields, isAtField } from "./refusals";
+import { readOptions, USUAL } from "./runOptions";
+import { useAsset } from "./useAsset";
+import { usePlan } from "./usePlan";
+import { useSettled } from "./useSettled";
+
+const FIELDS = ["select", "concurrency", "label", "conf"];
+
+type Asked = { readonly asset: string; readonly partitions: Partitions };
+
+const Requested = ({ requested }: { readonly requested: components["schemas"]["Requested"] }) => (
+  <Stack gap={3} role="status">
+    <Text>
+      {requested.requests.length === 0
+        ? "No run begins at once: events of what is upstream start the runs."
+        : `Asked for ${counted(numbersOf(requested.plan).asked, "partition")}.`}
+    </Text>
+    {requested.requests.map(({ id }) => (
+      <RequestProgress key={id} request={id} />
+    ))}
+  </Stack>
+);
+
+/** The inside of the dialog. */
+export const MaterialiseForm = ({ asset, partitions: first, onClose }: Asked & Pick<Shown, "onClose">) => {
+  const queries = useQueryClient();
+  const [partitions, setPartitions] = useState(first);
+  const [upstream, setUpstream] = useState(false);
+  const [texts, setTexts] = useState(USUAL);
+  const settled = useSettled(partitions);
+  const plan = usePlan(asset, settled, upstream);
+  const { data: about } = useAsset(asset); // what is asked of a paused Dag is refused, and then there is no plan
+  const beginning = plan.data?.steps.filter(({ begin }) => begin > 0).map(({ dag_id }) => dag_id) ?? [];
+  const dags = plan.error ? (about?.paused ?? []) : beginning;
+  const paused = usePaused(dags);
+  const { options, mistakes } = readOptions(texts);
+  const order = useMutation({
+    mutationFn: async () =>
+      (
+        await client().POST("/api/v1/assets/{asset}/requests", {
+          params: { path: { asset } },
+          body: { ...options, ...asQuery(partitions), upstream, dry_run: false },
+        })
+      ).data,
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  if (order.data) {
+    return (
+      <>
+        <Dialog.Body>
+          <Requested requested={order.data} />
+        </Dialog.Body>
+        <Dialog.Footer>
+          <Button onClick={onClose}>Close</Button>
+        </Dialog.Footer>
+      </>
+    );
+  }
+  const refusal = order.error ?? plan.error;
+  const wrong = { ...atFields(refusal), ...mistakes };
+  const current = !plan.error && !plan.isPlaceholderData && settled === partitions ? plan.data : undefined;
+  return (
+    <>
+      <Dialog.Body>
+        <Stack gap={4}>
+          <PartitionsFields
+            partitions={partitions}
+            onChange={(changed) => {
+              order.reset();
+              setPartitions(changed);
+            }}
+            mistake={wrong.select}
+          />
+          <Tick label="Make what is missing upstream first" checked={upstream} onChange={setUpstream} />
+          {plan.data !== undefined && !plan.error ? <PlanPreview plan={plan.data} /> : null}
+          {plan.isPending ? <Skeleton height={24} aria-label="The plan is being made" /> : null}
+          <PausedDags dags={dags} />
+          <OptionsFields texts={texts} onChange={setTexts} mistakes={wrong} />
+          {refusal !== null && !isAtField(refusal, FIELDS) ? <Refusal error={refusal} /> : null}
+        </Stack>
+      </Dialog.Body>
+      <DialogButtons
+        disabled={current === undefined || paused.length > 0 || Object.keys(mistakes).length > 0}
+        loading={order.isPending}
+        onCancel={onClose}
+        onGo={() => order.mutate()}
+      >
+        {current === undefined ? "Materialise" : `Materialise ${counted(numbersOf(current).asked, "partition")}`}
+      </DialogButtons>
+    </>
+  );
+};
+
+/** Asks for partitions of an asset: what would be made, how, and then how far it has come. */
+export const MaterialiseDialog = ({
+  asset,
+  partitions,
+  title = `Materialise partitions of ${asset}`,
+  open,
+  onClose,
+}: Asked & Shown & { readonly title?: string }) => (
+  <ActionDialog open={open} onClose={onClose} title={title}>
+    <MaterialiseForm asset={asset} partitions={partitions} onClose={onClose} />
+  </ActionDialog>
+);

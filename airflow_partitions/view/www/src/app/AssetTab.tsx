@@ -1,0 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { AssetView } from "../assets/AssetView";
+import { readAssetName } from "../rest/airflow";
+import { Answer } from "./Answer";
+
+/** The partitions of the asset whose page of Airflow this is; `id` is Airflow's number of it. */
+export const AssetTab = ({ id }: { readonly id: string }) => {
+  const name = useQuery({
+    queryKey: ["airflow", "asset", id],
+    queryFn: ({ signal }) => readAssetName(id, signal),
+    staleTime: Infinity,
+  });
+  return <Answer query={name}>{(asset) => <AssetView asset={asset} />}</Answer>;
+};

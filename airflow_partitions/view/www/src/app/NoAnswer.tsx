@@ -1,0 +1,34 @@
+import { Alert } from "@chakra-ui/react";
+import { useQueryClient, type Query, type QueryCache } from "@tanstack/react-query";
+import { useCallback, useSyncExternalStore } from "react";
+
+import { Problem } from "../rest/problem";
+
+const away = (query: Query): boolean => {
+  const reason: unknown = query.state.fetchFailureReason ?? query.state.error;
+  return query.isActive() && reason instanceof Problem && reason.passing;
+};
+
+/** Since when the server has not answered, as milliseconds; 0 if it does, or if there is nothing on the screen. */
+export const silentSince = (cache: QueryCache): number => {
+  const queries = cache.getAll();
+  return queries.some(away) ? Math.max(...queries.map(({ state }) => state.dataUpdatedAt)) : 0;
+};
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+
+/** Says that what is on the screen is of an earlier moment, as long as the server does not answer. */
+export const NoAnswer = () => {
+  const cache = useQueryClient().getQueryCache();
+  const since = useSyncExternalStore(
+    useCallback((changed: () => void) => cache.subscribe(changed), [cache]),
+    () => silentSince(cache),
+  );
+  if (since === 0) return null;
+  return (
+    <Alert.Root status="warning" size="sm" position="sticky" top={0} zIndex="banner" mb={2}>
+      <Alert.Indicator />
+      <Alert.Title>No answer since {clock.format(since)}; trying again</Alert.Title>
+    </Alert.Root>
+  );
+};

@@ -1,0 +1,16 @@
+/** Addresses of the pages: each state of a page has one. */
+const root = "/plugin/partitions";
+const name = encodeURIComponent;
+
+export const paths = {
+  overview: () => root,
+  asset: (asset: string) => `${root}/assets/${name(asset)}`,
+  partition: (asset: string, key: string) => `${root}/assets/${name(asset)}/partitions/${name(key)}`,
+  requests: () => `${root}/requests`,
+  request: (id: number) => `${root}/requests/${id}`,
+  doctor: () => `${root}/doctor`,
+  /** Pages of Airflow's own. */
+  dag: (dag: string) => `/dags/${name(dag)}`,
+  run: (dag: string, run: string) => `/dags/${name(dag)}/runs/${name(run)}`,
+  task: (dag: string, run: string, task: string) => `/dags/${name(dag)}/runs/${name(run)}/tasks/${name(task)}`,
+};

@@ -1,0 +1,31 @@
+import { client } from "../rest/client";
+import type { components } from "../rest/schema";
+import { totalOf, type Counts } from "../states/state";
+
+type Answered = components["schemas"]["Asset"];
+
+/** An asset of the list: its numbers by state without the moment of the answer, so that it changes only if it has. */
+export type Listed = Omit<Answered, "counts"> & { readonly counts: Counts; readonly total: number };
+
+/** A tag that each Dag of a partitioned asset has by itself. */
+const OF_ALL = "partitioned";
+
+const listed = ({ counts, tags, ...asset }: Answered): Listed => {
+  const numbers = counts?.counts ?? {};
+  return { ...asset, tags: tags.filter((tag) => tag !== OF_ALL), counts: numbers, total: totalOf(numbers) };
+};
+
+/** All partitioned assets that one may see, by name; with numbers of their partitions by state if `counts`. */
+export const listAssets = async (counts: boolean, signal: AbortSignal): Promise<readonly Listed[]> => {
+  const assets: Listed[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: { limit: number; counts: boolean; cursor?: string } = { limit: 1000, counts };
+    if (cursor !== null) query.cursor = cursor;
+    const { data } = await client().GET("/api/v1/assets", { params: { query }, signal });
+    if (data === undefined) break;
+    assets.push(...data.assets.map(listed));
+    cursor = data.cursor;
+  } while (cursor !== null);
+  return assets;
+};

@@ -1,0 +1,111 @@
+import { Button, Clipboard, Code, HStack } from "@chakra-ui/react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { counted } from "../actions/amounts";
+import { MaterialiseDialog } from "../actions/MaterialiseDialog";
+import { Refusal } from "../actions/Refusal";
+import { tell } from "../actions/toasts";
+import { unpauseDag } from "../rest/airflow";
+import { client } from "../rest/client";
+import { without, type Diagnosis, type Problem } from "./problem";
+
+/** What a button does at once; its words say what was done. */
+type Deed = { readonly label: string; readonly of: string; readonly mend: () => Promise<string> };
+
+const deedOf = ({ remedy, dag_id, asset, request }: Problem): Deed | undefined => {
+  if (remedy?.kind === "unpause-dag" && dag_id !== null) {
+    const mend = async () => `${(await unpauseDag(dag_id)).dag_id} is no longer paused`;
+    return { label: "Unpause", of: dag_id, mend };
+  }
+  if (remedy?.kind === "reconcile" && asset !== null) {
+    const mend = async () => {
+      const { data } = await client().POST("/api/v1/assets/{asset}/reconcile", { params: { path: { asset } } });
+      return `${counted(data?.written ?? 0, "record")} of ${asset} written anew`;
+    };
+    return { label: "Reconcile", of: asset, mend };
+  }
+  if (request === null) return undefined;
+  const options = { params: { path: { request } }, body: { dry_run: false } };
+  const of = `request ${request}`;
+  if (remedy?.kind === "retry-request") {
+    const mend = async () => {
+      await client().POST("/api/v1/requests/{request}/retry", options);
+      return `Request ${request} runs again what failed`;
+    };
+    return { label: "Re-run failed", of, mend };
+  }
+  if (remedy?.kind === "resume-request") {
+    const mend = async () => {
+      await client().POST("/api/v1/requests/{request}/resume", options);
+      return `Request ${request} goes on`;
+    };
+    return { label: "Resume", of, mend };
+  }
+  return undefined;
+};
+
+const DeedButton = ({ deed: { label, of, mend }, problem }: { readonly deed: Deed; readonly problem: Problem }) => {
+  const queries = useQueryClient();
+  const order = useMutation({
+    mutationFn: mend,
+    onSuccess: (words) => {
+      tell(words);
+      queries.setQueriesData<Diagnosis>(
+        { queryKey: ["doctor"] },
+        (diagnosis) => diagnosis && without(diagnosis, problem),
+      );
+      return queries.invalidateQueries();
+    },
+  });
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="outline"
+        aria-label={`${label}: ${of}`}
+        loading={order.isPending}
+        onClick={() => order.mutate()}
+      >
+        {label}
+      </Button>
+      {order.error && <Refusal error={order.error} />}
+    </>
+  );
+};
+
+const MaterialiseButton = ({ asset, selection }: { readonly asset: string; readonly selection: string }) => {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="xs" variant="outline" aria-label={`Materialise: ${asset}`} onClick={() => setOpen(true)}>
+        Materialise…
+      </Button>
+      <MaterialiseDialog asset={asset} partitions={{ selection }} open={open} onClose={() => setOpen(false)} />
+    </>
+  );
+};
+
+const Command = ({ command }: { readonly command: string }) => (
+  <Clipboard.Root value={command}>
+    <HStack wrap="wrap">
+      <Code size="sm">{command}</Code>
+      <Clipboard.Trigger asChild>
+        <Button size="xs" variant="outline">
+          <Clipboard.Indicator copied="Copied">Copy</Clipboard.Indicator>
+        </Button>
+      </Clipboard.Trigger>
+    </HStack>
+  </Clipboard.Root>
+);
+
+/** What mends a problem: a button, or a command to copy. */
+export const RemedyButton = ({ problem }: { readonly problem: Problem }) => {
+  const { remedy, asset } = problem;
+  if (remedy === null) return null;
+  if (remedy.command !== null) return <Command command={remedy.command} />;
+  if (remedy.kind === "materialise" && asset !== null && remedy.select !== null)
+    return <MaterialiseButton asset={asset} selection={remedy.select} />;
+  const deed = deedOf(problem);
+  return deed === undefined ? null : <DeedButton deed={deed} problem={problem} />;
+};

@@ -1,0 +1,28 @@
+import { Text } from "@chakra-ui/react";
+
+import { momentText } from "../requests/Moment";
+
+const wall = (at: string): string => at.replace("T", " ").replace(/:00(?=[+Z-])/, " ");
+
+/** The interval of a partition, in the zone of its asset and in the reader's own. */
+export const Bounds = ({
+  start,
+  end,
+  timezone,
+}: {
+  readonly start: string;
+  readonly end: string;
+  readonly timezone: string | null;
+}) => (
+  <>
+    <Text>
+      {wall(start)} up to {wall(end)}
+      {timezone === null ? "" : ` (${timezone})`}
+    </Text>
+    {timezone === Intl.DateTimeFormat().resolvedOptions().timeZone ? null : (
+      <Text color="fg.muted">
+        {momentText(start)} up to {momentText(end)} (yours)
+      </Text>
+    )}
+  </>
+);

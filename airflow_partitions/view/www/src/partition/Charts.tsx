@@ -1,0 +1,87 @@
+import { Box, Heading, SimpleGrid, Text } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router-dom";
+
+import { duration, number, size } from "../actions/amounts";
+import { paths } from "../app/paths";
+import { client } from "../rest/client";
+import { type Bar, barsOf, type Measure, MEASURES } from "./bars";
+
+const NEIGHBOURS = 30;
+const HEIGHT = 48;
+const STEP = 8;
+
+const TITLES: Readonly<Record<Measure, string>> = {
+  rows: "Rows written",
+  files: "Files written",
+  bytes: "Bytes written",
+  seconds: "Time taken",
+  read_rows: "Rows read",
+  read_bytes: "Bytes read",
+};
+
+const text = (measure: Measure, value: number): string =>
+  measure === "seconds" ? duration(value) : measure.endsWith("bytes") ? size(value) : number(value);
+
+type Of = { readonly asset: string; readonly partition: string };
+
+const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Measure; readonly bars: Bar[] }) => {
+  const own = bars.find(({ key }) => key === partition);
+  const width = bars.length * STEP;
+  return (
+    <Box as="figure" borderWidth={1} borderRadius="md" p={3} minW={0}>
+      <Text as="figcaption" fontSize="sm" color="fg.muted">
+        {TITLES[measure]}
+      </Text>
+      <Text fontSize="lg" fontWeight="semibold">
+        {own === undefined ? "–" : text(measure, own.value)}
+      </Text>
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} width="100%" height={HEIGHT} preserveAspectRatio="none" role="group">
+        {bars.map(({ key, value, share }, index) => {
+          const height = Math.max(1, share * HEIGHT);
+          const label = `${key}: ${text(measure, value)}`;
+          return (
+            <Link key={key} to={paths.partition(asset, key)} aria-label={label} tabIndex={-1}>
+              <title>{label}</title>
+              <rect x={index * STEP} y={0} width={STEP} height={HEIGHT} fill="transparent" />
+              <Box asChild fill={key === partition ? "brand.solid" : "fg.subtle"} opacity={key === partition ? 1 : 0.5}>
+                <rect x={index * STEP + 1} y={HEIGHT - height} width={STEP - 2} height={height} />
+              </Box>
+            </Link>
+          );
+        })}
+      </svg>
+    </Box>
+  );
+};
+
+/** What was written and read for a partition, beside the same of those before it. */
+export const Charts = ({ asset, partition, select }: Of & { readonly select: string | undefined }) => {
+  const { data } = useQuery({
+    queryKey: ["materialisations", asset, select],
+    queryFn: async ({ signal }) =>
+      (
+        await client().GET("/api/v1/assets/{asset}/materialisations", {
+          params: { path: { asset }, query: { limit: NEIGHBOURS, ...(select === undefined ? {} : { select }) } },
+          signal,
+        })
+      ).data,
+    refetchInterval: 10_000,
+  });
+  const charts = MEASURES.map((measure) => ({ measure, bars: barsOf(data?.materialisations ?? [], measure) }));
+  if (!charts.some(({ bars }) => bars.length > 0)) return null;
+  return (
+    <section aria-labelledby="charts">
+      <Heading as="h2" size="sm" id="charts" mb={2}>
+        Work, beside the partitions before it
+      </Heading>
+      <SimpleGrid columns={{ base: 2, md: 3, xl: 6 }} gap={3}>
+        {charts
+          .filter(({ bars }) => bars.length > 0)
+          .map((chart) => (
+            <Chart key={chart.measure} asset={asset} partition={partition} {...chart} />
+          ))}
+      </SimpleGrid>
+    </section>
+  );
+};

@@ -1,0 +1,162 @@
+import { Code, DataList, Heading, Link, List, Stack, Text } from "@chakra-ui/react";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link as RouterLink, useParams } from "react-router-dom";
+
+import { counted, number } from "../actions/amounts";
+import { PausedDags } from "../actions/PausedDags";
+import { Answer } from "../app/Answer";
+import { Page } from "../app/Page";
+import { paths } from "../app/paths";
+import { client } from "../rest/client";
+import { StateMark } from "../states/StateMark";
+import { Moment } from "./Moment";
+import { hasEnded, pace, type Request, useRequest } from "./request";
+import { RequestControls } from "./RequestControls";
+import { RequestState } from "./RequestState";
+import { RunsBar } from "./RunsBar";
+
+const Item = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <DataList.Item alignItems="start">
+    <DataList.ItemLabel minW={36}>{name}</DataList.ItemLabel>
+    <DataList.ItemValue overflowWrap="anywhere">{children}</DataList.ItemValue>
+  </DataList.Item>
+);
+
+/** The partitions of a request that are failed now, each a link. */
+const FailedPartitions = ({ request }: { readonly request: Request }) => {
+  const stretches = useQuery({
+    queryKey: ["states", request.asset, request.selection, "failed"],
+    queryFn: async ({ signal }) =>
+      (
+        await client().GET("/api/v1/assets/{asset}/states", {
+          params: {
+            path: { asset: request.asset },
+            query: { select: request.selection, states: ["failed"], limit: 100 },
+          },
+          signal,
+        })
+      ).data,
+    refetchInterval: pace(!hasEnded(request)),
+  });
+  const listed = stretches.data?.stretches ?? [];
+  if (listed.length === 0) return null;
+  return (
+    <section aria-labelledby="failed">
+      <Heading as="h2" size="sm" id="failed" mb={2}>
+        Failed partitions
+      </Heading>
+      <List.Root variant="plain" gap={1}>
+        {listed.map(({ first, last, count }) => (
+          <List.Item key={`${first} ${last}`} overflowWrap="anywhere">
+            <List.Indicator asChild>
+              <StateMark state="failed" />
+            </List.Indicator>
+            <span>
+              <Link asChild color="fg.info">
+                <RouterLink to={paths.partition(request.asset, first)}>
+                  <bdi>{first}</bdi>
+                </RouterLink>
+              </Link>
+              {count > 1 ? (
+                <>
+                  {" to "}
+                  <Link asChild color="fg.info">
+                    <RouterLink to={paths.partition(request.asset, last)}>
+                      <bdi>{last}</bdi>
+                    </RouterLink>
+                  </Link>
+                  {` (${number(count)})`}
+                </>
+              ) : null}
+            </span>
+          </List.Item>
+        ))}
+      </List.Root>
+      {stretches.data?.cursor == null ? null : <Text color="fg.muted">And more.</Text>}
+    </section>
+  );
+};
+
+const About = ({ request }: { readonly request: Request }) => {
+  const { options } = request;
+  return (
+    <DataList.Root orientation="horizontal" size="md" gap={2}>
+      <Item name="Asset">
+        <Link asChild color="fg.info">
+          <RouterLink to={paths.asset(request.asset)}>
+            <bdi>{request.asset}</bdi>
+          </RouterLink>
+        </Link>
+      </Item>
+      <Item name="Partitions">
+        <span>
+          {number(request.partitions)}: <bdi>{request.selection}</bdi>
+        </span>
+      </Item>
+      <Item name="Made by">
+        <Link asChild color="fg.info">
+          <RouterLink to={paths.dag(request.dag_id)}>
+            <bdi>{request.dag_id}</bdi>
+          </RouterLink>
+        </Link>
+      </Item>
+      <Item name="Asked for">
+        <span>
+          <Moment at={request.at} />
+          {request.by === "" ? null : (
+            <>
+              {" by "}
+              <bdi>{request.by}</bdi>
+            </>
+          )}
+        </span>
+      </Item>
+      {request.cancelled === null ? null : (
+        <Item name="Cancelled">
+          <Moment at={request.cancelled} />
+        </Item>
+      )}
+      <Item name="Order">
+        {options.newest_first ? "the newest partition first" : "the oldest partition first"},{" "}
+        {counted(options.concurrency, "run")} at a time{options.stop_at_failure ? ", stops at the first failure" : ""}
+      </Item>
+      {options.label === "" ? null : (
+        <Item name="Label">
+          <bdi>{options.label}</bdi>
+        </Item>
+      )}
+      {Object.keys(options.conf).length === 0 ? null : (
+        <Item name="Configuration">
+          <Code whiteSpace="pre-wrap">{JSON.stringify(options.conf, null, 2)}</Code>
+        </Item>
+      )}
+    </DataList.Root>
+  );
+};
+
+/** One request: how far it has come, what failed, and what may be done with it. */
+export const RequestPage = () => {
+  const { request = "" } = useParams();
+  const query = useRequest(Number(request));
+  const { data } = query;
+  return (
+    <Page
+      title={`Request ${request}`}
+      crumbs={[{ name: "Requests", to: paths.requests() }]}
+      beside={data === undefined ? null : <RequestState state={data.state} />}
+      actions={data === undefined ? null : <RequestControls request={data} />}
+    >
+      <Answer query={query}>
+        {(shown) => (
+          <Stack gap={5}>
+            {shown.dag_is_paused && !hasEnded(shown) ? <PausedDags dags={[shown.dag_id]} /> : null}
+            <RunsBar request={shown} />
+            <About request={shown} />
+            <FailedPartitions request={shown} />
+          </Stack>
+        )}
+      </Answer>
+    </Page>
+  );
+};

@@ -1,0 +1,120 @@
+import { Button, Field, HStack, Input, NativeSelect, Text } from "@chakra-ui/react";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+
+import { useSettled } from "../actions/useSettled";
+import { useAddress } from "../app/address";
+import { Answer } from "../app/Answer";
+import { Page } from "../app/Page";
+import { client } from "../rest/client";
+import { hasEnded, pace, type Request } from "./request";
+import { RequestsTable } from "./RequestsTable";
+
+const STATES: readonly Request["state"][] = ["creating", "running", "paused", "stopped", "failed", "cancelled", "done"];
+
+type Filter = { readonly assets: readonly string[]; readonly state: Request["state"] | undefined };
+
+/** The requests for some assets, all if none is named, in one state or any: the newest first, asked for again. */
+const useRequests = ({ assets, state }: Filter, enabled: boolean) =>
+  useInfiniteQuery({
+    queryKey: ["requests", assets, state],
+    queryFn: async ({ pageParam, signal }) =>
+      (
+        await client().GET("/api/v1/requests", {
+          params: {
+            query: {
+              limit: 50,
+              ...(assets.length === 0 ? {} : { asset: [...assets] }),
+              ...(state === undefined ? {} : { states: [state] }),
+              ...(pageParam === null ? {} : { cursor: pageParam }),
+            },
+          },
+          signal,
+        })
+      ).data,
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last?.cursor ?? null,
+    placeholderData: keepPreviousData,
+    refetchInterval: (query) =>
+      pace(query.state.data?.pages.some((page) => page?.requests.some((request) => !hasEnded(request))) ?? false),
+    enabled,
+  });
+
+/** The names of the assets with a part of it in common, in capitals or not; none where there is nothing to look for. */
+const useNamesWith = (part: string) =>
+  useQuery({
+    queryKey: ["assets", "names", part],
+    queryFn: async ({ signal }) =>
+      (
+        await client().GET("/api/v1/assets", { params: { query: { search: part, limit: 100 } }, signal })
+      ).data?.assets.map(({ name }) => name),
+    enabled: part !== "",
+  });
+
+/** All requests, by asset and state. */
+export const RequestsPage = () => {
+  const [params, put] = useAddress();
+  const asset = params.get("asset") ?? "";
+  const state = STATES.find((each) => each === params.get("state"));
+  const part = useSettled(asset.trim());
+  const names = useNamesWith(part);
+  const nowhere = part !== "" && names.data?.length === 0;
+  const assets = part === "" ? [] : (names.data ?? []);
+  const requests = useRequests({ assets, state }, part === "" || assets.length > 0);
+  return (
+    <Page title="Requests">
+      <HStack gap={4} mb={3} align="end" wrap="wrap">
+        <Field.Root maxW={72}>
+          <Field.Label>Asset</Field.Label>
+          <Input
+            size="sm"
+            type="search"
+            placeholder="A part of its name"
+            value={asset}
+            onChange={(event) => put({ asset: event.target.value || null })}
+          />
+        </Field.Root>
+        <Field.Root maxW={44}>
+          <Field.Label>State</Field.Label>
+          <NativeSelect.Root size="sm">
+            <NativeSelect.Field value={state ?? ""} onChange={(event) => put({ state: event.target.value || null })}>
+              <option value="">All states</option>
+              {STATES.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </NativeSelect.Field>
+            <NativeSelect.Indicator />
+          </NativeSelect.Root>
+        </Field.Root>
+      </HStack>
+      {nowhere ? (
+        <Text color="fg.muted">No asset has that in its name.</Text>
+      ) : (
+        <Answer query={requests}>
+          {({ pages }) => {
+            const listed = pages.flatMap((page) => page?.requests ?? []);
+            return listed.length > 0 ? (
+              <RequestsTable requests={listed} />
+            ) : (
+              <Text color="fg.muted">
+                {part === "" && state === undefined
+                  ? "Nobody has asked for partitions yet. Do so on the page of an asset."
+                  : "No request is so."}
+              </Text>
+            );
+          }}
+        </Answer>
+      )}
+      {requests.hasNextPage && !nowhere ? (
+        <Button
+          mt={3}
+          size="sm"
+          variant="outline"
+          loading={requests.isFetchingNextPage}
+          onClick={() => void requests.fetchNextPage()}
+        >
+          Show older requests
+        </Button>
+      ) : null}
+    </Page>
+  );
+};

@@ -1,0 +1,58 @@
+import { Button, HStack, Text } from "@chakra-ui/react";
+
+import { looks, statesOf, type Counts, type State } from "./state";
+import { StateMark } from "./StateMark";
+
+const number = new Intl.NumberFormat("en");
+
+/** How many partitions are in each state; a click shows only those, another all again. They are a legend, too. */
+export const StateChips = ({
+  counts,
+  chosen,
+  onChosen,
+  provisional = 0,
+}: {
+  readonly counts: Counts;
+  /** How many of them were made before their interval was over. */
+  readonly provisional?: number;
+  readonly chosen: readonly State[];
+  readonly onChosen: (chosen: readonly State[]) => void;
+}) => {
+  const shown = [...new Set([...statesOf(counts), ...chosen])];
+  return (
+    <HStack role="group" aria-label="Show only some states" wrap="wrap" gap={2}>
+      {shown.map((state) => {
+        const pressed = chosen.includes(state);
+        return (
+          <Button
+            key={state}
+            size="xs"
+            variant={pressed ? "subtle" : "outline"}
+            colorPalette={pressed ? "brand" : "gray"}
+            aria-pressed={pressed}
+            title={looks[state].meaning}
+            onClick={() => onChosen(pressed ? chosen.filter((one) => one !== state) : [...chosen, state])}
+          >
+            <StateMark state={state} label={null} size="14px" />
+            <Text as="span" fontWeight="semibold">
+              {number.format(counts[state] ?? 0)}
+            </Text>
+            <Text as="span" fontWeight="normal">
+              {state}
+            </Text>
+          </Button>
+        );
+      })}
+      {provisional > 0 ? (
+        <Text fontSize="xs" color="fg.muted">
+          {number.format(provisional)} provisional (a corner is cut): made before the interval was over
+        </Text>
+      ) : null}
+      {chosen.length > 0 ? (
+        <Button size="xs" variant="ghost" onClick={() => onChosen([])}>
+          Show all
+        </Button>
+      ) : null}
+    </HStack>
+  );
+};

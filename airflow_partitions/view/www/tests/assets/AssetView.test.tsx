@@ -1,0 +1,184 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { http, HttpResponse } from "msw";
+import { beforeEach, expect, test, vi } from "vitest";
+
+import { AssetView } from "../../src/assets/AssetView";
+import { server } from "../server";
+import { shown } from "../shown";
+import { answered } from "./listed";
+
+const DAY = 86_400_000;
+const first = Date.parse("2013-01-01T00:00:00Z");
+const dayOf = (i: number) => new Date(first + i * DAY).toISOString().slice(0, 10);
+const WIDTH = 480;
+
+const about = answered("days", {
+  definition: {
+    kind: "interval",
+    text: "",
+    timezone: "UTC",
+    dimensions: [{ name: "date", kind: "interval", count: null }],
+    first: dayOf(0),
+    last: dayOf(9),
+    count: 10,
+    form: {},
+  },
+});
+
+/** Ten days, of which the ninth failed. */
+const grid = {
+  asset: "days",
+  version: "1",
+  now: "2013-02-01T00:00:00Z",
+  timezone: "UTC",
+  across: "date",
+  down: null,
+  start: `${dayOf(0)}T00:00:00Z`,
+  end: `${dayOf(10)}T00:00:00Z`,
+  unit: "interval",
+  extent: {
+    first: dayOf(0),
+    last: dayOf(9),
+    start: `${dayOf(0)}T00:00:00+00:00`,
+    end: `${dayOf(10)}T00:00:00+00:00`,
+    count: 10,
+  },
+  columns: Array.from({ length: 10 }, (_, i) => ({
+    first: dayOf(i),
+    last: dayOf(i),
+    count: 1,
+    start: `${dayOf(i)}T00:00:00+00:00`,
+    end: `${dayOf(i + 1)}T00:00:00+00:00`,
+  })),
+  cells: [{ states: { materialised: 1 } }, { states: { failed: 1 } }],
+  rows: [
+    {
+      value: null,
+      runs: [
+        [8, 0],
+        [1, 1],
+        [1, 0],
+      ],
+    },
+  ],
+  row_count: 1,
+  row_cursor: null,
+  counts: { materialised: 9, failed: 1 },
+  total: 10,
+  provisional: 0,
+};
+
+/** The selections of which the server was asked for the numbers. */
+let counted: string[] = [];
+
+beforeEach(() => {
+  counted = [];
+  window.history.replaceState(null, "", "/plugin/partitions/assets/days");
+  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(WIDTH);
+  vi.spyOn(HTMLElement.prototype, "setPointerCapture").mockReturnValue();
+  const rest = "*/asset-partitions/api/v1/assets/days";
+  server.use(
+    http.get(rest, () => HttpResponse.json(about)),
+    http.get(`${rest}/grid`, () => HttpResponse.json(grid)),
+    http.get(`${rest}/states`, () => HttpResponse.json({ asset: "days", now: grid.now, stretches: [], cursor: null })),
+    http.get(`${rest}/counts`, ({ request }) => {
+      const select = new URL(request.url).searchParams.get("select") ?? "";
+      counted.push(select);
+      return select === "nowhere"
+        ? HttpResponse.json({ title: "Bad selection", status: 422, detail: "nowhere is no key" }, { status: 422 })
+        : HttpResponse.json({
+            asset: "days",
+            now: grid.now,
+            total: 2,
+            counts: { materialised: 1, failed: 1 },
+            provisional: 0,
+          });
+    }),
+  );
+});
+
+/** The picture, when it is there: each of its ten days is 48 pixels wide. */
+const picture = () => screen.findByRole("application", { name: "Partitions of days" });
+const text = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Selected partitions, as text" }).value;
+const parameter = (name: string) => new URLSearchParams(window.location.search).get(name);
+
+test("cells that are dragged over are selected, as text, in the address and in numbers", async () => {
+  shown(<AssetView asset="days" />);
+  const cells = await picture();
+  fireEvent.pointerDown(cells, { button: 0, pointerId: 1, clientX: 7 * 48 + 5, clientY: 10 });
+  fireEvent.pointerMove(cells, { pointerId: 1, clientX: 8 * 48 + 5, clientY: 10 });
+  fireEvent.pointerUp(cells, { pointerId: 1, clientX: 8 * 48 + 5, clientY: 10 });
+  await waitFor(() => expect(text()).toBe("2013-01-08..2013-01-10"));
+  expect(parameter("select")).toBe("2013-01-08..2013-01-10");
+  expect(await screen.findByText("2 partitions selected")).toBeTruthy();
+  expect(counted).toContain("2013-01-08..2013-01-10");
+});
+
+test("with keys one goes to a cell, hears what it is, selects from there, and none again", async () => {
+  shown(<AssetView asset="days" />);
+  const cells = await picture();
+  cells.focus();
+  for (const key of ["ArrowLeft", "ArrowLeft"]) fireEvent.keyDown(cells, { key });
+  expect(await screen.findByText("2013-01-08, 1 materialised, 2013-01-08 to 2013-01-09")).toBeTruthy();
+  fireEvent.keyDown(cells, { key: "ArrowRight", shiftKey: true });
+  await waitFor(() => expect(text()).toBe("2013-01-08..2013-01-10"));
+  fireEvent.keyDown(cells, { key: " " });
+  await waitFor(() => expect(text()).toBe("2013-01-08"));
+  fireEvent.keyDown(cells, { key: "a", ctrlKey: true });
+  await waitFor(() => expect(text()).toBe("2013-01-01..2013-01-11"));
+  fireEvent.keyDown(cells, { key: "Escape" });
+  await waitFor(() => expect(text()).toBe(""));
+});
+
+test("a click opens the partition of the cell", async () => {
+  shown(<AssetView asset="days" />);
+  const cells = await picture();
+  fireEvent.pointerDown(cells, { button: 0, pointerId: 1, clientX: 8 * 48 + 5, clientY: 10 });
+  fireEvent.pointerUp(cells, { pointerId: 1, clientX: 8 * 48 + 5, clientY: 10 });
+  expect(screen.getByTestId("address").textContent).toBe("/plugin/partitions/assets/days/partitions/2013-01-09");
+});
+
+test("a click with Control adds a cell, and takes it away again", async () => {
+  shown(<AssetView asset="days" />);
+  const cells = await picture();
+  const click = (day: number) => {
+    fireEvent.pointerDown(cells, { button: 0, pointerId: 1, clientX: day * 48 + 5, clientY: 10 });
+    fireEvent.pointerUp(cells, { pointerId: 1, ctrlKey: true, clientX: day * 48 + 5, clientY: 10 });
+  };
+  click(0);
+  click(4);
+  await waitFor(() => expect(text()).toBe("2013-01-01, 2013-01-05"));
+  click(0);
+  await waitFor(() => expect(text()).toBe("2013-01-05"));
+});
+
+test("what is refused of a typed selection stands at the field", async () => {
+  const user = userEvent.setup();
+  shown(<AssetView asset="days" />);
+  await picture();
+  await user.type(screen.getByRole("textbox", { name: "Selected partitions, as text" }), "nowhere{Enter}");
+  expect(await screen.findByText("nowhere is no key", {}, { timeout: 5000 })).toBeTruthy();
+  expect(screen.getByRole("textbox", { name: "Selected partitions, as text" }).getAttribute("aria-invalid")).toBe(
+    "true",
+  );
+});
+
+test("a click on a number shows one state, and all of it in view is one click away", async () => {
+  const user = userEvent.setup();
+  shown(<AssetView asset="days" />);
+  await picture();
+  await user.click(await screen.findByRole("button", { name: "1 failed" }));
+  expect(parameter("states")).toBe("failed");
+  await user.click(screen.getByRole("button", { name: "Select failed in view" }));
+  await waitFor(() => expect(text()).toBe("2013-01-01..2013-01-11"));
+  expect(await screen.findByText("1 partition selected")).toBeTruthy();
+});
+
+test("an address shows what it showed before", async () => {
+  window.history.replaceState(null, "", "?select=2013-01-02&states=failed");
+  shown(<AssetView asset="days" />);
+  await picture();
+  expect(text()).toBe("2013-01-02");
+  expect(screen.getByRole("button", { name: "1 failed", pressed: true })).toBeTruthy();
+});

@@ -1,0 +1,38 @@
+import type { Listed } from "../../src/assets/list";
+import type { components } from "../../src/rest/schema";
+
+type Answered = components["schemas"]["Asset"];
+
+/** An asset as the server tells of it, with some things of its own. */
+export const answered = (name: string, own: Partial<Answered> = {}): Answered => ({
+  name,
+  group: "asset",
+  definition: {
+    kind: "interval",
+    text: "",
+    timezone: "Europe/Berlin",
+    dimensions: [],
+    first: null,
+    last: null,
+    count: null,
+    form: {},
+  },
+  producers: [name],
+  consumers: [],
+  upstream: [],
+  downstream: [],
+  tags: [],
+  owners: [],
+  paused: [],
+  import_errors: [],
+  may_change: true,
+  next: null,
+  ...own,
+});
+
+/** An asset of the list. */
+export const listed = (name: string, own: Partial<Omit<Listed, "name">> = {}): Listed => {
+  const counts = own.counts ?? {};
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { ...answered(name), total, ...own, counts };
+};

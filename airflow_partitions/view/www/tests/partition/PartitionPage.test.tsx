@@ -1,0 +1,132 @@
+import { act, screen, within } from "@testing-library/react";
+import { http, HttpResponse } from "msw";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+import { PartitionPage } from "../../src/partition/PartitionPage";
+import { answer, cache, refuse, request } from "../actions/server";
+import { server } from "../server";
+import { shown } from "../shown";
+
+const run = {
+  dag_id: "days",
+  run_id: "manual__1",
+  state: "failed",
+  kind: "manual",
+  queued: null,
+  began: "2026-11-22T20:00:00+00:00",
+  ended: "2026-11-22T20:01:15+00:00",
+  task_id: "days",
+  tries: 2,
+  failed: ["clean"],
+  note: "",
+  conf: {},
+  backfill: null,
+};
+
+const stretch = (state: string, first: string, last: string, count: number) => ({ state, first, last, count });
+
+const partition = {
+  asset: "days",
+  key: "2013-02-08",
+  now: "2026-11-22T20:00:00+00:00",
+  state: "failed",
+  provisional: false,
+  reasons: ["run manual__1 of days failed: clean", "an event materialised it before"],
+  start: "2013-02-08T00:00:00-05:00",
+  end: "2013-02-09T00:00:00-05:00",
+  previous: "2013-02-07",
+  next: null,
+  events: [{ at: "2026-11-21T20:00:00+00:00", dag_id: "days", run_id: "r", extra: { rows: 5, reads: { raw: {} } } }],
+  runs: [run],
+  upstream: [
+    {
+      asset: "hours",
+      dag_id: "days",
+      count: 24,
+      stretches: [stretch("materialised", "h00", "h19", 20), stretch("missing", "h20", "h23", 4)],
+      more: false,
+    },
+  ],
+  downstream: [],
+};
+
+const open = (key = "2013-02-08") =>
+  shown(<PartitionPage />, `/plugin/partitions/assets/days/partitions/${encodeURIComponent(key)}`, cache());
+
+beforeEach(() => {
+  answer("/assets/days/partitions/:key", partition);
+  answer("/assets/days", {
+    name: "days",
+    definition: { dimensions: [], timezone: "America/New_York" },
+    may_change: true,
+  });
+  answer("/assets/days/counts", { asset: "days", now: "", total: 1, counts: { failed: 1 }, provisional: 0 });
+  answer("/assets/days/materialisations", { asset: "days", materialisations: [] });
+  answer("/requests/7", request);
+});
+
+afterEach(() => vi.useRealTimers());
+
+test("why it is so stands first; then runs with the way to their logs, and what it needs", async () => {
+  open();
+  const why = await screen.findByRole("region", { name: "Why" });
+  expect(why.textContent).toMatch(/^run manual__1 of days failed: clean/);
+  expect(screen.getByText(/^2013-02-08 00:00 -05:00 up to 2013-02-09 00:00 -05:00/)).toBeDefined();
+  expect(screen.getByRole("link", { name: "clean (failed)" })).toHaveProperty(
+    "pathname",
+    "/dags/days/runs/manual__1/tasks/clean",
+  );
+  expect(screen.getByText("1 min 15 s")).toBeDefined();
+  const needs = screen.getByRole("region", { name: "Needs" });
+  expect(needs.textContent).toContain("24 partitions: 4 missing, 20 materialised");
+  expect(within(needs).getByRole("link", { name: "h20 to h23 (4)" })).toHaveProperty(
+    "pathname",
+    "/plugin/partitions/assets/hours/partitions/h20",
+  );
+  expect(screen.getByRole("link", { name: "← Previous" })).toHaveProperty(
+    "pathname",
+    "/plugin/partitions/assets/days/partitions/2013-02-07",
+  );
+  expect(screen.queryByRole("link", { name: "Next →" })).toBeNull();
+  expect(await screen.findByRole("button", { name: "Re-run…" })).toBeDefined();
+});
+
+test("who may only look is offered no change", async () => {
+  answer("/assets/days", { name: "days", definition: { dimensions: [], timezone: null }, may_change: false });
+  open();
+  expect(await screen.findByText("You may look at these partitions, and not change them.")).toBeDefined();
+  expect(screen.queryByRole("button", { name: /Re-run|Mark|Forget/ })).toBeNull();
+});
+
+test("a partition that there is none of says what the server says", async () => {
+  refuse("get", "/assets/days/partitions/:key", 422, { title: "Invalid key", detail: "'x' is no key of days" });
+  open("x");
+  expect(await screen.findByText("'x' is no key of days")).toBeDefined();
+});
+
+test.each([
+  ["running", 3_000],
+  ["materialised", 10_000],
+])("what is %s is asked for again after %i ms", async (state, pace) => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  let questions = 0;
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/partitions/:key", () => {
+      questions += 1;
+      return HttpResponse.json({ ...partition, state, runs: [] });
+    }),
+  );
+  open();
+  await screen.findByRole("region", { name: "Why" });
+  expect(questions).toBe(1);
+  await act(() => vi.advanceTimersByTimeAsync(pace - 1_000));
+  expect(questions).toBe(1);
+  await act(() => vi.advanceTimersByTimeAsync(1_500));
+  await vi.waitFor(() => expect(questions).toBe(2));
+});
+
+test("a request at work stands on the page, where it can be cancelled", async () => {
+  answer("/assets/days/partitions/:key", { ...partition, runs: [{ ...run, state: "queued", backfill: 7 }] });
+  open();
+  expect(await screen.findByRole("button", { name: "Cancel request" })).toBeDefined();
+});

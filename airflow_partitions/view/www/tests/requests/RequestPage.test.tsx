@@ -1,0 +1,117 @@
+import { screen, waitFor } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { http, HttpResponse } from "msw";
+import { Route, Routes } from "react-router-dom";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { verbsFor } from "../../src/requests/RequestControls";
+import { RequestPage } from "../../src/requests/RequestPage";
+import { RequestsPage } from "../../src/requests/RequestsPage";
+import { partsOf, partsText } from "../../src/requests/RunsBar";
+import { answer, cache, refuse, request as sample, take } from "../actions/server";
+import { server } from "../server";
+import { shown } from "../shown";
+
+type Request = Parameters<typeof verbsFor>[0];
+
+const request = sample as Request;
+
+beforeEach(() => answer("/assets/days", { name: "days", may_change: true }));
+
+afterEach(() => window.history.replaceState(null, "", "/"));
+
+const open = (at: string) => {
+  window.history.replaceState(null, "", `/plugin/partitions/requests${at}`);
+  shown(
+    <Routes>
+      <Route path="/plugin/partitions/requests" element={<RequestsPage />} />
+      <Route path="/plugin/partitions/requests/:request" element={<RequestPage />} />
+    </Routes>,
+    `/plugin/partitions/requests${at}`,
+    cache(),
+  );
+};
+
+test.each<[Partial<Request>, string[]]>([
+  [{ state: "running" }, ["pause", "cancel"]],
+  [{ state: "paused" }, ["resume", "cancel"]],
+  [{ state: "stopped", runs: { failed: 1, queued: 1 } }, ["retry", "resume", "cancel"]],
+  [{ state: "failed", runs: { failed: 2 } }, ["retry"]],
+  [{ state: "cancelled", created: 1 }, ["retry"]],
+  [{ state: "done", runs: { success: 2 } }, []],
+])("with a request %j one is offered %j, and nothing that would be refused", (change, verbs) => {
+  expect(verbsFor({ ...request, ...change })).toEqual(verbs);
+});
+
+test("the parts of a request are its runs by state, and what has no run yet", () => {
+  const parts = partsOf({ partitions: 10, runs: { success: 3, failed: 1, again: 2 } });
+  expect(partsText(parts)).toBe("3 succeeded, 1 failed, 2 again, 4 without a run yet");
+});
+
+test("a request tells how far it has come and what failed, each a link", async () => {
+  answer("/requests/7", { ...request, state: "failed", runs: { success: 1, failed: 1 } });
+  answer("/assets/days/states", {
+    asset: "days",
+    now: "",
+    stretches: [{ state: "failed", first: "2013-02-08", last: "2013-02-08", count: 1 }],
+    cursor: null,
+  });
+  open("/7");
+  expect(await screen.findByRole("link", { name: "2013-02-08" })).toHaveProperty(
+    "pathname",
+    "/plugin/partitions/assets/days/partitions/2013-02-08",
+  );
+  expect(screen.getByText("1 succeeded, 1 failed")).toBeDefined();
+  expect(screen.getByRole("button", { name: "Re-run failed" })).toBeDefined();
+});
+
+test("a request that ended meanwhile says why it can't be cancelled", async () => {
+  answer("/requests/7", request);
+  answer("/assets/days/states", { asset: "days", now: "", stretches: [], cursor: null });
+  refuse("post", "/requests/7/cancel", 409, {
+    title: "Not ready",
+    detail: "request 7 is done, so it can't be cancelled",
+  });
+  open("/7");
+  await userEvent.click(await screen.findByRole("button", { name: "Cancel request" }));
+  expect((await screen.findByRole("alert")).textContent).toContain("request 7 is done, so it can't be cancelled");
+});
+
+test("what is paused offers to go on, at once", async () => {
+  answer("/requests/7", request);
+  answer("/assets/days/states", { asset: "days", now: "", stretches: [], cursor: null });
+  const bodies = take("/requests/7/pause", () => {
+    answer("/requests/7", { ...request, state: "paused" });
+    return { ...request, state: "paused" };
+  });
+  open("/7");
+  await userEvent.click(await screen.findByRole("button", { name: "Pause" }));
+  expect(await screen.findByRole("button", { name: "Resume" })).toBeDefined();
+  expect(bodies).toEqual([{ dry_run: false }]);
+});
+
+test("requests are listed by state, and by a part of the asset's name", async () => {
+  const questions: URLSearchParams[] = [];
+  server.use(
+    http.get("*/asset-partitions/api/v1/requests", ({ request: sent }) => {
+      questions.push(new URL(sent.url).searchParams);
+      return HttpResponse.json({ requests: [request], cursor: null });
+    }),
+  );
+  answer("/assets", { assets: [{ name: "days" }], cursor: null });
+  open("?state=running");
+  expect(await screen.findByRole("link", { name: "7" })).toBeDefined();
+  expect(questions.at(-1)?.getAll("states")).toEqual(["running"]);
+  await userEvent.type(screen.getByLabelText("Asset"), "day");
+  await waitFor(() => expect(questions.at(-1)?.getAll("asset")).toEqual(["days"]));
+  expect(window.location.search).toBe("?state=running&asset=day");
+});
+
+test("who may only look at the asset is offered no change of its requests", async () => {
+  answer("/assets/days", { name: "days", may_change: false });
+  answer("/requests/7", request);
+  answer("/assets/days/states", { asset: "days", now: "", stretches: [], cursor: null });
+  open("/7");
+  expect(await screen.findByText("2 queued")).toBeDefined();
+  expect(screen.queryByRole("button", { name: /Pause|Cancel/ })).toBeNull();
+});

@@ -1,0 +1,31 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+/** What Airflow's page shares with its plugins: never part of the bundle. */
+const shared = {
+  "@chakra-ui/react": "ChakraUI",
+  "@emotion/react": "EmotionReact",
+  react: "React",
+  "react-dom": "ReactDOM",
+  "react-router-dom": "ReactRouterDOM",
+  "react/jsx-runtime": "ReactJSXRuntime",
+};
+
+export default defineConfig({
+  plugins: [react()],
+  define: { "process.env.NODE_ENV": JSON.stringify("production") },
+  build: {
+    outDir: "../dist",
+    emptyOutDir: true,
+    target: "es2022",
+    lib: { entry: "src/main.tsx", name: "AirflowPlugin", formats: ["umd"], fileName: () => "partitions.umd.js" },
+    rolldownOptions: { external: Object.keys(shared), output: { globals: shared } },
+  },
+  test: {
+    environment: "happy-dom",
+    include: ["tests/**/*.test.{ts,tsx}"],
+    setupFiles: ["tests/patience.ts"],
+    testTimeout: 60_000,
+    restoreMocks: true,
+  },
+});

@@ -1,0 +1,87 @@
+"""One server with the estate and one browser, for all tests of the view; each test has partitions of its own there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from sqlalchemy import Engine, create_engine
+
+from tests.metadata import Metadata
+from tests.view.browser import chromium, signed_in
+from tests.view.bundle import ROOT, WWW, run
+from tests.view.running_server import RunningServer, free_port
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """The server of all tests."""
+    run(str(ROOT / "tools" / "node_modules.sh"))  # axe is there
+    running = RunningServer(tmp_path_factory.mktemp("view"), free_port())
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def database(server: RunningServer) -> Iterator[Engine]:
+    """The database of the server."""
+    engine = create_engine(f"sqlite:///{server.home}/airflow.db", connect_args={"timeout": 60})
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def estate(database: Engine) -> Metadata:
+    """What is in the database of the server."""
+    return Metadata(database)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The browser of all tests."""
+    with chromium() as browser:
+        yield browser
+
+
+Opens = Callable[..., Page]
+
+
+@contextmanager
+def pages(browser: Browser, server: RunningServer) -> Iterator[Opens]:
+    """What opens pages of a user; no fault of a script may have come up in them."""
+    contexts, faults = [], []
+
+    def opens(path: str = "", user: str = "admin", **options: Any) -> Page:
+        page = signed_in(browser, server.address, server.token(user), **options)
+        contexts.append(page.context)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(f"{server.address}/plugin/partitions{path}")
+        return page
+
+    yield opens
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+@pytest.fixture
+def opens(browser: Browser, server: RunningServer) -> Iterator[Opens]:
+    """Opens a page of the view, signed in as admin or as another user."""
+    with pages(browser, server) as opens:
+        yield opens
+
+
+def faults_of_access(page: Page) -> list[str]:
+    """The serious and critical faults that axe finds on a page, in the part that is ours."""
+    page.add_script_tag(path=WWW / "node_modules" / "axe-core" / "axe.min.js")
+    found = page.evaluate("axe.run(document.querySelector('[data-scroll]') ?? document, {resultTypes: ['violations']})")
+    return [
+        f"{each['impact']}: {each['id']}: {each['help']}: {node['html'][:200]}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]

@@ -1,0 +1,121 @@
+"""Assets with partitions in all states, for people and tests to look at."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+
+from sqlalchemy import update
+
+from airflow_partitions.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.history.ledger import update_ledger
+from tests.metadata import Metadata
+from tests.states.world import put_pending, put_runs, put_tasks
+
+DAGS = Path(__file__).parent / "dags.py"
+#: The day that could not be made.
+BROKEN_DAY = "2013-02-08"
+
+
+def fill(metadata: Metadata, folder: Path) -> None:
+    """Write the Dags to a *folder*, let Airflow read them, and put what has happened into an empty database."""
+    from airflow.models.dag import DagModel
+
+    metadata.prepare_runs()
+    metadata.parse(folder, estate=DAGS.read_text())
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).where(DagModel.dag_id != "mart_8_report").values(is_paused=False))
+    now = datetime.now(UTC)
+    made = now - timedelta(days=3)
+    _fill_hours(metadata, made)
+    _fill_winter(metadata, made)
+    _fill_regions(metadata, made)
+    _fill_small(metadata, made, now)
+    for name in ("region_days", "hourly_departures", "open_hours"):
+        update_ledger(name, partitioned_asset(name).meaning)
+
+
+def keys_of(name: str) -> list[str]:
+    """The texts of an asset's keys."""
+    return list(map(str, partitioned_asset(name).definition.keys()))
+
+
+def _fill_hours(metadata: Metadata, made: datetime) -> None:
+    hours = keys_of("hourly_departures")
+    gap = set(hours[4_000:4_048])
+    failed, running, queued = hours[-6:-4], hours[-4:-2], hours[-2:]
+    lacking = {*gap, *failed, *running, *queued}
+    metadata.emit("hourly_departures", *(key for key in hours if key not in lacking), at=made, **_size(412))
+    put_runs(metadata, "hourly_departures", failed, "failed", made)
+    put_tasks(metadata, "hourly_departures", failed, "hourly_departures", "failed", made)
+    put_runs(metadata, "hourly_departures", running, "running", made)
+    put_tasks(metadata, "hourly_departures", running, "hourly_departures", "running", made)
+    put_runs(metadata, "hourly_departures", queued, "queued", made)
+    days = keys_of("daily_departures")
+    without = {days[166], days[167], days[168], days[-1]}
+    later = made + timedelta(hours=1)
+    metadata.emit("daily_departures", *(day for day in days if day not in without), at=later, **_size(9_812))
+    stale = [key for key in hours if key.startswith(("2024-07-04", "2024-10-31"))]
+    metadata.emit("hourly_departures", *stale, at=later + timedelta(hours=1), **_size(433))
+    put_pending(metadata, "daily_departures", days[-1])
+
+
+def _fill_winter(metadata: Metadata, made: datetime) -> None:
+    days = keys_of("days")
+    states = {BROKEN_DAY: "failed", "2013-03-28": "failed", "2013-03-29": "running", "2013-03-30": "queued"}
+    missing = {*days[14:17], days[-1]}
+    metadata.emit("days", *(day for day in days if day not in states and day not in missing), at=made, **_size(842))
+    for day, state in states.items():
+        put_runs(metadata, "days", [day], state, made)
+        if state != "queued":
+            put_tasks(metadata, "days", [day], "days", state, made)
+    put_runs(metadata, "days", [days[14]], "success", made)
+    put_tasks(metadata, "days", [days[14]], "days", "skipped", made)
+    texts = keys_of("airport_days")
+    airports = len(texts) // len(days)
+    metadata.emit("airport_days", *texts[: 60 * airports], at=made + timedelta(hours=1), **_size(7))
+    metadata.emit("days", days[20], at=made + timedelta(hours=2), **_size(850))
+    failed = texts[61 * airports : 61 * airports + 4]
+    put_runs(metadata, "airport_days", failed, "failed", made)
+    put_tasks(metadata, "airport_days", failed, "airport_days", "failed", made)
+    for number, (mart, step) in enumerate(product(range(9), ("clean", "joined", "report"))):
+        when = made + timedelta(hours=number % 3 + 1, minutes=mart)
+        name, count = f"mart_{mart}_{step}", max(0, 89 - 7 * mart - 5 * (number % 3))
+        metadata.emit(name, *days[:count], at=when, **_size(100 + number))
+        if mart % 4 == 1:
+            put_runs(metadata, name, days[count : count + mart], "failed", when)
+            put_tasks(metadata, name, days[count : count + mart], name, "failed", when)
+
+
+def _fill_regions(metadata: Metadata, made: datetime) -> None:
+    keys = keys_of("region_days")
+    gap, failed = set(keys[70_000:71_000]), keys[90_000:90_150]
+    lacking = {*gap, *failed}
+    metadata.emit("region_days", *(key for key in keys if key not in lacking), at=made, **_size(7))
+    put_runs(metadata, "region_days", failed, "failed", made)
+
+
+def _fill_small(metadata: Metadata, made: datetime, now: datetime) -> None:
+    metadata.emit("load_days", *keys_of("load_days")[:300:2], at=made, **_size(3))
+    airports = keys_of("airports")
+    metadata.emit("airports", *airports[:3], *airports[4:], "SFO", at=made, **_size(1))  # of an older list
+    put_runs(metadata, "airports", airports[3:4], "failed", made)
+    put_tasks(metadata, "airports", airports[3:4], "airports", "failed", made)
+    names = [*(f"customer-{number:04}" for number in range(300)), "عميل", "👩🏽‍🚀"]
+    metadata.emit("customers", *names, at=made, **_size(12))
+    put_runs(metadata, "customers", ["customer-0300"], "failed", made)
+    put_tasks(metadata, "customers", ["customer-0300"], "customers", "failed", made)
+    months = [str(key) for key in partitioned_asset("months").definition.keys(end=now)]
+    metadata.emit("months", *months, at=made)
+    metadata.emit("months", f"{now:%Y-%m}", at=now)  # which is not over yet
+    hours = [str(key) for key in partitioned_asset("open_hours").definition.keys(end=now)]
+    metadata.emit("open_hours", *hours[:-100], at=made, **_size(55))
+    metadata.emit("open_hours", *hours[-100:-6], at=now, **_size(56))
+    put_runs(metadata, "open_hours", hours[-6:-3], "running", now)
+    put_runs(metadata, "open_hours", hours[-3:], "queued", now)
+    metadata.emit("single", "only", at=made)
+
+
+def _size(rows: int) -> dict[str, dict[str, int]]:
+    return {"extra": {"rows": rows, "files": 1, "bytes": 31 * rows}}

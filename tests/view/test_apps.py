@@ -1,0 +1,29 @@
+"""Where Airflow's UI shows the view."""
+
+from __future__ import annotations
+
+import pytest
+from airflow import __version__ as airflow_version
+from airflow.api_fastapi.core_api.datamodels.plugins import ReactAppResponse
+
+from airflow_partitions.view.apps import react_apps
+
+
+@pytest.mark.parametrize(
+    ("airflow", "destinations"),
+    [
+        ("3.3.2", ["nav", "dag"]),
+        ("3.3.9", ["nav", "dag"]),
+        ("3.4.0.dev0", ["nav", "dag", "asset"]),
+        ("3.4.0", ["nav", "dag", "asset"]),
+        ("4.0.0", ["nav", "dag", "asset"]),
+    ],
+)
+def test_view_stands_where_that_airflow_has_a_place_for_it(airflow: str, destinations: list[str]) -> None:
+    assert [app["destination"] for app in react_apps("/asset-partitions", airflow)] == destinations
+
+
+def test_installed_airflow_takes_each_place() -> None:
+    apps = [ReactAppResponse.model_validate(app) for app in react_apps("/asset-partitions", airflow_version)]
+    assert len({app.url_route for app in apps}) == len(apps)
+    assert len({app.bundle_url for app in apps}) == 1  # loaded once

@@ -1,0 +1,82 @@
+"""Each page of the view, at its address, in both themes, on screens of all sizes."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.view.conftest import Opens, faults_of_access
+from tests.view.dags import NAMES
+from tests.view.running_server import RunningServer
+
+LONG = NAMES[-1]
+#: What each address has for a heading.
+PAGES = {
+    "": "partitioned assets",
+    "/assets/days": "days",
+    "/assets/hourly_departures": "hourly_departures",
+    "/assets/region_days": "region_days",
+    "/assets/airport_days": "airport_days",
+    "/assets/load_days": "load_days",
+    "/assets/airports": "airports",
+    "/assets/customers": "customers",
+    "/assets/nothing_yet": "nothing_yet",
+    "/assets/single": "single",
+    f"/assets/{quote('s3://lake/hours', safe='')}": "s3://lake/hours",
+    "/assets/days/partitions/2013-02-08": "2013-02-08",
+    f"/assets/airport_days/partitions/2013-01-05%7C{quote(LONG)}": LONG,
+    "/requests": "Requests",
+    "/doctor": "Doctor",
+}
+SCREENS = {"wide, dark": (2560, 1400), "laptop, light": (1280, 800), "phone, dark": (390, 844)}
+
+
+def settled(page: Page, heading: str) -> None:
+    """Wait until the page has its heading, and all that it loads at first."""
+    expect(page.get_by_role("heading", level=1).filter(has_text=heading)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("[data-scroll] .chakra-skeleton")).to_have_count(0)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_all_pages_can_be_read_by_all_and_nothing_stands_out(opens: Opens, server: RunningServer, screen: str) -> None:
+    width, height = SCREENS[screen]
+    page = opens(viewport={"width": width, "height": height}, color_scheme=screen.rpartition(" ")[2])
+    faults: dict[str, list[str]] = {}
+    for path, heading in PAGES.items():
+        page.goto(f"{server.address}/plugin/partitions{path}")
+        settled(page, heading)
+        faults[path] = faults_of_access(page)
+        if (past := standing_out(page)) > 0:
+            faults[path].append(f"{past} pixels wider than the screen")
+    assert {path: some for path, some in faults.items() if some} == {}
+
+
+def standing_out(page: Page) -> int:
+    """How many pixels the page is wider than the screen."""
+    sides: list[int] = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-scroll]'))")
+    return sides[0] - sides[1]
+
+
+def test_an_address_that_leads_nowhere_says_so(opens: Opens) -> None:
+    page = opens("/nothing/here")
+    expect(page.get_by_role("heading", name="No such page")).to_be_visible()
+    page.get_by_role("link", name="All assets").click()
+    settled(page, "partitioned assets")
+
+
+def test_an_asset_that_there_is_not_names_the_nearest(opens: Opens) -> None:
+    page = opens("/assets/dayz")
+    expect(page.get_by_role("alert")).to_contain_text("no Dag makes or waits for partitions of an asset 'dayz'")
+    page.get_by_role("alert").get_by_role("link", name="days", exact=True).click()
+    settled(page, "days")
+
+
+def test_the_dag_has_a_tab_of_its_assets(opens: Opens, server: RunningServer) -> None:
+    page = opens()
+    page.goto(f"{server.address}/dags/days")
+    page.get_by_role("link", name="Partitions", exact=True).last.click()
+    expect(page).to_have_url(f"{server.address}/dags/days/plugin/partitions-of-dag")
+    expect(page.get_by_text("failed", exact=False).first).to_be_visible()
