@@ -19,6 +19,7 @@ NAMES = (
     "checks",
     "states",
     "requests",
+    "view",
     "warm",
 )
 

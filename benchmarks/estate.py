@@ -34,6 +34,16 @@ def add_history(name: str, keys: list[str], start: datetime, *, runs: bool) -> N
         _add_runs(name, keys, start)
 
 
+def add_noise(dag_id: str, keys: list[str], start: datetime) -> None:
+    """A later run of the Dag for each of its *keys* that failed."""
+    times = {"queued_at": start, "start_date": start, "end_date": start, "run_after": start}
+    run = {"dag_id": dag_id, "log_template_id": None, "run_type": "manual", "state": "failed", **times}
+    rows = [run | {"run_id": f"failed {key}", "partition_key": key} for key in keys]
+    with settings.engine.begin() as connection:
+        for i in range(0, len(rows), 10_000):
+            connection.execute(insert(DagRun.__table__), rows[i : i + 10_000])
+
+
 def _add_runs(dag_id: str, keys: list[str], start: datetime) -> None:
     from uuid import uuid4
 

@@ -21,6 +21,10 @@ ROUNDS = 5
 HISTORY = 100_000
 #: The issue of all pages and of the whole, in seconds.
 PAGE, WHOLE = 0.1, 1.0
+#: That of a picture, in seconds: it is to be on a screen within 1.5.
+PICTURE = 1.0
+#: So many partitions are there for each that failed.
+NOISE = 7
 
 
 def measure() -> list[Row]:
@@ -29,7 +33,7 @@ def measure() -> list[Row]:
 
     from airflow_partitions.graph.partitioned_assets import partitioned_asset
     from airflow_partitions.history.ledger import update_ledger
-    from benchmarks.estate import add_history
+    from benchmarks.estate import add_history, add_noise
 
     made = datetime.now(UTC) - timedelta(days=30)
     keys: dict[str, list[str]] = {}
@@ -48,27 +52,58 @@ def measure() -> list[Row]:
     for what, name in (("hours of hours", "hours_of_hours"), ("days of hours", "days_of_hours")):
         rows.append(_row(f"{what}: first page", name, PAGE, limit=100))
         rows.append(_row(f"{what}: whole", name, WHOLE, limit=None))
+    for what, name in (
+        ("hours", "old_hours"),
+        ("days x 50 regions", "region_days"),
+        ("hours of hours", "hours_of_hours"),
+    ):
+        rows.append(_picture(f"{what}: picture, 800 columns", name))
+    add_noise("region_days", keys["region_days"][::NOISE], made)
+    rows.append(_picture("days x 50 regions, every seventh failed: picture, 800 columns", "region_days"))
+    rows.append(_picture("the same, which is there already: picture", "region_days", seen=True))
     return rows
+
+
+def _picture(what: str, asset: str, *, seen: bool = False) -> Row:
+    from airflow_partitions.operations.grid import show_grid
+
+    grid = show_grid(asset, columns=800)
+    assert grid is not None
+    version = grid["version"] if seen else None
+
+    def partitions(_: Any) -> int:
+        return grid["total"]
+
+    return _measured_row(what, PICTURE, lambda: show_grid(asset, columns=800, seen=version), partitions)
 
 
 def _row(what: str, asset: str, wanted: float | None, **arguments: Any) -> Row:
     from airflow_partitions.states import states_of
+
+    def partitions(page: StatePage) -> int:
+        return sum(stretch.count for stretch in page.stretches)
+
+    return _measured_row(what, wanted, lambda: states_of(asset, **arguments), partitions)
+
+
+def _measured_row(
+    what: str, wanted: float | None, question: Callable[[], Any], partitions: Callable[[Any], int]
+) -> Row:
     from benchmarks.history import counted
 
-    page, seconds, walls, queries = _measured(lambda: states_of(asset, **arguments), counted)
-    partitions = sum(stretch.count for stretch in page.stretches)
+    answer, seconds, walls, queries = _measured(question, counted)
     return {
         "what": what,
         "ours": f"{seconds * 1e3:,.0f} ms",
         "wall": f"{walls * 1e3:,.0f} ms",
         "wanted": "" if wanted is None else f"{wanted * 1e3:,.0f} ms",
         "queries": queries,
-        "partitions": f"{partitions:,}",
+        "partitions": f"{partitions(answer):,}",
         "missed": wanted is not None and seconds > wanted,
     }
 
 
-def _measured(question: Callable[[], StatePage], counted: Any) -> tuple[StatePage, float, float, int]:
+def _measured(question: Callable[[], Any], counted: Any) -> tuple[Any, float, float, int]:
     """The answer, the medians of processor and of wall time, and the number of queries."""
     question()
     seconds, walls = [], []
