@@ -95,6 +95,11 @@ def check_reading(assets: Collection[AssetDags], user: BaseUser) -> None:
     _check(sorted({dag_id for dags in assets for dag_id in dags.owners}), user, "read", method="GET")
 
 
+def check_pausing(dag_ids: Collection[str], user: BaseUser) -> None:
+    """Refuse a *user* who may not pause and unpause all these Dags."""
+    _check(sorted(dag_ids), user, "pause and unpause", method="PUT")
+
+
 def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
     """Those of some Dags of which the *user* may start runs."""
     return _authorized(dag_ids, user, "POST", DagAccessEntity.RUN)

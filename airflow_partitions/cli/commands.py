@@ -390,6 +390,11 @@ def get_commands() -> list[CLICommand]:
                         Arg(("--stop-at-failure",), action="store_true", help="Begin no more once one has failed"),
                         Arg(("--label",), default="", metavar="TEXT", help="For the note of every run"),
                         Arg(("--conf",), metavar="JSON", help="Configuration of every run"),
+                        Arg(
+                            ("--while-paused",),
+                            action="store_true",
+                            help="Also if the Dag is paused: it makes these partitions, and its schedule still stands",
+                        ),
                         Arg(("--dry-run",), action="store_true", help="Only show the plan"),
                         Arg(("--wait",), action="store_true", help="Wait until the requests have ended"),
                         *SOURCE,

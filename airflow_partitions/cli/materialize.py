@@ -39,6 +39,7 @@ def materialize(args: Namespace) -> None:
             stop_at_failure=args.stop_at_failure,
             label=args.label,
             conf=_conf(args.conf),
+            while_paused=args.while_paused,
             dry_run=args.dry_run,
         )
         if args.wait and answer["requests"]:

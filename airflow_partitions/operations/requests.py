@@ -66,6 +66,7 @@ def materialise_partitions(
     stop_at_failure: bool = False,
     label: str = "",
     conf: Mapping[str, Any] | None = None,
+    while_paused: bool = False,
     dry_run: bool = False,
     dags: Collection[str] | None = None,
     by: str | None = None,
@@ -78,6 +79,7 @@ def materialise_partitions(
     :param stop_at_failure: begin no more once one has failed.
     :param label: in the note of every run.
     :param conf: of every run.
+    :param while_paused: make them also if a Dag is paused; its schedule stands until all requests for it have ended.
     :param dry_run: only plan.
     :param by: who asks; the user of this process if not given.
     :param create: create the runs, too; else ``create_requested`` does.
@@ -89,7 +91,7 @@ def materialise_partitions(
     own_plan = plan(own, selection, states=chosen, upstream=upstream, dags=dags, now=now)
     requests: tuple[Request, ...] = ()
     if not dry_run:
-        options = RunOptions(concurrency, newest_first, stop_at_failure, label, conf or {})
+        options = RunOptions(concurrency, newest_first, stop_at_failure, label, conf or {}, while_paused)
         requests = carry_out(own_plan, options, by=getuser() if by is None else by)
         if create:
             requests = tuple(map(create_runs, requests))

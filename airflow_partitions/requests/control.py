@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 
 from airflow_partitions.errors import NotReadyError
 from airflow_partitions.history.database import session
+from airflow_partitions.requests.hold import hold
 from airflow_partitions.requests.materialise import check_overlap, create_runs
 from airflow_partitions.requests.progress import Progress, progress, progress_of
 from airflow_partitions.requests.request import (
@@ -52,6 +53,7 @@ def resume(number: int, *, create: bool = True) -> Progress:
     """
     with _locked(number) as (at, request):
         _check_not_ended(at, request, "gone on with")
+        hold(at, home_of(at, number), request)
         _set_backfill(at, request, is_paused=False, completed_at=None)
     if create and request.is_making:
         create_runs(request)
@@ -99,6 +101,7 @@ def retry(number: int, *, create: bool = True) -> Progress:
         for other in making:
             if other != number:
                 check_overlap(request.selection, request_of(at, other, home))
+        hold(at, home, request)
         request = attrs.evolve(request, cancelled=None)
         write_request(at, home, request)
         write_making(at, home, {*making, number} if request.is_making else making)

@@ -19,6 +19,7 @@ from airflow_partitions.dependencies import Selection, selection_text
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, NotReadyError, OverlapError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.history.database import session
+from airflow_partitions.requests.hold import hold
 from airflow_partitions.requests.producer import Producer
 from airflow_partitions.requests.request import (
     Request,
@@ -64,7 +65,7 @@ def ask(asset: PartitionedAsset, selection: Selection, options: RunOptions | Non
     """
     producer, now, options = Producer.of(asset), datetime.now(UTC), options or RunOptions()
     producer.check_request(selection, now)
-    producer.check_ready(options.conf)
+    producer.check_ready(options)
     if options.newest_first and producer.timetable.own_past is not None:
         raise NotReadyError(
             f"each partition of {producer.dag_id} needs the one before it, so the newest can't be made first; ask for"
@@ -82,7 +83,7 @@ def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tupl
     steps = [step for step in plan.steps if step.begins and step.asset is not None]
     assets = [partitioned_asset(step.asset or "") for step in steps]
     for asset in assets:  # all of them, before any is asked
-        Producer.of(asset).check_ready(options.conf)
+        Producer.of(asset).check_ready(options)
     return tuple(ask(asset, step.begins, options, by=by) for asset, step in zip(assets, steps, strict=True))
 
 
@@ -137,6 +138,7 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
         at.add(backfill)
         at.flush()
         request = Request(backfill.id, producer.asset, producer.dag_id, selection, options, now, by)
+        hold(at, producer.home, request)
         write_request(at, producer.home, request)
         write_making(at, producer.home, [*making, request.id])
         at.commit()

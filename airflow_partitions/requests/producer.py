@@ -15,10 +15,11 @@ from airflow_partitions.requests.request_size import check_request, check_size
 from airflow_partitions.timetables import Partitioned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from airflow_partitions.dependencies import Selection
+    from airflow_partitions.requests.request import RunOptions
 
 
 @attrs.frozen
@@ -79,18 +80,19 @@ class Producer:
         else:
             check_request(selection, now)
 
-    def check_ready(self, conf: Mapping[str, Any]) -> None:
+    def check_ready(self, options: RunOptions) -> None:
         """Refuse what the Dag can't do now.
 
-        :param conf: for its runs.
+        :param options: for its runs.
         :raises NotReadyError: naming the reason and the way out.
         """
         from airflow.utils.types import DagRunType
 
-        if self.is_paused:
+        if self.is_paused and not options.while_paused:
             raise NotReadyError(
                 f"Dag {self.dag_id} is paused, so none of its runs begins; unpause it first: airflow dags unpause"
-                f" {self.dag_id}"
+                f" {self.dag_id}. Or ask while_paused (--while-paused): it makes these partitions, and its schedule"
+                " still stands"
             )
         types = self.dag.allowed_run_types
         if types is not None and DagRunType.BACKFILL_JOB not in types:
@@ -99,9 +101,11 @@ class Producer:
                 f" {', '.join(map(str, types))}"
             )
         try:
-            self.dag.params.deep_merge(dict(conf)).validate()
+            self.dag.params.deep_merge(dict(options.conf)).validate()
         except ValueError as error:
-            raise NotReadyError(f"conf {dict(conf)!r} does not fit the params of Dag {self.dag_id}: {error}") from None
+            raise NotReadyError(
+                f"conf {dict(options.conf)!r} does not fit the params of Dag {self.dag_id}: {error}"
+            ) from None
 
 
 def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:

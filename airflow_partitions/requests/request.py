@@ -39,6 +39,7 @@ class RunOptions:
     :ivar stop_at_failure: begin no more runs once one has failed, until the request is resumed.
     :ivar label: in the note of every run.
     :ivar conf: configuration of every run.
+    :ivar while_paused: make them also if the Dag is paused; its schedule stands until the request has ended.
     """
 
     concurrency: int = attrs.field(default=16)
@@ -46,6 +47,7 @@ class RunOptions:
     stop_at_failure: bool = False
     label: str = ""
     conf: Mapping[str, Any] = attrs.field(factory=dict)
+    while_paused: bool = False
 
     @concurrency.validator
     def _check_concurrency(self, _: Any, value: Any) -> None:

@@ -14,6 +14,7 @@ from airflow_partitions.definitions import WholeAsset
 from airflow_partitions.dependencies import Selection, selection_text
 from airflow_partitions.history.dag_runs import in_flight
 from airflow_partitions.history.database import connection
+from airflow_partitions.history.holds import held_dags
 from airflow_partitions.history.last_times import LastTimes
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.marks import Adoption, Mark
@@ -160,6 +161,11 @@ def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:
     for dag_id in of.asset.dags.producers:
         if dag_id in paused:
             yield f"Dag {dag_id}, which makes it, is paused"
+    for dag_id, numbers in held_dags(of.asset.dags.producers).items():
+        yield (
+            f"Dag {dag_id}, which makes it, was paused: it works for request {', '.join(map(str, numbers))} alone until"
+            " that has ended, and is paused again then"
+        )
     if complete and evidence.status.state is State.MISSING:
         yield "all that it needs is there, but no run was made: history is not made by itself; ask for it"
     if not of.asset.upstreams and not evidence.runs and (evidence.end is None or evidence.end <= of.now):

@@ -42,6 +42,8 @@ class Materialise(BaseOperator):
     :param only_missing: leave out those that are materialised.
     :param concurrency: the most runs at a time.
     :param conf: of every run; templates are filled in.
+    :param while_paused: make them also if the Dag that makes them is paused; its schedule stands until the request has
+        ended.
     :param wait: wait, in the triggerer, until all runs have ended; fail if one has failed.
     :param poke_interval: seconds between two looks.
     :param timeout: after this time the task fails; the request goes on.
@@ -60,6 +62,7 @@ class Materialise(BaseOperator):
         only_missing: bool = False,
         concurrency: int = 16,
         conf: Mapping[str, Any] | None = None,
+        while_paused: bool = False,
         wait: bool = True,
         poke_interval: float = 30,
         timeout: timedelta | None = None,
@@ -74,6 +77,7 @@ class Materialise(BaseOperator):
         self.only_missing = only_missing
         self.concurrency = concurrency
         self.conf = dict(conf or {})
+        self.while_paused = while_paused
         self.wait = wait
         self.poke_interval = poke_interval
         self.timeout = timeout
@@ -96,7 +100,7 @@ class Materialise(BaseOperator):
                 self.log.info("no partition of %s is to be made", self.asset_name)
                 return
             by = f"task {self.task_id} of {context['dag_run'].dag_id}"
-            options = RunOptions(concurrency=self.concurrency, conf=self.conf)
+            options = RunOptions(concurrency=self.concurrency, conf=self.conf, while_paused=self.while_paused)
             task_request = TaskRequest(number, self.asset_name, selection, by, datetime.now(UTC), options)
             self._store.set(TASK_REQUEST + number, task_request.to_json())
             self.log.info("asked for partitions of %s: %s", self.asset_name, selection_text(selection))

@@ -131,7 +131,7 @@ class Evaluator:
 
         now = datetime.now(UTC)
         evaluation = self.evaluate(text, now)
-        if not evaluation.fires or evaluation.runs is None:
+        if not evaluation.fires or evaluation.runs is None or self._is_held:
             return False
         started, claimed = evaluation.runs.started, self._claims.get(text)
         if claimed is not None and claimed.is_open(started, now):
@@ -172,6 +172,13 @@ class Evaluator:
         past = [(str(each), each) for each in self._own_past.upstream(key)]
         times = (_history().times(asset, self._upstreams.downstream, past) for asset in self._own_assets if past)
         return all(by_text[text] is not None for by_text in times for text, _ in past)
+
+    @cached_property
+    def _is_held(self) -> bool:
+        """Whether the Dag works for requests alone; what has come meanwhile begins when that ends."""
+        from airflow_partitions.history.holds import is_held
+
+        return self.dag_id is not None and is_held(self.dag_id)
 
     @cached_property
     def _own_assets(self) -> Sequence[str]:

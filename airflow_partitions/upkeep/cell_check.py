@@ -13,6 +13,7 @@ from airflow_partitions.errors import UnknownVersionError
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.database import connection, portions
 from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten
+from airflow_partitions.history.holds import HOLDS, Holds
 from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, read_page
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.marks import Adoption
@@ -30,6 +31,7 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
     CONSUMER: LastLookedAt.from_json,
     MAINTENANCE: LastMaintained.from_json,
     "request/": RunRequest.from_json,
+    HOLDS: Holds.from_json,
     FORGOTTEN: Forgotten.from_json,
     TASK_REQUEST: TaskRequest.from_json,
     ANSWER: Answer.from_json,

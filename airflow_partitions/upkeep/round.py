@@ -17,6 +17,7 @@ from airflow_partitions.errors import PartitionError, StorageError
 from airflow_partitions.graph.serialized_dags import SerializedDags, fingerprint, read_serialized_dags
 from airflow_partitions.history.ledger import update_ledger
 from airflow_partitions.history.new_events import SETTLED, NewEvents
+from airflow_partitions.requests.hold import release_ended
 from airflow_partitions.upkeep.answers import answer_all
 from airflow_partitions.upkeep.behind import Positions, read_positions
 from airflow_partitions.upkeep.catch_up import catch_up
@@ -109,6 +110,7 @@ class Upkeep:
         self._whole = now if is_whole else self._whole
         with _reporting("requests", problems) as report:
             requests = finish_requests(report)
+            release_ended(report)
             if is_whole:
                 delete_old_requests()
         tables = self._maintain(dags, problems, begin=is_whole)

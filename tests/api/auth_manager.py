@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 
@@ -21,10 +22,18 @@ def editor(*dag_ids: str) -> SimpleAuthManagerUser:
     return SimpleAuthManagerUser(username="editor", role=f"editor:{','.join(dag_ids)}")
 
 
-class DagAuthManager(SimpleAuthManager):
-    """Lets users do with Dags what their role says: viewer or editor, and of which Dags."""
+def starter(*dag_ids: str) -> SimpleAuthManagerUser:
+    """A user who may read these Dags and start runs of them, or all if none is named."""
+    return SimpleAuthManagerUser(username="starter", role=f"starter:{','.join(dag_ids)}")
 
-    def is_authorized_dag(self, *, method: ResourceMethod, user: Any, details: Any = None, **_: Any) -> bool:  # type: ignore[override]
+
+class DagAuthManager(SimpleAuthManager):
+    """Lets users do with Dags what their role says: viewer, starter or editor, and of which Dags."""
+
+    def is_authorized_dag(  # type: ignore[override]
+        self, *, method: ResourceMethod, user: Any, details: Any = None, access_entity: Any = None, **_: Any
+    ) -> bool:
         role, _, names = user.role.partition(":")
         dag_ids = set(filter(None, names.split(",")))
-        return (method == "GET" or role == "editor") and (not dag_ids or (details and details.id) in dag_ids)
+        may = method == "GET" or role == "editor" or (role == "starter" and access_entity is DagAccessEntity.RUN)
+        return may and (not dag_ids or (details and details.id) in dag_ids)

@@ -12,8 +12,9 @@ from sqlalchemy import event, update
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.materialise import ask as ask_without_runs
-from tests.api.auth_manager import editor, viewer
+from tests.api.auth_manager import editor, starter, viewer
 from tests.api.conftest import RunningApp, Server, ask_for, problem
+from tests.api.test_doctor import change_dag
 from tests.metadata import Metadata
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
@@ -177,3 +178,24 @@ def test_requests_are_chosen_by_assets_and_by_state_and_counted_at_once(client: 
     event.listen(estate.engine, "before_cursor_execute", lambda *of: statements.append(of[2]))
     one, all_of_them = (len(listed(limit=limit)) and len(statements) for limit in (1, 4))
     assert all_of_them == 2 * one  # as many again
+
+
+def test_what_is_asked_for_while_a_dag_is_paused_takes_the_right_to_unpause_it(
+    client: httpx.Client, server: Server, estate: Metadata
+) -> None:
+    change_dag(estate, "makes", is_paused=True)
+    body = {"select": "2013-03-01", "while_paused": True}
+    with server.client(starter()) as other:
+        assert problem(other.post("/assets/days/requests", json=body))["status"] == 403
+    assert "while_paused" in problem(client.post("/assets/days/requests", json={"select": "2013-03-01"}))["detail"]
+    request = ask(client, **body)
+    about = client.get("/assets/days").json()
+    assert (about["paused"], about["holds"]) == ([], {"makes": [request["id"]]})
+    reasons = client.get("/assets/days/partitions/2013-03-02").json()["reasons"]
+    assert any(f"works for request {request['id']} alone" in reason for reason in reasons)
+    with server.client(starter()) as other:
+        path = f"/requests/{request['id']}"
+        assert other.post(f"{path}/pause", json={}).status_code == 200
+        assert problem(other.post(f"{path}/resume", json={}))["status"] == 403
+        assert problem(other.post(f"{path}/retry", json={}))["status"] == 403
+    assert client.post(f"{path}/resume", json={}).status_code == 200

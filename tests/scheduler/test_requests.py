@@ -11,6 +11,7 @@ import pytest
 
 from airflow_partitions.cli.materialize import FAILED, STANDS_STILL
 from tests.scheduler.conftest import Airflow
+from tests.scheduler.test_upkeep import service
 
 DATABASES = ("postgresql",)  # the tests of requests ask both
 pytestmark = pytest.mark.airflow
@@ -35,6 +36,21 @@ def asked(airflow: Airflow) -> Airflow:
         def asked_fail(partition):
             if partition.text == "2013-02-02" and not (OUT / "asked_mended").exists():
                 raise ValueError("not today")
+        """,
+    )
+    airflow.write(
+        "asked_minutes",
+        """
+        MINUTES = PartitionByInterval("* * * * *", start="2013-01-01")
+
+        @asset(schedule="* * * * *", is_paused_upon_creation=True, partition=MINUTES)
+        def asked_minutes(partition): ...
+
+        @asset(schedule=asked_minutes, is_paused_upon_creation=True, partition=MINUTES)
+        def asked_copies(partition):
+            import time
+            while not (OUT / "asked_finish").exists():
+                time.sleep(0.2)
         """,
     )
     return airflow
@@ -107,3 +123,28 @@ def test_failed_runs_show_in_the_exit_status(asked: Airflow) -> None:
     (asked.out / "asked_mended").unlink(missing_ok=True)
     status, answer = command(asked, "materialize", "asked_fail", "2013-02-02", "--wait")
     assert (status, answer["requests"][0]["state"]) == (FAILED, "failed")
+
+
+def test_partitions_of_a_paused_dag_are_made_and_its_schedule_still_stands(asked: Airflow) -> None:
+    """Both Dags would begin at once when they are unpaused: one by its clock, the other by events of the first."""
+
+    def is_paused(dag_id: str) -> bool:
+        return bool(asked.api.ask("GET", f"dags/{dag_id}").json()["is_paused"])
+
+    due = "select next_dagrun_create_after from dag where dag_id = 'asked_minutes'"
+    asked.wait(lambda: asked.sql(due) != [(None,)], "the paused Dag is due")
+    with service(asked):
+        status, _ = command(asked, "materialize", "asked_copies", "2013-02-02T00:00Z", "--while-paused")
+        assert (status, is_paused("asked_copies")) == (0, False)
+        status, answer = command(
+            asked, "materialize", "asked_minutes", "2013-02-01T00:00Z..2013-02-01T00:06Z", "--while-paused", "--wait"
+        )
+        assert (status, answer["requests"][0]["runs"]) == (0, {"success": 6})
+        asked.wait(lambda: is_paused("asked_minutes"), "upkeep has paused it again")
+        (asked.out / "asked_finish").touch()
+        asked.wait(lambda: is_paused("asked_copies"), "upkeep has paused the other one again")
+    assert asked.events("asked_copies") == ["2013-02-02T00:00Z"]
+    assert sorted(asked.events("asked_minutes")) == [f"2013-02-01T00:0{minute}Z" for minute in range(6)]
+    assert len(asked.runs("asked_minutes")) == 6
+    assert {state for _, state, _ in asked.runs("asked_copies")} <= {"success", "queued"}  # what came meanwhile waits
+    asked.wait(lambda: asked.sql(due) != [(None,)], "the paused Dag is due again")

@@ -70,6 +70,9 @@ class Asset(BaseModel):
     tags: list[str] = Field(description="Of the Dags that make it, or of those that wait for it where others make it")
     owners: list[str] = Field(description="Of these Dags")
     paused: list[str] = Field(description="Those of the Dags that make it that are paused")
+    holds: dict[str, list[int]] = Field(
+        description="Those that work for requests alone although they were paused, with the numbers of these requests"
+    )
     import_errors: list[str] = Field(description="Those of the Dags that make it whose file can't be read as it is now")
     may_change: bool = Field(description="Whether one may ask for its partitions, mark and forget them")
     next: NextPartition | None = Field(description="Null without time, and where there is none any more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import BackgroundTasks, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +17,8 @@ from airflow_partitions.api.permissions import (
     Readable,
     ReadableDags,
     ReadableRequest,
+    check_pausing,
+    editable,
     readable_asset,
     startable,
 )
@@ -26,6 +29,7 @@ from airflow_partitions.graph.partitioned_assets import asset_dags
 from airflow_partitions.operations import requests as operations
 from airflow_partitions.operations.page import USUAL
 from airflow_partitions.requests.progress import RequestState
+from airflow_partitions.requests.request import read_request
 from airflow_partitions.states import State
 
 api = router("requests")
@@ -41,6 +45,9 @@ class RunOptions(BaseModel):
     stop_at_failure: bool = Field(default=False, description="Begin no more runs once one has failed")
     label: Text = Field(default="", description="In the note of every run", examples=["after the outage"])
     conf: dict[str, Any] = Field(default={}, description="Configuration of every run")
+    while_paused: bool = Field(
+        default=False, description="Also if the Dag is paused; its schedule stands until the request has ended"
+    )
 
 
 class Order(RunOptions):
@@ -161,9 +168,12 @@ def materialise_partitions(
 ) -> Any:
     """Ask for partitions of an asset, each to be made by one run; the runs are created after the answer.
 
-    Upstream Dags are asked only where one may start runs of them.
+    Upstream Dags are asked only where one may start runs of them. ``while_paused`` takes the right to unpause Dags too.
     """
     others = startable(dags, user) if order.upstream else set()
+    if order.while_paused:
+        check_pausing(asset_dags()[asset].producers, user)
+        others &= editable(others, user)
     answer = operations.materialise_partitions(
         asset, **order.model_dump(), dags=others, by=user.get_name(), create=False
     )
@@ -200,8 +210,9 @@ def pause_request(request: ChangeableRequest, change: Change) -> Any:
 
 
 @api.post("/requests/{request}/resume", **_CHANGES)
-def resume_request(request: ChangeableRequest, change: Change, background: BackgroundTasks) -> Any:
+def resume_request(request: ChangeableRequest, change: Change, user: GetUserDep, background: BackgroundTasks) -> Any:
     """Go on with a request: begin runs again; missing ones are created afterwards."""
+    _check_pausing(request, user)
     answer = operations.resume_request(request, dry_run=change.dry_run, create=False)
     return answer if change.dry_run else _created_after(background, answer)
 
@@ -213,10 +224,18 @@ def cancel_request(request: ChangeableRequest, change: Change) -> Any:
 
 
 @api.post("/requests/{request}/retry", **_CHANGES)
-def retry_request(request: ChangeableRequest, change: Change, background: BackgroundTasks) -> Any:
+def retry_request(request: ChangeableRequest, change: Change, user: GetUserDep, background: BackgroundTasks) -> Any:
     """Let the runs of a request that failed, or were cancelled, work again; missing ones are created afterwards."""
+    _check_pausing(request, user)
     answer = operations.retry_request(request, dry_run=change.dry_run, create=False)
     return answer if change.dry_run else _created_after(background, answer)
+
+
+def _check_pausing(number: int, user: BaseUser) -> None:
+    """Refuse a *user* who may not unpause the Dag of a request that does so."""
+    request = read_request(number)
+    if request.options.while_paused:
+        check_pausing([request.dag_id], user)
 
 
 def _created_after(background: BackgroundTasks, request: dict[str, Any]) -> dict[str, Any]:

@@ -92,12 +92,21 @@ export const MaterialiseForm = ({ asset, partitions: first, onClose }: Asked & P
           {plan.data !== undefined && !plan.error ? <PlanPreview plan={plan.data} /> : null}
           {plan.isPending ? <Skeleton height={24} aria-label="The plan is being made" /> : null}
           <PausedDags dags={dags} />
+          {paused.length > 0 ? (
+            <Tick
+              label="Make these while it is paused: its schedule still stands, and it is paused again afterwards"
+              checked={texts.whilePaused}
+              onChange={(whilePaused) => setTexts({ ...texts, whilePaused })}
+            />
+          ) : null}
           <OptionsFields texts={texts} onChange={setTexts} mistakes={wrong} />
           {refusal !== null && !isAtField(refusal, FIELDS) ? <Refusal error={refusal} /> : null}
         </Stack>
       </Dialog.Body>
       <DialogButtons
-        disabled={current === undefined || paused.length > 0 || Object.keys(mistakes).length > 0}
+        disabled={
+          current === undefined || (paused.length > 0 && !texts.whilePaused) || Object.keys(mistakes).length > 0
+        }
         loading={order.isPending}
         onCancel={onClose}
         onGo={() => order.mutate()}

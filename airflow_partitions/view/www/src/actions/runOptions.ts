@@ -10,9 +10,17 @@ export type OptionTexts = {
   readonly stopAtFailure: boolean;
   readonly label: string;
   readonly conf: string;
+  readonly whilePaused: boolean;
 };
 
-export const USUAL: OptionTexts = { concurrency: "16", newestFirst: false, stopAtFailure: false, label: "", conf: "" };
+export const USUAL: OptionTexts = {
+  concurrency: "16",
+  newestFirst: false,
+  stopAtFailure: false,
+  label: "",
+  conf: "",
+  whilePaused: false,
+};
 
 const confOf = (text: string): Record<string, unknown> | string => {
   if (text.trim() === "") return {};
@@ -37,6 +45,7 @@ export const readOptions = (texts: OptionTexts): { options: RunOptions; mistakes
       stop_at_failure: texts.stopAtFailure,
       label: texts.label,
       conf: typeof conf === "string" ? {} : conf,
+      while_paused: texts.whilePaused,
     },
     mistakes: {
       ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 10_000

@@ -54,6 +54,18 @@ const Name = ({ asset }: { readonly asset: Listed }) => (
           paused
         </Badge>
       )}
+      {Object.entries(asset.holds).map(([dag, [request]]) => (
+        <Link key={dag} asChild>
+          <RouterLink to={paths.request(request ?? 0)}>
+            <Badge
+              colorPalette="orange"
+              title={`${dag} was paused: until request ${request} has ended, it works for that alone`}
+            >
+              held
+            </Badge>
+          </RouterLink>
+        </Link>
+      ))}
     </HStack>
     <Text fontSize="xs" color="fg.muted" overflowWrap="anywhere">
       {kindOf(asset)}

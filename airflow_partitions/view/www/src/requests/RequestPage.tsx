@@ -120,6 +120,7 @@ const About = ({ request }: { readonly request: Request }) => {
       <Item name="Order">
         {options.newest_first ? "the newest partition first" : "the oldest partition first"},{" "}
         {counted(options.concurrency, "run")} at a time{options.stop_at_failure ? ", stops at the first failure" : ""}
+        {options.while_paused ? ", also while the Dag is paused" : ""}
       </Item>
       {options.label === "" ? null : (
         <Item name="Label">

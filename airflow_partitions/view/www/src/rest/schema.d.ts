@@ -239,7 +239,7 @@ export interface paths {
          * Materialise Partitions
          * @description Ask for partitions of an asset, each to be made by one run; the runs are created after the answer.
          *
-         *     Upstream Dags are asked only where one may start runs of them.
+         *     Upstream Dags are asked only where one may start runs of them. ``while_paused`` takes the right to unpause Dags too.
          */
         post: operations["materialise_partitions"];
         delete?: never;
@@ -649,6 +649,13 @@ export interface components {
              * @description Those of the Dags that make it that are paused
              */
             paused: string[];
+            /**
+             * Holds
+             * @description Those that work for requests alone although they were paused, with the numbers of these requests
+             */
+            holds: {
+                [key: string]: number[];
+            };
             /**
              * Import Errors
              * @description Those of the Dags that make it whose file can't be read as it is now
@@ -1461,6 +1468,12 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * While Paused
+             * @description Also if the Dag is paused; its schedule stands until the request has ended
+             * @default false
+             */
+            while_paused: boolean;
+            /**
              * Select
              * @description Which partitions, as text
              * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
@@ -1878,6 +1891,12 @@ export interface components {
             conf: {
                 [key: string]: unknown;
             };
+            /**
+             * While Paused
+             * @description Also if the Dag is paused; its schedule stands until the request has ended
+             * @default false
+             */
+            while_paused: boolean;
         };
         /**
          * Slot

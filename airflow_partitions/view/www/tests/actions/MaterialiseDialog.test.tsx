@@ -73,6 +73,7 @@ test("all options of the REST are sent, and the progress stands in the dialog", 
       stop_at_failure: true,
       label: "after the outage",
       conf: { limit: 10 },
+      while_paused: false,
       dry_run: false,
     },
   ]);
@@ -171,6 +172,17 @@ test("a paused Dag is said before one asks, and can be unpaused", async () => {
   await userEvent.click(unpause);
   expect(unpaused).toHaveBeenCalledWith({ is_paused: false });
   await waitFor(() => expect(screen.queryByRole("button", { name: "Unpause" })).toBeNull());
+});
+
+test("what is asked for can be made while the Dag is paused", async () => {
+  dag(true);
+  const bodies = take("/assets/days/requests", () => ({ asset: "days", plan, requests: [request], dry_run: false }));
+  open();
+  await userEvent.click(await screen.findByLabelText(/^Make these while it is paused/));
+  expect(await go()).toHaveProperty("disabled", false);
+  await userEvent.click(await go());
+  await screen.findByRole("link", { name: "Request 7" });
+  expect(bodies).toMatchObject([{ while_paused: true }]);
 });
 
 test("where a paused Dag is why there is no plan, unpausing it gives one", async () => {

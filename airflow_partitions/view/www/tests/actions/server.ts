@@ -58,7 +58,7 @@ export const request = {
   dag_id: "days",
   selection: "2013-02-08, 2013-02-09",
   partitions: 2,
-  options: { concurrency: 16, newest_first: false, stop_at_failure: false, label: "", conf: {} },
+  options: { concurrency: 16, newest_first: false, stop_at_failure: false, label: "", conf: {}, while_paused: false },
   at: "2026-11-22T20:00:00+00:00",
   by: "ann",
   created: 2,

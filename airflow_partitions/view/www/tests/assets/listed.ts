@@ -24,6 +24,7 @@ export const answered = (name: string, own: Partial<Answered> = {}): Answered =>
   tags: [],
   owners: [],
   paused: [],
+  holds: {},
   import_errors: [],
   may_change: true,
   next: null,
