@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -51,21 +51,29 @@ Opens = Callable[..., Page]
 
 
 @contextmanager
-def pages(browser: Browser, server: RunningServer) -> Iterator[Opens]:
-    """What opens pages of a user; no fault of a script may have come up in them."""
+def pages_at(browser: Browser, address: str, token: str | Callable[[str], str]) -> Iterator[Opens]:
+    """What opens pages of the Airflow at an *address*; no fault of a script may have come up in them.
+
+    :param token: of whoever opens them, or what gives that of a user.
+    """
     contexts, faults = [], []
 
     def opens(path: str = "", user: str = "admin", **options: Any) -> Page:
-        page = signed_in(browser, server.address, server.token(user), **options)
+        page = signed_in(browser, address, token if isinstance(token, str) else token(user), **options)
         contexts.append(page.context)
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(f"{server.address}/plugin/partitions{path}")
+        page.goto(f"{address}/plugin/partitions{path}")
         return page
 
     yield opens
     for context in contexts:
         context.close()
     assert faults == []
+
+
+def pages(browser: Browser, server: RunningServer) -> AbstractContextManager[Opens]:
+    """What opens pages of the users of a server."""
+    return pages_at(browser, server.address, server.token)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -42,16 +44,25 @@ def settled(page: Page, heading: str) -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_all_pages_can_be_read_by_all_and_nothing_stands_out(opens: Opens, server: RunningServer, screen: str) -> None:
+    assert faults_on(opens(**options_of(screen)), server.address, PAGES) == {}
+
+
+def options_of(screen: str) -> dict[str, Any]:
+    """What Playwright needs to know of a screen."""
     width, height = SCREENS[screen]
-    page = opens(viewport={"width": width, "height": height}, color_scheme=screen.rpartition(" ")[2])
+    return {"viewport": {"width": width, "height": height}, "color_scheme": screen.rpartition(" ")[2]}
+
+
+def faults_on(page: Page, address: str, headings: Mapping[str, str]) -> dict[str, list[str]]:
+    """The faults of each of the pages that has some; *headings* by path."""
     faults: dict[str, list[str]] = {}
-    for path, heading in PAGES.items():
-        page.goto(f"{server.address}/plugin/partitions{path}")
+    for path, heading in headings.items():
+        page.goto(f"{address}/plugin/partitions{path}")
         settled(page, heading)
         faults[path] = faults_of_access(page)
         if (past := standing_out(page)) > 0:
             faults[path].append(f"{past} pixels wider than the screen")
-    assert {path: some for path, some in faults.items() if some} == {}
+    return {path: some for path, some in faults.items() if some}
 
 
 def standing_out(page: Page) -> int:
