@@ -76,9 +76,9 @@ def measure(browser: Browser, server: RunningServer) -> list[Row]:
     page.context.close()
     page = signed_in(browser, server.address, server.token("admin"))
     seconds = [loaded(page, f"{server.address}/dags/{ASSET}", OWN) for _ in range(ROUNDS + 1)]
-    rows.append(
-        row("Airflow's own page of the Dag, with 100,000 runs", f"{statistics.median(seconds[1:]):.2f} s", 0, None)
-    )
+    own = "Airflow's own page of the Dag, with 100,000 runs"
+    rows.append(row(f"{own}, nothing in the cache", f"{seconds[0]:.2f} s", 0, None))
+    rows.append(row(own, f"{statistics.median(seconds[1:]):.2f} s", 0, None))
     page.context.close()
     page = signed_in(browser, server.address, server.token("admin"))
     loaded(page, f"{server.address}/dags/{ASSET}", OWN)
