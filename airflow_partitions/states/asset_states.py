@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -291,8 +292,9 @@ class AssetStates:
         """*stretches* with those that wait told from those that are missing."""
         boxes = [stretch.box for stretch in stretches if stretch.status == MISSING]
         waiting = self.waiting(Selection(self.definition, tuple(boxes)))
+        near = _near(waiting)
         for stretch in stretches:
-            if stretch.status != MISSING or not waiting or not (here := stretch.selection & waiting):
+            if stretch.status != MISSING or not waiting or not (here := stretch.selection & near(stretch.box)):
                 yield self._with_upstream(stretch)
                 continue
             parts = [(box, WAITING) for box in here.boxes]
@@ -308,6 +310,21 @@ class AssetStates:
 
     def _stretch(self, box: Box, status: Status) -> Stretch:
         return Stretch(self.definition, box, len(Selection(self.definition, (box,))), status)
+
+
+def _near(selection: Selection) -> Callable[[Box], Selection]:
+    """What tells the part of a *selection* that may share something with a box, by the range of time alone."""
+    boxes = selection.canonical
+    ranges = [box.time_range for box in boxes if box.time_range is not None]
+    starts, ends = [low for low, _ in ranges], [high for _, high in ranges]  # both in order: ranges share nothing
+
+    def near(box: Box) -> Selection:
+        if box.time_range is None:
+            return selection
+        low, high = box.time_range
+        return Selection(selection.definition, boxes[bisect_right(ends, low) : bisect_left(starts, high)])
+
+    return near
 
 
 def _by_status(statuses: Mapping[tuple[str, ...], Status]) -> Iterator[tuple[Status, list[tuple[str, ...]]]]:
