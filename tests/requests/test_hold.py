@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +191,15 @@ def test_a_cell_that_cannot_be_read_is_told_and_keeps_no_scheduler_from_its_work
     assert held_dags(["flights"]) == {}
     assert any("version 99" in problem.text for problem in cell_problems())
     assert any("version 99" in problem for problem in one_round().problems)
+
+
+def test_of_many_who_ask_at_once_each_keeps_the_hold(paused: Metadata) -> None:
+    days = [f"2013-03-0{day}" for day in range(1, 7)]
+    with ThreadPoolExecutor(len(days)) as threads:
+        requests = list(threads.map(make, days))
+    assert held_dags(["flights"]) == {"flights": tuple(sorted(request.id for request in requests))}
+    assert sorted(run.partition_key for run in runs(paused)) == days
+    with ThreadPoolExecutor(2) as threads:  # two upkeep processes, of which one is about to end
+        finish(paused)
+        assert sum(threads.map(lambda _: release(), range(2))) == 1
+    assert (dag_row(paused)[0], held_dags(["flights"])) == (True, {})
