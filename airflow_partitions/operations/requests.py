@@ -79,7 +79,7 @@ def materialise_partitions(
     :param stop_at_failure: begin no more once one has failed.
     :param label: in the note of every run.
     :param conf: of every run.
-    :param while_paused: make them also if a Dag is paused; its schedule stands until all requests for it have ended.
+    :param while_paused: make them also if a Dag is paused; its schedule begins no run until all requests for it ended.
     :param dry_run: only plan.
     :param by: who asks; the user of this process if not given.
     :param create: create the runs, too; else ``create_requested`` does.

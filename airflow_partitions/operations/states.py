@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 
-from airflow_partitions.dependencies import Selection, parse_selection
+from airflow_partitions.dependencies import Selection, parse_selection, selection_text
 from airflow_partitions.errors import SelectionError
-from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.measures import Measures
+from airflow_partitions.history.producers import outlets
 from airflow_partitions.keys import Key
 from airflow_partitions.operations.page import MOST, USUAL
 from airflow_partitions.states import State, counts, explain, states_of
@@ -21,6 +22,8 @@ from airflow_partitions.states.newest_records import newest_records
 
 #: The most stretches of a page.
 MOST_STRETCHES = 10_000
+# A longer text of what was counted is for nobody to read, and no address has room for it.
+_LONGEST_TEXT = 2_000
 
 
 def list_states(
@@ -60,7 +63,7 @@ def list_states(
 
 
 def count_states(asset: str, *, select: str | None = None) -> dict[str, Any]:
-    """Numbers of an asset's partitions by state.
+    """Numbers of an asset's partitions by state, and the canonical text of what was selected.
 
     :param select: only these, as text.
     :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
@@ -69,7 +72,9 @@ def count_states(asset: str, *, select: str | None = None) -> dict[str, Any]:
     :raises UnknownVersionError: if another release wrote the ledger.
     """
     of, now = partitioned_asset(asset), datetime.now(UTC)
-    return counts(of, _selected(of, select, now), now=now).to_json()
+    selection = _selected(of, select, now)
+    text = "" if selection is None else selection_text(selection)
+    return counts(of, selection, now=now).to_json() | {"selection": text if 0 < len(text) <= _LONGEST_TEXT else None}
 
 
 def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None) -> dict[str, Any]:
@@ -80,7 +85,13 @@ def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None)
     :raises InvalidKeyError: if it has no such partition.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
-    return explain(asset, key, shows=_shows(dags)).to_json()
+    of = partitioned_asset(asset)
+    upstream = {name for upstreams in of.upstreams.values() for name in upstreams.leaves}
+    downstream = {name for dag_id in of.dags.consumers for name in outlets(dag_id)}
+    return explain(of, key, shows=_shows(dags)).to_json() | {
+        "upstream_hidden": _hides(upstream, dags),
+        "downstream_hidden": _hides(downstream, dags),
+    }
 
 
 def list_materialisations(asset: str, *, select: str | None = None, limit: int = USUAL) -> dict[str, Any]:
@@ -115,6 +126,11 @@ def _materialisation_form(of: AssetStates, key: Key, record: LedgerRecord) -> di
         "run_id": record.run_id,
         **attrs.asdict(Measures.of(record.extra)),
     }
+
+
+def _hides(names: Iterable[str], dags: Collection[str] | None) -> bool:
+    """Whether one of the assets of those *names* may not be told of where only these *dags* may be."""
+    return dags is not None and any(not each.owned_by(dags) for name in names for each in asset_dags(name).values())
 
 
 def _selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selection | None:

@@ -92,7 +92,7 @@ class Producer:
             raise NotReadyError(
                 f"Dag {self.dag_id} is paused, so none of its runs begins; unpause it first: airflow dags unpause"
                 f" {self.dag_id}. Or ask while_paused (--while-paused): it makes these partitions, and its schedule"
-                " still stands"
+                " begins no other runs"
             )
         types = self.dag.allowed_run_types
         if types is not None and DagRunType.BACKFILL_JOB not in types:

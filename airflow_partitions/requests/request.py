@@ -39,7 +39,7 @@ class RunOptions:
     :ivar stop_at_failure: begin no more runs once one has failed, until the request is resumed.
     :ivar label: in the note of every run.
     :ivar conf: configuration of every run.
-    :ivar while_paused: make them also if the Dag is paused; its schedule stands until the request has ended.
+    :ivar while_paused: make them also if the Dag is paused; its schedule begins no run until the request has ended.
     """
 
     concurrency: int = attrs.field(default=16)

@@ -42,8 +42,8 @@ class Materialise(BaseOperator):
     :param only_missing: leave out those that are materialised.
     :param concurrency: the most runs at a time.
     :param conf: of every run; templates are filled in.
-    :param while_paused: make them also if the Dag that makes them is paused; its schedule stands until the request has
-        ended.
+    :param while_paused: make them also if the Dag that makes them is paused; its schedule begins no run until the
+        request has ended.
     :param wait: wait, in the triggerer, until all runs have ended; fail if one has failed.
     :param poke_interval: seconds between two looks.
     :param timeout: after this time the task fails; the request goes on.

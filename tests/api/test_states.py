@@ -45,6 +45,32 @@ def test_states_come_in_stretches_and_counts(client: httpx.Client, january: Meta
     assert days["counts"]["counts"] == {"materialised": 31, "missing": 59}
 
 
+@pytest.mark.parametrize(
+    ("asset", "select", "text"),
+    [
+        ("days", "latest", "2013-03-31"),
+        ("days", "2013-02-03,2013-02-01..2013-02-03", "2013-02-01..2013-02-04"),
+        ("airport_days", "latest & airport = JFK", "2013-03-31|JFK"),
+        ("days", None, None),
+    ],
+)
+def test_counts_tell_what_was_selected(
+    client: httpx.Client, january: Metadata, asset: str, select: str | None, text: str | None
+) -> None:
+    answer = client.get(f"/assets/{asset}/counts", params={} if select is None else {"select": select}).json()
+    assert answer["selection"] == text
+
+
+@pytest.mark.parametrize(("days", "length"), [(6, 1726), (7, None)])
+def test_a_very_long_text_of_what_was_selected_is_not_told(
+    client: httpx.Client, estate: Metadata, days: int, length: int | None
+) -> None:
+    hours = [f"2013-01-{day:02}T{hour:02}:00Z" for day in range(1, days + 1) for hour in range(0, 24, 2)]
+    answer = client.get("/assets/s3:%2F%2Flake%2Fhours/counts", params={"select": ",".join(hours)}).json()
+    assert answer["total"] == len(hours)
+    assert length == (None if answer["selection"] is None else len(answer["selection"]))
+
+
 def test_states_are_paged(client: httpx.Client, january: Metadata) -> None:
     first = client.get("/assets/days/states", params={"limit": 1}).json()
     second = client.get("/assets/days/states", params={"limit": 1, "cursor": first["cursor"]}).json()
@@ -67,9 +93,16 @@ def test_what_one_may_not_read_is_not_told_of_partitions_beside_it(
     path = "/assets/airport_days/partitions/2013-02-05%7CEWR"
     assert "days" in str(client.get(path).json()["upstream"])
     with server.client(viewer("airport_days")) as stranger:
-        assert stranger.get(path).json()["upstream"] == []
+        hidden = stranger.get(path).json()
+        assert (hidden["upstream"], hidden["upstream_hidden"], hidden["downstream_hidden"]) == ([], True, False)
     with server.client(viewer("makes")) as stranger:
-        assert stranger.get("/assets/days/partitions/2013-01-05").json()["downstream"] == []
+        hidden = stranger.get("/assets/days/partitions/2013-01-05").json()
+        assert (hidden["downstream"], hidden["upstream_hidden"], hidden["downstream_hidden"]) == ([], False, True)
+
+
+def test_where_nothing_is_up_or_downstream_nothing_is_hidden(client: httpx.Client, january: Metadata) -> None:
+    day = client.get("/assets/days/partitions/2013-01-05").json()
+    assert (day["upstream"], day["upstream_hidden"], day["downstream_hidden"]) == ([], False, False)
 
 
 @pytest.mark.parametrize("query", [{"states": "lost"}, {"cursor": "x"}, {"select": "x"}, {"limit": "0"}])

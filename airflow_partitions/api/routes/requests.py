@@ -46,7 +46,7 @@ class RunOptions(BaseModel):
     label: Text = Field(default="", description="In the note of every run", examples=["after the outage"])
     conf: dict[str, Any] = Field(default={}, description="Configuration of every run")
     while_paused: bool = Field(
-        default=False, description="Also if the Dag is paused; its schedule stands until the request has ended"
+        default=False, description="Also if the Dag is paused; its schedule begins no run until the request has ended"
     )
 
 

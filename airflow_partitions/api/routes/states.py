@@ -64,6 +64,11 @@ class StateCounts(BaseModel):
     total: int
     counts: dict[State, int] = Field(description="Those that are not 0", examples=[{"materialised": 87, "failed": 3}])
     provisional: int = Field(description="Number of those made before their interval was over")
+    selection: str | None = Field(
+        default=None,
+        description="Canonical text of what was selected; null where nothing was, or the text would be very long",
+        examples=["2013-03-31"],
+    )
 
 
 class Measures(BaseModel):
@@ -134,6 +139,8 @@ class Partition(BaseModel):
     runs: list[Run] = Field(description="The newest first, up to twenty")
     upstream: list[Neighbour] = Field(description="What it needs, as far as one may read it")
     downstream: list[Neighbour] = Field(description="What needs it, as far as one may read it")
+    upstream_hidden: bool = Field(description="Whether there are assets upstream that one may not read")
+    downstream_hidden: bool = Field(description="Whether there are assets downstream that one may not read")
 
 
 class Materialisation(Measures):

@@ -91,10 +91,14 @@ export const MaterialiseForm = ({ asset, partitions: first, onClose }: Asked & P
           <Tick label="Make what is missing upstream first" checked={upstream} onChange={setUpstream} />
           {plan.data !== undefined && !plan.error ? <PlanPreview plan={plan.data} /> : null}
           {plan.isPending ? <Skeleton height={24} aria-label="The plan is being made" /> : null}
-          <PausedDags dags={dags} />
+          <PausedDags
+            dags={dags}
+            meaning={texts.whilePaused ? "It makes these partitions, and nothing else begins." : undefined}
+          />
           {paused.length > 0 ? (
             <Tick
-              label="Make these while it is paused: its schedule still stands, and it is paused again afterwards"
+              label="Make these while it is paused"
+              help="Its schedule begins no other runs, and it is paused again afterwards"
               checked={texts.whilePaused}
               onChange={(whilePaused) => setTexts({ ...texts, whilePaused })}
             />

@@ -16,7 +16,13 @@ export const usePaused = (dags: readonly string[]): string[] =>
   }).flatMap(({ data }) => (data?.is_paused === true ? [data.dag_id] : []));
 
 /** Says of which Dags Airflow begins no runs, as they are paused, and lets one end that. */
-export const PausedDags = ({ dags }: { readonly dags: readonly string[] }) => {
+export const PausedDags = ({
+  dags,
+  meaning = "No run of it begins until it is unpaused.",
+}: {
+  readonly dags: readonly string[];
+  readonly meaning?: string | undefined;
+}) => {
   const queries = useQueryClient();
   const paused = usePaused(dags);
   const unpause = useMutation({
@@ -35,7 +41,7 @@ export const PausedDags = ({ dags }: { readonly dags: readonly string[] }) => {
               </Link>{" "}
               is paused
             </Alert.Title>
-            <Alert.Description>No run of it begins until it is unpaused.</Alert.Description>
+            <Alert.Description>{meaning}</Alert.Description>
           </Alert.Content>
           <Button size="sm" variant="outline" loading={unpause.isPending} onClick={() => unpause.mutate(dag)}>
             Unpause

@@ -57,7 +57,7 @@ export const PlanPreview = ({ plan }: { readonly plan: Plan }) => {
   const lacking = Object.entries(plan.lacking);
   return (
     <Box as="section" aria-label="Plan">
-      <Text fontWeight="semibold" role="status">
+      <Text fontWeight="semibold" role="status" mb={1}>
         {counted(asked, "partition")}
         {follow === 0 ? "" : `; ${number(follow)} more follow by events`}
         {usual === "" ? null : (

@@ -1,4 +1,4 @@
-import { Checkbox, Field, Input, Textarea } from "@chakra-ui/react";
+import { Checkbox, Field, Input, Text, Textarea } from "@chakra-ui/react";
 
 type Texts = {
   readonly label: string;
@@ -58,21 +58,31 @@ export const LinesField = ({
 /** A box to tick. */
 export const Tick = ({
   label,
+  help,
   checked,
   onChange,
 }: {
   readonly label: string;
+  readonly help?: string | undefined;
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
 }) => (
   <Checkbox.Root
     size="sm"
     colorPalette="brand"
+    alignItems={help === undefined ? "center" : "start"}
     checked={checked}
     onCheckedChange={(change) => onChange(change.checked === true)}
   >
     <Checkbox.HiddenInput />
-    <Checkbox.Control />
-    <Checkbox.Label>{label}</Checkbox.Label>
+    <Checkbox.Control mt={help === undefined ? 0 : 0.5} />
+    <Checkbox.Label>
+      {label}
+      {help === undefined ? null : (
+        <Text fontSize="xs" fontWeight="normal" color="fg.muted">
+          {help}
+        </Text>
+      )}
+    </Checkbox.Label>
   </Checkbox.Root>
 );

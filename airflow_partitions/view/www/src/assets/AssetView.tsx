@@ -17,6 +17,7 @@ import { client } from "../rest/client";
 import type { components } from "../rest/schema";
 import { written } from "../selection/text";
 import { SelectionBar } from "../selection/SelectionBar";
+import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
 import { StateChips } from "../states/StateChips";
 import { definitionWords } from "./words";
@@ -65,6 +66,7 @@ const Partitions = ({ asset: { name: asset, definition, may_change: mayChange } 
   const whole = useWhole(arrangement);
   const counts = whole.data?.pages[0]?.counts ?? {};
   const chosen = useMemo(() => new Set(states), [states]);
+  const { data: selected } = useCounts(asset, select);
   return (
     <Stack gap={4}>
       <Text color="fg.muted" fontSize="sm" title={definition.text}>
@@ -111,6 +113,7 @@ const Partitions = ({ asset: { name: asset, definition, may_change: mayChange } 
             expected={expected}
             states={chosen}
             select={select}
+            canonical={selected?.selection ?? ""}
             view={picture.view}
             onView={picture.setView}
             onSelect={picture.onSelect}

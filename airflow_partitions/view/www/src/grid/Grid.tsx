@@ -11,6 +11,7 @@ import { Jumps } from "./Jumps";
 import { Minimap } from "./Minimap";
 import { pictureOf, type Cell, type Picture, type Row } from "./picture";
 import { RowLabels } from "./RowLabels";
+import { RowMetadata } from "./RowMetadata";
 import { useGrid, useWhole, type Arrangement } from "./useGrid";
 import { useSettled } from "./useSettled";
 import { useWidth } from "./useWidth";
@@ -20,6 +21,10 @@ import { Zoom } from "./Zoom";
 /** Width of an interval in pixels: when the page opens, and at most. */
 const INITIAL = 16;
 const LARGEST = 48;
+/** Of the only cell of a row and the name of its state. */
+const CELL_AND_STATE = 172;
+/** What was kept with a key has room for some letters, or is not shown. */
+const LEAST_METADATA = 60;
 
 /** What of an asset's partitions is dimension of what. */
 export type Dimensions = {
@@ -42,6 +47,7 @@ export const Grid = ({
   expected,
   states,
   select,
+  canonical,
   view: shown,
   onView,
   onSelect,
@@ -54,6 +60,8 @@ export const Grid = ({
   readonly expected: Extent | null;
   readonly states: ReadonlySet<State>;
   readonly select: string;
+  /** What the server takes the selection for; empty as long as it has not said so. */
+  readonly canonical: string;
   /** `null` for the newest. */
   readonly view: Span | null;
   readonly onView: (view: Span | null) => void;
@@ -117,7 +125,7 @@ export const Grid = ({
     }),
     [dimensions, zone, picture, timed, arrangement.only],
   );
-  const region = useMemo(() => (select === "" ? [] : (regionOf(select, frame) ?? [])), [select, frame]);
+  const region = useMemo(() => regionOf(select, frame) ?? regionOf(canonical, frame) ?? [], [select, canonical, frame]);
   // Of what one searches, and of keys that only runs know, those are meant that are shown.
   const named = Boolean(arrangement.search) || dimensions.open;
   const inView = useMemo(() => {
@@ -221,6 +229,16 @@ export const Grid = ({
                   }}
                 />
               </Box>
+              {dimensions.open && picture.across === null && width > CELL_AND_STATE + LEAST_METADATA ? (
+                <RowMetadata
+                  asset={arrangement.asset}
+                  rows={picture.rows}
+                  left={labels + CELL_AND_STATE}
+                  height={height}
+                  rowHeight={rowHeight}
+                  top={top}
+                />
+              ) : null}
             </Box>
           </Box>
           {picture.rows.length < picture.rowCount ? (

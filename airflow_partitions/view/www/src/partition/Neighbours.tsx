@@ -113,9 +113,18 @@ const Arrow = () => (
   </Flex>
 );
 
-const Others = ({ neighbours, none }: { readonly neighbours: readonly Neighbour[]; readonly none: string }) => {
+const Others = ({
+  neighbours,
+  hidden,
+  none,
+}: {
+  readonly neighbours: readonly Neighbour[];
+  /** Whether there are others that one may not see. */
+  readonly hidden: boolean;
+  readonly none: string;
+}) => {
   const [all, setAll] = useState(false);
-  if (neighbours.length === 0) return <Text color="fg.muted">{none}</Text>;
+  if (neighbours.length === 0) return <Text color="fg.muted">{hidden ? "Nothing that you may see" : none}</Text>;
   return (
     <>
       {neighbours.slice(0, all ? undefined : ASSETS).map((neighbour) => (
@@ -138,7 +147,11 @@ export const Neighbours = ({ partition }: { readonly partition: Partition }) => 
     </Heading>
     <Flex direction={{ base: "column", md: "row" }} gap={3} align="stretch">
       <Column name="Needs">
-        <Others neighbours={partition.upstream} none="Nothing that you may see" />
+        <Others
+          neighbours={partition.upstream}
+          hidden={partition.upstream_hidden}
+          none="It needs no partition of another asset"
+        />
       </Column>
       <Arrow />
       <Column name="This partition">
@@ -154,7 +167,11 @@ export const Neighbours = ({ partition }: { readonly partition: Partition }) => 
       </Column>
       <Arrow />
       <Column name="Needed by">
-        <Others neighbours={partition.downstream} none="Nothing that you may see" />
+        <Others
+          neighbours={partition.downstream}
+          hidden={partition.downstream_hidden}
+          none="No partition of another asset needs it"
+        />
       </Column>
     </Flex>
   </section>

@@ -19,6 +19,7 @@ import { Events } from "./Events";
 import { before } from "./neighbourhood";
 import { Neighbours } from "./Neighbours";
 import { RunsTable } from "./RunsTable";
+import { sentence } from "./sentence";
 
 type Partition = components["schemas"]["Partition"];
 
@@ -38,12 +39,12 @@ const Why = ({ reasons, provisional }: Pick<Partition, "reasons" | "provisional"
   <Box as="section" aria-label="Why" overflowWrap="anywhere">
     {reasons.slice(0, 1).map((reason) => (
       <Text key={reason} fontSize="xl" fontWeight="medium">
-        {reason}
+        {sentence(reason)}
       </Text>
     ))}
     <List.Root ps={5} mt={1} color="fg.muted">
       {reasons.slice(1).map((reason) => (
-        <List.Item key={reason}>{reason}</List.Item>
+        <List.Item key={reason}>{sentence(reason)}</List.Item>
       ))}
     </List.Root>
     {provisional ? <Text color="fg.warning">Provisional: it was made before its interval was over.</Text> : null}

@@ -1,5 +1,4 @@
-import { Code, DataList, Heading, Link, List, Stack, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
+import { Code, DataList, Link, Stack } from "@chakra-ui/react";
 import type { ReactNode } from "react";
 import { Link as RouterLink, useParams } from "react-router-dom";
 
@@ -8,10 +7,9 @@ import { PausedDags } from "../actions/PausedDags";
 import { Answer } from "../app/Answer";
 import { Page } from "../app/Page";
 import { paths } from "../app/paths";
-import { client } from "../rest/client";
-import { StateMark } from "../states/StateMark";
+import { FailedPartitions } from "./FailedPartitions";
 import { Moment } from "./Moment";
-import { hasEnded, pace, type Request, useRequest } from "./request";
+import { hasEnded, type Request, useRequest } from "./request";
 import { RequestControls } from "./RequestControls";
 import { RequestState } from "./RequestState";
 import { RunsBar } from "./RunsBar";
@@ -22,61 +20,6 @@ const Item = ({ name, children }: { readonly name: string; readonly children: Re
     <DataList.ItemValue overflowWrap="anywhere">{children}</DataList.ItemValue>
   </DataList.Item>
 );
-
-/** The partitions of a request that are failed now, each a link. */
-const FailedPartitions = ({ request }: { readonly request: Request }) => {
-  const stretches = useQuery({
-    queryKey: ["states", request.asset, request.selection, "failed"],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/states", {
-          params: {
-            path: { asset: request.asset },
-            query: { select: request.selection, states: ["failed"], limit: 100 },
-          },
-          signal,
-        })
-      ).data,
-    refetchInterval: pace(!hasEnded(request)),
-  });
-  const listed = stretches.data?.stretches ?? [];
-  if (listed.length === 0) return null;
-  return (
-    <section aria-labelledby="failed">
-      <Heading as="h2" size="sm" id="failed" mb={2}>
-        Failed partitions
-      </Heading>
-      <List.Root variant="plain" gap={1}>
-        {listed.map(({ first, last, count }) => (
-          <List.Item key={`${first} ${last}`} overflowWrap="anywhere">
-            <List.Indicator asChild>
-              <StateMark state="failed" />
-            </List.Indicator>
-            <span>
-              <Link asChild color="fg.info">
-                <RouterLink to={paths.partition(request.asset, first)}>
-                  <bdi>{first}</bdi>
-                </RouterLink>
-              </Link>
-              {count > 1 ? (
-                <>
-                  {" to "}
-                  <Link asChild color="fg.info">
-                    <RouterLink to={paths.partition(request.asset, last)}>
-                      <bdi>{last}</bdi>
-                    </RouterLink>
-                  </Link>
-                  {` (${number(count)})`}
-                </>
-              ) : null}
-            </span>
-          </List.Item>
-        ))}
-      </List.Root>
-      {stretches.data?.cursor == null ? null : <Text color="fg.muted">And more.</Text>}
-    </section>
-  );
-};
 
 const About = ({ request }: { readonly request: Request }) => {
   const { options } = request;

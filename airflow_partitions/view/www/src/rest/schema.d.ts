@@ -1469,7 +1469,7 @@ export interface components {
             };
             /**
              * While Paused
-             * @description Also if the Dag is paused; its schedule stands until the request has ended
+             * @description Also if the Dag is paused; its schedule begins no run until the request has ended
              * @default false
              */
             while_paused: boolean;
@@ -1582,6 +1582,16 @@ export interface components {
              * @description What needs it, as far as one may read it
              */
             downstream: components["schemas"]["Neighbour"][];
+            /**
+             * Upstream Hidden
+             * @description Whether there are assets upstream that one may not read
+             */
+            upstream_hidden: boolean;
+            /**
+             * Downstream Hidden
+             * @description Whether there are assets downstream that one may not read
+             */
+            downstream_hidden: boolean;
         };
         /**
          * Plan
@@ -1893,7 +1903,7 @@ export interface components {
             };
             /**
              * While Paused
-             * @description Also if the Dag is paused; its schedule stands until the request has ended
+             * @description Also if the Dag is paused; its schedule begins no run until the request has ended
              * @default false
              */
             while_paused: boolean;
@@ -1968,6 +1978,12 @@ export interface components {
              * @description Number of those made before their interval was over
              */
             provisional: number;
+            /**
+             * Selection
+             * @description Canonical text of what was selected; null where nothing was, or the text would be very long
+             * @example 2013-03-31
+             */
+            selection?: string | null;
         };
         /**
          * StatePage

@@ -1,12 +1,10 @@
 import { Box, Button, Code, Field, Flex, HStack, Input, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { LIVE } from "../app/queries";
 import { Problem } from "../rest/problem";
-import { client } from "../rest/client";
 import { countsText, totalOf, type Counts, type State } from "../states/state";
 import { StateBar } from "../states/StateBar";
+import { useCounts } from "./useCounts";
 
 const number = new Intl.NumberFormat("en");
 
@@ -35,18 +33,7 @@ export const SelectionBar = ({
   /** What can be done with it. */
   readonly children: ReactNode;
 }) => {
-  const counts = useQuery({
-    queryKey: ["counts", asset, select],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/counts", {
-          params: { path: { asset }, query: { select } },
-          signal,
-        })
-      ).data,
-    enabled: select !== "",
-    refetchInterval: LIVE,
-  });
+  const counts = useCounts(asset, select);
   const selected = among(counts.data?.counts ?? {}, states);
   const total = totalOf(selected);
   const refusal = select !== "" && counts.error instanceof Problem ? counts.error.message : null;

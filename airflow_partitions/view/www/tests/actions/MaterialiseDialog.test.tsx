@@ -178,7 +178,11 @@ test("what is asked for can be made while the Dag is paused", async () => {
   dag(true);
   const bodies = take("/assets/days/requests", () => ({ asset: "days", plan, requests: [request], dry_run: false }));
   open();
-  await userEvent.click(await screen.findByLabelText(/^Make these while it is paused/));
+  const tick = await screen.findByLabelText(/^Make these while it is paused/);
+  expect(screen.getByText("No run of it begins until it is unpaused.")).toBeDefined();
+  await userEvent.click(tick);
+  expect(screen.queryByText("No run of it begins until it is unpaused.")).toBeNull();
+  expect(screen.getByText("It makes these partitions, and nothing else begins.")).toBeDefined();
   expect(await go()).toHaveProperty("disabled", false);
   await userEvent.click(await go());
   await screen.findByRole("link", { name: "Request 7" });

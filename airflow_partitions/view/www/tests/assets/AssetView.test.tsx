@@ -93,6 +93,7 @@ beforeEach(() => {
             total: 2,
             counts: { materialised: 1, failed: 1 },
             provisional: 0,
+            selection: select === "latest" ? dayOf(9) : select,
           });
     }),
   );
@@ -151,6 +152,16 @@ test("a click with Control adds a cell, and takes it away again", async () => {
   await waitFor(() => expect(text()).toBe("2013-01-01, 2013-01-05"));
   click(0);
   await waitFor(() => expect(text()).toBe("2013-01-05"));
+});
+
+test("what only the server can read of a typed selection is painted, and goes on from there", async () => {
+  window.history.replaceState(null, "", "?select=latest");
+  shown(<AssetView asset="days" />);
+  const cells = await picture();
+  await screen.findByText("2 partitions selected");
+  fireEvent.pointerDown(cells, { button: 0, pointerId: 1, clientX: 5, clientY: 10 });
+  fireEvent.pointerUp(cells, { pointerId: 1, ctrlKey: true, clientX: 5, clientY: 10 });
+  await waitFor(() => expect(text()).toBe("2013-01-01, 2013-01-10"));
 });
 
 test("what is refused of a typed selection stands at the field", async () => {

@@ -48,6 +48,8 @@ const partition = {
     },
   ],
   downstream: [],
+  upstream_hidden: false,
+  downstream_hidden: false,
 };
 
 const open = (key = "2013-02-08") =>
@@ -70,7 +72,7 @@ afterEach(() => vi.useRealTimers());
 test("why it is so stands first; then runs with the way to their logs, and what it needs", async () => {
   open();
   const why = await screen.findByRole("region", { name: "Why" });
-  expect(why.textContent).toMatch(/^run manual__1 of days failed: clean/);
+  expect(why.textContent).toMatch(/^Run manual__1 of days failed: clean/);
   expect(screen.getByText(/^2013-02-08 00:00 -05:00 up to 2013-02-09 00:00 -05:00/)).toBeDefined();
   expect(screen.getByRole("link", { name: "clean (failed)" })).toHaveProperty(
     "pathname",
@@ -96,6 +98,24 @@ test("who may only look is offered no change", async () => {
   open();
   expect(await screen.findByText("You may look at these partitions, and not change them.")).toBeDefined();
   expect(screen.queryByRole("button", { name: /Re-run|Mark|Forget/ })).toBeNull();
+});
+
+test.each([
+  [false, "No partition of another asset needs it"],
+  [true, "Nothing that you may see"],
+])("where nothing downstream is told of, and something is hidden: %s, it says so", async (hidden, words) => {
+  answer("/assets/days/partitions/:key", { ...partition, downstream_hidden: hidden });
+  open();
+  expect((await screen.findByRole("region", { name: "Needed by" })).textContent).toBe(`Needed by${words}`);
+});
+
+test.each([
+  [false, "It needs no partition of another asset"],
+  [true, "Nothing that you may see"],
+])("where nothing upstream is told of, and something is hidden: %s, it says so", async (hidden, words) => {
+  answer("/assets/days/partitions/:key", { ...partition, upstream: [], upstream_hidden: hidden });
+  open();
+  expect((await screen.findByRole("region", { name: "Needs" })).textContent).toBe(`Needs${words}`);
 });
 
 test("a partition that there is none of says what the server says", async () => {

@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { http, HttpResponse } from "msw";
 import { Route, Routes } from "react-router-dom";
@@ -16,7 +16,9 @@ type Request = Parameters<typeof verbsFor>[0];
 
 const request = sample as Request;
 
-beforeEach(() => answer("/assets/days", { name: "days", may_change: true }));
+const about = { name: "days", may_change: true, definition: { kind: "interval" } };
+
+beforeEach(() => answer("/assets/days", about));
 
 afterEach(() => window.history.replaceState(null, "", "/"));
 
@@ -65,6 +67,74 @@ test("a request tells how far it has come and what failed, each a link", async (
   expect(screen.getByRole("button", { name: "Re-run failed" })).toBeDefined();
 });
 
+const day = (number: number) => `2013-02-${String(number).padStart(2, "0")}`;
+const ofFebruary = (first: number, last: number) => ({
+  state: "failed",
+  first: day(first),
+  last: day(last),
+  count: last - first + 1,
+  start: `${day(first)}T00:00:00-05:00`,
+  end: `${day(last + 1)}T00:00:00-05:00`,
+  segments: { airport: ["JFK", "St. John's, NL"] },
+});
+
+/** The questions for keys, which the server answers with the keys in some list that one asks for. */
+const answerKeys = (listed: readonly string[]) => {
+  const questions: Record<string, string>[] = [];
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/keys", ({ request: sent }) => {
+      const query = Object.fromEntries(new URL(sent.url).searchParams);
+      questions.push(query);
+      const first = query.cursor === undefined ? 0 : listed.indexOf(query.cursor) + 1;
+      const keys = listed.slice(first, first + Number(query.limit)).map((key) => ({ key }));
+      return HttpResponse.json({ keys, cursor: null });
+    }),
+  );
+  return questions;
+};
+
+const openFailed = (...stretches: object[]) => {
+  answer("/requests/7", { ...request, state: "failed", runs: { failed: 1 } });
+  answer("/assets/days/states", { asset: "days", now: "", stretches, cursor: null });
+  open("/7");
+};
+
+const listed = () => {
+  const section = screen.getByRole("region", { name: "Failed partitions" });
+  return within(section)
+    .getAllByRole("listitem")
+    .map(({ textContent }) => textContent);
+};
+
+test("each partition of a short stretch is a link; of a long one the first and the last", async () => {
+  const questions = answerKeys([1, 2, 3].map(day));
+  openFailed(ofFebruary(1, 3), ofFebruary(5, 15));
+  expect(await screen.findByRole("link", { name: day(2) })).toBeDefined();
+  expect(listed()).toEqual([`${day(1)}, ${day(2)}, ${day(3)}`, `${day(5)} to ${day(15)} (11)`]);
+  expect(questions).toEqual([
+    {
+      select: `2013-02-01T00:00:00-05:00..2013-02-04T00:00:00-05:00 & airport in JFK,"St. John's, NL"`,
+      oldest_first: "true",
+      limit: "3",
+    },
+  ]);
+});
+
+test("of a stretch without time the keys are those after its first one", async () => {
+  const questions = answerKeys(["EWR", "JFK", "LGA", "SFO"]);
+  openFailed({ state: "failed", first: "JFK", last: "SFO", count: 3 });
+  expect(await screen.findByRole("link", { name: "LGA" })).toBeDefined();
+  expect(questions).toEqual([{ select: request.selection, cursor: "JFK", limit: "2" }]);
+});
+
+test("a stretch of which the server lists other keys keeps its first and its last", async () => {
+  const questions = answerKeys([1, 2].map(day));
+  openFailed(ofFebruary(1, 3));
+  await waitFor(() => expect(questions).toHaveLength(1));
+  await act(() => new Promise((done) => setTimeout(done, 100))); // until the answer is there
+  expect(listed()).toEqual([`${day(1)} to ${day(3)} (3)`]);
+});
+
 test("a request that ended meanwhile says why it can't be cancelled", async () => {
   answer("/requests/7", request);
   answer("/assets/days/states", { asset: "days", now: "", stretches: [], cursor: null });
@@ -108,7 +178,7 @@ test("requests are listed by state, and by a part of the asset's name", async ()
 });
 
 test("who may only look at the asset is offered no change of its requests", async () => {
-  answer("/assets/days", { name: "days", may_change: false });
+  answer("/assets/days", { ...about, may_change: false });
   answer("/requests/7", request);
   answer("/assets/days/states", { asset: "days", now: "", stretches: [], cursor: null });
   open("/7");

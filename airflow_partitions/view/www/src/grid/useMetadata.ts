@@ -1,0 +1,42 @@
+import { useQueries } from "@tanstack/react-query";
+
+import { client } from "../rest/client";
+import { written } from "../selection/text";
+
+/** What a question for keys has room for: the server takes 2,000 characters, and a page of so many keys. */
+const LONGEST = 1_900;
+const MOST = 50;
+
+/** Keys as texts of selections, as few as have room for them. */
+export const portionsOf = (keys: readonly string[]): readonly string[] => {
+  const portions: string[][] = [];
+  for (const key of keys.map(written)) {
+    const portion = portions.at(-1);
+    if (portion !== undefined && portion.length < MOST && [...portion, key].join(",").length <= LONGEST)
+      portion.push(key);
+    else portions.push([key]);
+  }
+  return portions.map((portion) => portion.join(","));
+};
+
+type Kept = readonly (readonly [key: string, metadata: unknown])[];
+
+const joined = (answers: readonly { readonly data: Kept | undefined }[]): ReadonlyMap<string, unknown> =>
+  new Map(answers.flatMap(({ data }) => data ?? []));
+
+/** What was kept with some keys that are known at runtime, by key. */
+export const useMetadata = (asset: string, keys: readonly string[]): ReadonlyMap<string, unknown> =>
+  useQueries({
+    queries: portionsOf(keys).map((select) => ({
+      queryKey: ["keys", asset, "metadata", select],
+      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Kept> =>
+        (
+          await client().GET("/api/v1/assets/{asset}/keys", {
+            params: { path: { asset }, query: { select, limit: MOST } },
+            signal,
+          })
+        ).data?.keys.map(({ key, metadata }) => [key, metadata] as const) ?? [],
+      staleTime: 60_000,
+    })),
+    combine: joined,
+  });
