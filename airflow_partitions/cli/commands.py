@@ -393,7 +393,7 @@ def get_commands() -> list[CLICommand]:
                         Arg(
                             ("--while-paused",),
                             action="store_true",
-                            help="Also if the Dag is paused: it makes these partitions, and its schedule begins no other runs",
+                            help="Also if the Dag is paused; its schedule begins no other runs",
                         ),
                         Arg(("--dry-run",), action="store_true", help="Only show the plan"),
                         Arg(("--wait",), action="store_true", help="Wait until the requests have ended"),

@@ -1,3 +1,4 @@
+import { parseDate } from "@internationalized/date";
 import { Box, Button, HStack, Skeleton, Stack, Text } from "@chakra-ui/react";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
@@ -51,11 +52,7 @@ const Option = ({
 );
 
 /** The end of a day, as a selection says it: what began before the next one. */
-const untilDay = (day: string): string => {
-  const next = new Date(`${day}T00:00:00Z`);
-  next.setUTCDate(next.getUTCDate() + 1);
-  return `..${next.toISOString().slice(0, 10)}`;
-};
+const untilDay = (day: string): string => `..${parseDate(day).add({ days: 1 }).toString()}`;
 
 /** The time of day and offset at both ends of an interval, for what is shorter than a day. */
 const bounds = ({ start, end }: Pick<Key, "start" | "end">): string =>

@@ -1,4 +1,4 @@
-import { dateInstant, offsetAt, offsetText, wallOf } from "./zone";
+import { clockAt, dateInstant, offsetAt, offsetText, timeText } from "./zone";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -27,16 +27,6 @@ const stepFor = (least: number): Step => steps.find(({ length }) => length >= le
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-const wallDate = (at: number, zone: string) => {
-  const wall = new Date(wallOf(at, zone));
-  return {
-    year: wall.getUTCFullYear(),
-    month: wall.getUTCMonth() + 1,
-    day: wall.getUTCDate(),
-    time: wall.toISOString().slice(11, 16),
-  };
-};
-
 /** The lines of a time axis from start to end in the zone, at least that many milliseconds apart. */
 export const timeTicks = (start: number, end: number, least: number, zone: string): readonly Tick[] => {
   const step = stepFor(least);
@@ -52,7 +42,8 @@ const clockTicks = (start: number, end: number, step: number, zone: string): rea
   const ticks: Tick[] = [];
   let changed: number | undefined;
   for (let at = aligned(start - (start % MINUTE)); at < end;) {
-    const { day, month, year, time } = wallDate(at, zone);
+    const { day, month, year } = clockAt(at, zone);
+    const time = timeText(at, zone);
     const offset = offsetAt(at, zone);
     // Once with the change of the offset, so that one sees which of two hours of the same name this is.
     const shifted = changed !== undefined && changed !== offset;
@@ -68,11 +59,11 @@ const clockTicks = (start: number, end: number, step: number, zone: string): rea
 };
 
 const dateTicks = (start: number, end: number, step: Step, zone: string): readonly Tick[] => {
-  const first = wallDate(start, zone);
+  const first = clockAt(start, zone);
   const ticks: Tick[] = [];
   const add = (at: number): boolean => {
     if (at >= end) return false;
-    const { day, month, year } = wallDate(at, zone);
+    const { day, month, year } = clockAt(at, zone);
     if (at >= start) ticks.push({ at, ...nameOf(step.unit, year, month, day) });
     return true;
   };

@@ -1,5 +1,6 @@
 import { Text } from "@chakra-ui/react";
 
+import { browserZone } from "../grid/zone";
 import { momentText } from "../requests/Moment";
 
 const wall = (at: string): string => at.replace("T", " ").replace(/:00(?=[+Z-])/, " ");
@@ -19,7 +20,7 @@ export const Bounds = ({
       {wall(start)} up to {wall(end)}
       {timezone === null ? "" : ` (${timezone})`}
     </Text>
-    {timezone === Intl.DateTimeFormat().resolvedOptions().timeZone ? null : (
+    {timezone === browserZone() ? null : (
       <Text color="fg.muted">
         {momentText(start)} up to {momentText(end)} (yours)
       </Text>

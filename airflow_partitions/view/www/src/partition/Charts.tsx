@@ -1,5 +1,6 @@
 import { Box, Heading, SimpleGrid, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
+import { scaleBand, scaleLinear } from "d3-scale";
 import { Link } from "react-router-dom";
 
 import { duration, number, size } from "../actions/amounts";
@@ -27,7 +28,11 @@ type Of = { readonly asset: string; readonly partition: string };
 
 const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Measure; readonly bars: Bar[] }) => {
   const own = bars.find(({ key }) => key === partition);
-  const width = bars.length * STEP;
+  const across = scaleBand(
+    bars.map(({ key }) => key),
+    [0, bars.length * STEP],
+  ).padding(0.25);
+  const up = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [1, HEIGHT]); // an empty one is seen, too
   return (
     <Box as="figure" borderWidth={1} borderRadius="md" p={3} minW={0}>
       <Text as="figcaption" fontSize="sm" color="fg.muted">
@@ -36,16 +41,21 @@ const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Mea
       <Text fontSize="lg" fontWeight="semibold">
         {own === undefined ? "–" : text(measure, own.value)}
       </Text>
-      <svg viewBox={`0 0 ${width} ${HEIGHT}`} width="100%" height={HEIGHT} preserveAspectRatio="none" role="group">
-        {bars.map(({ key, value, share }, index) => {
-          const height = Math.max(1, share * HEIGHT);
+      <svg
+        viewBox={`0 0 ${bars.length * STEP} ${HEIGHT}`}
+        width="100%"
+        height={HEIGHT}
+        preserveAspectRatio="none"
+        role="group"
+      >
+        {bars.map(({ key, value }, index) => {
           const label = `${key}: ${text(measure, value)}`;
           return (
             <Link key={key} to={paths.partition(asset, key)} aria-label={label} tabIndex={-1}>
               <title>{label}</title>
               <rect x={index * STEP} y={0} width={STEP} height={HEIGHT} fill="transparent" />
               <Box asChild fill={key === partition ? "brand.solid" : "fg.subtle"} opacity={key === partition ? 1 : 0.5}>
-                <rect x={index * STEP + 1} y={HEIGHT - height} width={STEP - 2} height={height} />
+                <rect x={across(key)} y={HEIGHT - up(value)} width={across.bandwidth()} height={up(value)} />
               </Box>
             </Link>
           );

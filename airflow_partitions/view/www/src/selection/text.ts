@@ -1,4 +1,4 @@
-import { dateInstant, offsetText, wallOf } from "../grid/zone";
+import { clockAt, dateInstant, dateText, offsetText, timeText } from "../grid/zone";
 import { joined, type Box, type Region } from "./region";
 
 /** What the cells of a picture stand for, as far as a selection says it. */
@@ -26,12 +26,11 @@ export const written = (value: string): string => (special.test(value) ? JSON.st
 /** A moment as the server reads it: a date at its first instant, else with the offset. */
 export const boundText = (at: number, zone: string): string => {
   if (!Number.isFinite(at)) return "";
-  const wall = new Date(wallOf(at, zone));
-  const text = wall.toISOString();
-  const date = text.slice(0, 10);
-  if (dateInstant(wall.getUTCFullYear(), wall.getUTCMonth() + 1, wall.getUTCDate(), zone) === at) return date;
-  const seconds = text.slice(17, 19) === "00" ? "" : text.slice(16, 19);
-  return `${date}T${text.slice(11, 16)}${seconds}${offsetText(at, zone)}`;
+  const { year, month, day, second } = clockAt(at, zone);
+  const date = dateText(at, zone);
+  if (dateInstant(year, month, day, zone) === at) return date;
+  const seconds = second === 0 ? "" : `:${String(second).padStart(2, "0")}`;
+  return `${date}T${timeText(at, zone)}${seconds}${offsetText(at, zone)}`;
 };
 
 /** The text of a region, which `regionOf` reads back; empty for an empty one. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { timeTicks } from "../../src/grid/axis";
-import { dateInstant, instantOf, momentText, offsetText } from "../../src/grid/zone";
+import { dateInstant, momentText, offsetText } from "../../src/grid/zone";
 
 const HOUR = 3_600_000;
 const at = (text: string) => Date.parse(text);
@@ -80,9 +80,10 @@ test("days, weeks, months and years", () => {
   expect(texts("1999-06-01T00:00Z", "2013-02-15T00:00Z", 1500 * DAY, "UTC")).toEqual(["2000", "2005", "2010"]);
 });
 
-test("a moment that clocks leap over begins behind the leap; one that comes twice is the first", () => {
-  expect(instantOf(at("2013-03-10T02:30Z"), "America/New_York")).toBe(at("2013-03-10T03:00-04:00"));
-  expect(instantOf(at("2013-11-03T01:30Z"), "America/New_York")).toBe(at("2013-11-03T01:30-04:00"));
+test("a date whose midnight there is not begins behind the leap; one whose midnight comes twice with the first", () => {
+  expect(dateInstant(2017, 10, 15, "America/Sao_Paulo")).toBe(at("2017-10-15T01:00-02:00"));
+  expect(dateInstant(2013, 11, 3, "America/Havana")).toBe(at("2013-11-03T00:00-04:00"));
+  expect(dateInstant(2011, 12, 30, "Pacific/Apia")).toBe(at("2011-12-31T00:00+14:00")); // there was no such day
   expect(offsetText(at("2021-01-01T00:00Z"), "Asia/Kathmandu")).toBe("+05:45");
   expect(offsetText(at("2021-01-01T00:00Z"), "America/St_Johns")).toBe("-03:30");
 });

@@ -12,14 +12,11 @@ const made = (key: string, rows: number | null) => ({
   run_id: null,
 });
 
-test("bars are as high as their part of the greatest; what is not told has none", () => {
-  expect(barsOf([made("a", 50), made("b", null), made("c", 200)], "rows")).toEqual([
-    { key: "a", value: 50, share: 0.25 },
-    { key: "c", value: 200, share: 1 },
+test("what is not told has no bar, and what is nothing has one", () => {
+  const partitions = [made("a", 50), made("b", null), made("c", 0)];
+  expect(barsOf(partitions, "rows")).toEqual([
+    { key: "a", value: 50 },
+    { key: "c", value: 0 },
   ]);
-});
-
-test("where all are empty, all bars are", () => {
-  expect(barsOf([made("a", 0)], "rows")).toEqual([{ key: "a", value: 0, share: 0 }]);
-  expect(barsOf([made("a", 1)], "bytes")).toEqual([]);
+  expect(barsOf(partitions, "bytes")).toEqual([]);
 });
