@@ -13,7 +13,7 @@ from tests.view.bundle import ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SEEN = 20_000  # milliseconds until something is shown, on a busy machine
+SEEN = 60_000  # milliseconds until something is shown, on a busy machine
 
 
 @contextmanager

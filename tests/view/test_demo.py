@@ -36,7 +36,7 @@ PAGES = {
     "/requests": "Requests",
     "/doctor": "Doctor",
 }
-MADE = 60_000  # milliseconds until Airflow has made some partitions, on a busy machine
+MADE = 180_000  # milliseconds until Airflow has made some partitions, on a busy machine
 TOKEN = """
 from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
