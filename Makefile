@@ -12,7 +12,7 @@ SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
-PARTS = test-sqlite test-postgresql test-spark test-rest test-wheel test-view
+PARTS = test-sqlite test-postgresql test-spark test-rest test-view test-wheel
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test $(PARTS) lint lock bench docs view
 
 help: ## list the targets
@@ -41,11 +41,11 @@ test: $(READY) ## all tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=5 --keep-going $(PARTS)
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS)
 endif
 
-# The four long ones at once, and beside them the wheel, then the view in a browser, so that nothing is alone at the end.
-# Two wait for an Airflow most of the time, one on each database; one has Spark. Each says what took it longest.
+# The longest first, so that no part is alone at the end. Two wait for an Airflow most of the time, one on each database;
+# one has Spark; the last two have the view in a browser, and the wheel. Each says what took it longest.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY)
 	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,7 @@ def links(page: Path) -> list[str]:
     ]
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The anchors that headings get."""
     tokens = _markdown.parse(page.read_text())
