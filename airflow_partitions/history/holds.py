@@ -79,9 +79,9 @@ def held_dags(dag_ids: Collection[str]) -> dict[str, tuple[int, ...]]:
     return numbers_of_dags
 
 
-def is_held(dag_id: str) -> bool:
-    """Whether a Dag is held."""
-    return bool(held_dags([dag_id]))
+def is_held(dag_id: str | None) -> bool:
+    """Whether a Dag is held; one that is not known yet is not."""
+    return dag_id is not None and bool(held_dags([dag_id]))
 
 
 def lock_holds(at: Session, home: int) -> Holds:
@@ -99,12 +99,19 @@ def write_holds(at: Session, home: int, holds: Holds) -> None:
 
 
 def homes_of_holds(at: Session) -> list[int]:
-    """The ids of the assets in whose cells there are holds."""
+    """The ids of the assets in whose cells there are holds, or something that another release wrote for them."""
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     cells = select(Cell.asset_id, Cell.value).where(Cell.asset_id.in_(select(AssetModel.id)), Cell.key == HOLDS)
-    return [home for home, text in at.execute(cells) if _read(form_of(text)).requests]
+    return [home for home, text in at.execute(cells) if not _is_empty(form_of(text))]
+
+
+def _is_empty(form: Any) -> bool:
+    try:
+        return not _read(form).requests
+    except UnknownVersionError:
+        return False
 
 
 def _read(form: Any) -> Holds:

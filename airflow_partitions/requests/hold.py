@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from airflow_partitions.requests.request import Request
     from airflow_partitions.versions import Report
 
+# Otherwise the scheduler makes the run that it has noted, without asking the timetable again.
+_NOTHING_DUE = {"next_dagrun": None, "next_dagrun_create_after": None}
+
 
 def hold(at: Session, home: int, request: Request) -> None:
     """Hold the Dag of a *request* that is to work while it is paused; a Dag that is held works for any request.
@@ -62,10 +65,6 @@ def release_ended(report: Report) -> int:
                 at.rollback()
                 report(str(error))
     return released
-
-
-#: What the scheduler would make next without asking the timetable again.
-_NOTHING_DUE = {"next_dagrun": None, "next_dagrun_create_after": None}
 
 
 def _check_runs(at: Session, dag_id: str, numbers: tuple[int, ...]) -> None:

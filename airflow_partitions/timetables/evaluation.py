@@ -178,7 +178,7 @@ class Evaluator:
         """Whether the Dag works for requests alone; what has come meanwhile begins when that ends."""
         from airflow_partitions.history.holds import is_held
 
-        return self.dag_id is not None and is_held(self.dag_id)
+        return is_held(self.dag_id)
 
     @cached_property
     def _own_assets(self) -> Sequence[str]:

@@ -230,7 +230,9 @@ class Partitioned(PartitionTimetable):
     def next_dagrun_info_v2(
         self, *, last_dagrun_info: DagRunInfo | None, restriction: TimeRestriction
     ) -> DagRunInfo | None:
-        if self._is_held():
+        from airflow_partitions.history.holds import is_held
+
+        if is_held(self.dag_id):
             return None
         now = instant(_now())
         if last_dagrun_info is None or last_dagrun_info.run_after == _NEVER:
@@ -359,12 +361,6 @@ class Partitioned(PartitionTimetable):
     def _more_arguments(cls, data: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG003 - for subclasses
         """Arguments of a subclass, from its serialized form."""
         return {}
-
-    def _is_held(self) -> bool:
-        """Whether the Dag works for requests alone; so for asset events, too, which begin nothing meanwhile."""
-        from airflow_partitions.history.holds import is_held
-
-        return self.dag_id is not None and is_held(self.dag_id)
 
     def _tick_of(self, run_after: datetime) -> datetime | None:
         tick = self._run_order.tick_of(instant(run_after))
