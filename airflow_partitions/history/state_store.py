@@ -58,24 +58,23 @@ def form_of(text: str) -> Any:
 
 def read_texts(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, str]:
     """The texts in those of an asset's cells that there are, by name."""
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
-
-    texts: dict[str, str] = {}
-    for portion in portions(list(names)):
-        query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
-        texts.update((name, text) for name, text in at.execute(query))
-    return texts
+    return _column(at, asset_id, names, "value")
 
 
 def changed_at(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, datetime]:
     """When those of an asset's cells that there are were last written, by name."""
+    return _column(at, asset_id, names, "updated_at")
+
+
+def _column(at: Session | Connection, asset_id: int, names: Collection[str], column: str) -> dict[str, Any]:
+    """A column of those of an asset's cells that there are, by name."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    times: dict[str, datetime] = {}
+    values: dict[str, Any] = {}
     for portion in portions(list(names)):
-        query = select(Cell.key, Cell.updated_at).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
-        times.update((name, time) for name, time in at.execute(query))
-    return times
+        query = select(Cell.key, getattr(Cell, column)).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
+        values.update((name, value) for name, value in at.execute(query))
+    return values
 
 
 def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[str]:
