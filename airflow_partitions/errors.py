@@ -140,6 +140,10 @@ class ConflictError(StorageError):
     """Another writer was there first; nothing was changed."""
 
 
+class NotMigratedError(PartitionError, RuntimeError):
+    """Airflow's database has not the tables of this release."""
+
+
 class ForeignRowsError(PartitionError, ValueError):
     """A job wrote rows that belong to another partition than the one it was asked for."""
 

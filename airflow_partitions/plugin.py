@@ -13,7 +13,7 @@ from airflow_partitions.operations.partition_link import PartitionLink
 from airflow_partitions.operations.rest import URL_PREFIX
 from airflow_partitions.partition import Partition
 from airflow_partitions.requests import stop_at_failure
-from airflow_partitions.runs import failure, run_note
+from airflow_partitions.runs import failure, mailbox, run_note
 from airflow_partitions.runs.run_partition import RunPartition
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.mapper import DependencyMapper
@@ -31,7 +31,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
     name = "asset_partitions"
     fastapi_apps = [{"app": Mount(), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
     react_apps = react_apps(URL_PREFIX, airflow_version)
-    listeners = [run_note, failure, stop_at_failure]  # noqa: RUF012
+    listeners = [run_note, mailbox, failure, stop_at_failure]  # noqa: RUF012
     global_operator_extra_links = [PartitionLink()]  # noqa: RUF012
     deadline_references = [PartitionDeadline]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012

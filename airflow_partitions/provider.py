@@ -14,6 +14,7 @@ def get_provider_info() -> dict[str, Any]:
         "name": "Asset partitions",
         "description": "Partition-aware assets: one Dag run, one Spark job and one stored partition per key.",
         "versions": [__version__],
+        "db-managers": ["airflow_partitions.database.manager.AssetPartitionsDBManager"],
         "cli": ["airflow_partitions.cli.commands.get_commands"],
         "config": {
             "asset_partitions": {
@@ -32,6 +33,13 @@ def get_provider_info() -> dict[str, Any]:
                         "type": "integer",
                         "example": None,
                         "default": "100000",
+                    },
+                    "keep_requests": {
+                        "description": "Days for which a request for partitions is kept after its end.",
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "365",
                     },
                 },
             },

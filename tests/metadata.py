@@ -13,9 +13,11 @@ from typing import Any
 
 import attrs
 import pytest
-from sqlalchemy import Engine, create_engine, delete, insert, make_url, select
+from sqlalchemy import Engine, create_engine, delete, insert, make_url, select, text, update
 from sqlalchemy.orm import Session
 
+from airflow_partitions.database.models import Base as Ours
+from airflow_partitions.database.revision import REVISION, VERSION_TABLE
 from airflow_partitions.graph.cycles import _FILES
 from airflow_partitions.history.ledger_pages import PROGRESS
 from airflow_partitions.timetables.evaluation import _history
@@ -109,6 +111,35 @@ class Metadata:
             at.execute(delete(Cell).where(Cell.asset_id == self.asset(asset), Cell.key == cell))
             at.execute(insert(Cell).values(asset_id=self.asset(asset), key=cell, value=text))
 
+    def write_row(self, model: type[Ours], *where: Any, **values: Any) -> None:
+        """Overwrite columns of rows of ours."""
+        with self.engine.begin() as at:
+            at.execute(update(model).where(*where).values(values))
+
+    def clear_rows(self) -> None:
+        """Delete all rows of our tables, as if upkeep had never run."""
+        with self.engine.begin() as at:
+            for table in reversed(Ours.metadata.sorted_tables):
+                at.execute(table.delete())
+
+    def take_away(self, *assets: str) -> None:
+        """What Airflow's scheduler does when no Dag file names some assets any more."""
+        from airflow.jobs.scheduler_job_runner import SchedulerJobRunner
+        from airflow.models.asset import AssetActive
+
+        with Session(self.engine) as at:
+            at.execute(delete(AssetActive).where(AssetActive.name.in_(assets)))
+            SchedulerJobRunner._cleanup_orphaned_asset_state_store(session=at)
+            at.commit()
+
+    def bring_back(self, *assets: str) -> None:
+        """What it does when a Dag file names them again."""
+        from airflow.models.asset import AssetActive, AssetModel
+
+        with self.engine.begin() as at:
+            rows = at.execute(select(AssetModel.name, AssetModel.uri).where(AssetModel.name.in_(assets))).all()
+            at.execute(insert(AssetActive), [{"name": name, "uri": uri} for name, uri in rows])
+
     def clear_cells(self, asset: str) -> None:
         """Delete all cells of an asset's state store."""
         from airflow.models.asset_state_store import AssetStateStoreModel as Cell
@@ -140,6 +171,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with database as url:
         engine = create_engine(url)
         Base.metadata.create_all(engine)
+        make_our_tables(engine)
         yield engine
         engine.dispose()
 
@@ -155,6 +187,15 @@ def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metada
     _produced.cache_clear()
     _history.cache_clear()
     yield Metadata(engine)
+    Metadata(engine).clear_rows()
     with engine.begin() as at:
         for table in reversed(Base.metadata.sorted_tables):
             at.execute(table.delete())
+
+
+def make_our_tables(engine: Engine) -> None:
+    """What ``airflow db migrate`` does for us."""
+    with engine.begin() as at:
+        Ours.metadata.create_all(at)
+        at.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+        at.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES ('{REVISION}')"))

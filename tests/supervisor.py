@@ -34,9 +34,17 @@ class Supervisor:
     queries: list[str] = attrs.field(factory=list)
 
     def send(self, msg: Any) -> Any:
-        """Answer a task."""
+        """Answer a task; what the API refuses is an error of the task, as from a process of its own."""
+        from airflow.sdk.api.client import ServerResponseError
+        from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
+        from airflow.sdk.execution_time.comms import ErrorResponse
+
         self.messages.append(msg)
-        return self.comms.send(msg)
+        try:
+            return self.comms.send(msg)
+        except ServerResponseError as error:
+            detail = {"status_code": error.response.status_code, "message": str(error)}
+            raise AirflowRuntimeError(ErrorResponse(error=ErrorType.API_SERVER_ERROR, detail=detail)) from None
 
     async def asend(self, msg: Any) -> Any:
         """Answer a trigger."""

@@ -28,6 +28,7 @@ FLOORS = (
     "storage",
     "frames",
     "checks",
+    "database",
     "history",
     "timetables",
     "graph",

@@ -18,7 +18,7 @@ from fastapi import Depends, HTTPException, Path
 
 from airflow_partitions.api.text import PathText
 from airflow_partitions.graph.partitioned_assets import AssetDags, asset_dags, unknown_asset
-from airflow_partitions.requests.request import read_request
+from airflow_partitions.requests.request_rows import read_request
 
 if TYPE_CHECKING:
     from airflow.api_fastapi.auth.managers.base_auth_manager import ResourceMethod

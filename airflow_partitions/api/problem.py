@@ -15,6 +15,7 @@ from airflow_partitions.errors import (
     ConflictError,
     DeniedError,
     MissingPartitionError,
+    NotMigratedError,
     NotReadyError,
     OverlapError,
     PartitionError,
@@ -36,6 +37,7 @@ STATUSES: tuple[tuple[type[PartitionError], HTTPStatus], ...] = (
     (DeniedError, HTTPStatus.SERVICE_UNAVAILABLE),
     (StorageError, HTTPStatus.SERVICE_UNAVAILABLE),
     (UnknownVersionError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (NotMigratedError, HTTPStatus.SERVICE_UNAVAILABLE),
     (PartitionError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 

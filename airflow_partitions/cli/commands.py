@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from airflow.cli.cli_config import ActionCommand, Arg, CLICommand, GroupCommand, lazy_load_command
+from airflow.cli.cli_config import (
+    ARG_DB_FROM_REVISION,
+    ARG_DB_FROM_VERSION,
+    ARG_DB_SQL_ONLY,
+    ARG_YES,
+    ActionCommand,
+    Arg,
+    CLICommand,
+    GroupCommand,
+    lazy_load_command,
+)
 
 from airflow_partitions.cli.output import OUTPUT
 from airflow_partitions.cli.selection import SelectionArg
@@ -81,6 +91,12 @@ _RECONCILE_EXAMPLES = """
 examples:
   airflow asset-partitions reconcile
   airflow asset-partitions reconcile hourly_flights daily_delays --output json
+"""
+_DOWNGRADE_EXAMPLES = """
+examples:
+  airflow asset-partitions downgrade --to-version 0.1.0          before an older release is installed
+  airflow asset-partitions downgrade --to-revision base --yes    drop all tables, before the package is uninstalled
+  airflow asset-partitions downgrade --to-revision base --show-sql-only
 """
 _MAINTAIN_EXAMPLES = """
 examples:
@@ -274,13 +290,32 @@ def get_commands() -> list[CLICommand]:
                     name="reconcile",
                     help="Make ledgers again from all events",
                     description="Read all events of the assets again and write what is missing in their ledgers, for"
-                    " example after something cleared an asset's state store.",
+                    " example after a database was restored from a backup.",
                     epilog=_RECONCILE_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.cli.upkeep.reconcile"),
                     args=(
                         Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"),
                         *SOURCE,
                         _OUTPUT,
+                    ),
+                ),
+                ActionCommand(
+                    name="downgrade",
+                    help="Take the tables of this package back to an older release, or drop them",
+                    description="Take the tables of this package in Airflow's database back to those of an older"
+                    " release of it, or drop them all with all that they hold. Airflow's own tables are not touched."
+                    " Stop Airflow before. To make them, or bring them to this release: airflow db migrate.",
+                    epilog=_DOWNGRADE_EXAMPLES,
+                    func=lazy_load_command("airflow_partitions.cli.downgrade.downgrade"),
+                    args=(
+                        Arg(("-n", "--to-version"), metavar="RELEASE", help="Release of this package to go back to"),
+                        Arg(
+                            ("-r", "--to-revision"), metavar="REVISION", help="Revision to go back to; base: no tables"
+                        ),
+                        ARG_DB_SQL_ONLY,
+                        ARG_DB_FROM_REVISION,
+                        ARG_DB_FROM_VERSION,
+                        ARG_YES,
                     ),
                 ),
                 ActionCommand(

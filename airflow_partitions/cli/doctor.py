@@ -9,7 +9,7 @@ from argparse import Namespace
 from rich.console import Console
 
 from airflow_partitions.cli.source import Database, source_of
-from airflow_partitions.errors import PartitionError
+from airflow_partitions.errors import NotMigratedError, PartitionError
 from airflow_partitions.graph.partitioned_assets import asset_dags
 from airflow_partitions.operations.deadlines import late_partitions
 from airflow_partitions.operations.doctor import errors, list_problems
@@ -34,6 +34,8 @@ def examine(args: Namespace) -> None:
             ]
         else:  # this machine says nothing of Airflow's
             problems = [one["text"] for one in source.ask(list_problems)["problems"] if one["is_error"]]
+    except NotMigratedError as error:  # nothing else can be looked at
+        problems = [str(error)]
     except PartitionError as error:
         sys.exit(str(error))
     if args.output == "json":

@@ -44,7 +44,7 @@ def _plugin() -> Iterator[str]:
     from airflow.models.errors import ParseImportError
     from sqlalchemy import func, select
 
-    from airflow_partitions.history.database import session
+    from airflow_partitions.database.connection import session
 
     plugins, errors = plugins_manager.get_plugin_info(), plugins_manager.get_import_errors()
     if not any(plugin["name"] == "asset_partitions" for plugin in plugins):
@@ -67,7 +67,7 @@ def _scheduler() -> Iterator[str]:
     from airflow.models.dagrun import DagRun
     from sqlalchemy import select
 
-    from airflow_partitions.history.database import session
+    from airflow_partitions.database.connection import session
 
     now = datetime.now(UTC)
     alive = (Job.job_type == "SchedulerJob", Job.state == "running", Job.latest_heartbeat > now - _ALIVE)

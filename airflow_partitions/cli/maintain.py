@@ -10,7 +10,7 @@ import attrs
 from rich.console import Console
 from rich.table import Table
 
-from airflow_partitions.errors import InvalidDefinitionError, PartitionError
+from airflow_partitions.errors import InvalidDefinitionError, NotMigratedError, PartitionError
 
 
 def maintain_tables(args: Namespace) -> None:
@@ -18,7 +18,10 @@ def maintain_tables(args: Namespace) -> None:
     from airflow_partitions.graph.serialized_dags import read_serialized_dags
     from airflow_partitions.upkeep.tables import maintain
 
-    tables = read_serialized_dags().tables
+    try:
+        tables = read_serialized_dags().tables
+    except NotMigratedError as error:
+        sys.exit(str(error))
     outcomes, problems = [], []
     for asset in args.assets or sorted(tables):
         try:

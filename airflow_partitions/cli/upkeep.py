@@ -15,7 +15,7 @@ from rich.progress import track
 from rich.table import Table
 
 from airflow_partitions.cli.source import Source, source_of
-from airflow_partitions.errors import PartitionError, StorageError
+from airflow_partitions.errors import NotMigratedError, PartitionError, StorageError
 from airflow_partitions.operations.page import MOST
 
 if TYPE_CHECKING:
@@ -28,18 +28,21 @@ def upkeep(args: Namespace) -> None:
     from airflow_partitions.upkeep.leader import Candidate, leader
 
     if args.check:
-        sys.exit(None if leader() is not None else "no upkeep process is alive")
+        try:
+            sys.exit(None if leader() is not None else "no upkeep process is alive")
+        except NotMigratedError as error:
+            sys.exit(str(error))
     end = _end_on_signal() if args.loop else Event()
-    reported: set[str] = set()
+    told: set[str] = set()
     work = Upkeep(wait=not args.loop)
     try:
         with Candidate() as candidate:
             while True:
-                outcome = work.round() if candidate.leads() else None
-                _report(outcome and outcome.without(reported), args, reported)
+                outcome = work.round(beat=candidate.beat) if candidate.leads() else None
+                _report(outcome, args, told)
                 if not args.loop or end.wait(args.interval):
                     return
-    except StorageError as error:
+    except (NotMigratedError, StorageError) as error:
         sys.exit(str(error))
     finally:
         work.close()
@@ -84,9 +87,8 @@ def _names(source: Source) -> Iterator[str]:
             return
 
 
-def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
-    """Print the outcome of a round; in a loop only what is new."""
-    reported.update(() if outcome is None else outcome.problems)
+def _report(outcome: Round | None, args: Namespace, told: set[str]) -> None:
+    """Print the outcome of a round; in a loop only what is new, and not among what was *told*."""
     if args.output == "json":
         if not args.loop or (outcome is not None and not outcome.idle):
             form = {"working": outcome is not None, **(outcome.to_json() if outcome else {})}
@@ -94,11 +96,11 @@ def _report(outcome: Round | None, args: Namespace, reported: set[str]) -> None:
         return
     console = Console()
     if outcome is None:
-        if not args.loop or "standing by" not in reported:
+        if not args.loop or "standing by" not in told:
             console.print("another upkeep process is at work; standing by")
-        reported.add("standing by")
+        told.add("standing by")
         return
-    reported.discard("standing by")
+    told.discard("standing by")
     for problem in outcome.problems:
         Console(stderr=True).print(problem, markup=False, style="yellow")
     if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless or outcome.requests:

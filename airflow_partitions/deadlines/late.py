@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from airflow_partitions.calendars.timeline import FIRST
+from airflow_partitions.database.connection import session
 from airflow_partitions.deadlines.reference import PartitionDeadline
 from airflow_partitions.definitions.due_time import DueTime
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
-from airflow_partitions.history.database import session
 from airflow_partitions.states import State, states_of
+from airflow_partitions.timetables.serialized_dag import revisions
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
@@ -47,21 +48,20 @@ def late(asset: PartitionedAsset, due_time: DueTime, now: datetime) -> Selection
 def due_times(dag_ids: Collection[str]) -> dict[str, list[tuple[DueTime, timedelta]]]:
     """The deadlines of the partitions of Dags by their ids, each with the interval of its alert, which comes after."""
     from airflow.models.deadline_alert import DeadlineAlert
-    from airflow.models.serialized_dag import SerializedDagModel
     from airflow.sdk.serde import deserialize
 
     deadlines: dict[str, list[tuple[DueTime, timedelta]]] = {}
     with session() as at:
-        rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=list(dag_ids), session=at) if dag_ids else []
-        ids = {row.id: row.dag_id for row in rows}
+        serialized = revisions().subquery()
         query = (
-            select(DeadlineAlert.serialized_dag_id, DeadlineAlert.reference, DeadlineAlert.interval)
-            .where(DeadlineAlert.serialized_dag_id.in_(ids))
+            select(serialized.c.dag_id, DeadlineAlert.reference, DeadlineAlert.interval)
+            .join(serialized, serialized.c.id == DeadlineAlert.serialized_dag_id)
+            .where(serialized.c.dag_id.in_(dag_ids))
             .order_by(DeadlineAlert.id)
         )
-        for serialized_id, reference, form in at.execute(query):
+        for dag_id, reference, form in at.execute(query):
             if reference.get("reference_type") == PartitionDeadline.__name__:
                 interval = deserialize(form)
                 later = interval if isinstance(interval, timedelta) else timedelta(0)  # else it is in a Variable
-                deadlines.setdefault(ids[serialized_id], []).append((DueTime.from_json(reference), later))
+                deadlines.setdefault(dag_id, []).append((DueTime.from_json(reference), later))
     return deadlines

@@ -53,18 +53,18 @@ class PartitionDeadline(BaseDeadlineReference):
     def _evaluate_with(self, *, session: Session, dag_id: str, run_id: str) -> datetime | None:
         """When the partition of a run is due; ``None`` if the run has no deadline."""
         from airflow.models.dagrun import DagRun
-        from airflow.models.serialized_dag import SerializedDagModel
         from sqlalchemy import select
 
         from airflow_partitions.history.ledger import materialised_times
         from airflow_partitions.history.producers import outlets
+        from airflow_partitions.timetables.serialized_dag import serialized_dags
 
         query = select(DagRun.partition_key, DagRun.run_type).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
         run = session.execute(query).one_or_none()
         if run is None or run.partition_key is None or str(run.run_type) not in _BY_THEMSELVES:
             return None
-        row = SerializedDagModel.get(dag_id, session=session)
-        definition = None if row is None else getattr(row.dag.timetable, "partition", None)
+        dag = next(iter(serialized_dags([dag_id])), None)
+        definition = None if dag is None else getattr(dag.timetable, "partition", None)
         if definition is None:
             return None
         try:

@@ -10,7 +10,7 @@ from airflow.exceptions import DeserializationError
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.graph.cycles import DagNode
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset
-from airflow_partitions.history.database import session
+from airflow_partitions.timetables.serialized_dag import serialized_dags
 
 
 def asset_storage(asset: PartitionedAsset) -> Mapping[str, Any]:
@@ -18,18 +18,15 @@ def asset_storage(asset: PartitionedAsset) -> Mapping[str, Any]:
 
     :raises InvalidDefinitionError: if no Dag says where it is, or only a Dag file can reach it.
     """
-    from airflow.models.serialized_dag import SerializedDagModel
-
-    dag_ids, is_stored = list(asset.dags.producers), False
-    with session() as at:
-        for row in SerializedDagModel.get_latest_serialized_dags(dag_ids=dag_ids, session=at) if dag_ids else []:
-            try:
-                frames = DagNode.of(row.dag).frames.get(asset.name)
-            except DeserializationError:  # the doctor tells of it
-                continue
-            if frames is not None and frames.storage is not None:
-                return frames.storage
-            is_stored = is_stored or (frames is not None and frames.stored is not None)
+    is_stored = False
+    for dag in serialized_dags(asset.dags.producers):
+        try:
+            frames = DagNode.serialized(dag).frames.get(asset.name)
+        except DeserializationError:  # the doctor tells of it
+            continue
+        if frames is not None and frames.storage is not None:
+            return frames.storage
+        is_stored = is_stored or (frames is not None and frames.stored is not None)
     if is_stored:
         raise InvalidDefinitionError(
             f"the storage of asset {asset.name!r} is reached by credentials in its Dag file; expected conn_id=…"

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 import attrs
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import connection, portions
 from airflow_partitions.graph.partitioned_assets import AssetDags
-from airflow_partitions.history.database import connection, portions
 
 
 @attrs.frozen

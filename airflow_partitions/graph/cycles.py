@@ -7,7 +7,7 @@ They see one file; ``airflow asset-partitions doctor`` sees all.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from airflow_partitions.timetables.asset_extra import AssetFrames, frames_of, re
 from airflow_partitions.timetables.base import PartitionTimetable
 from airflow_partitions.timetables.condition import Leaf, condition_of, leaves
 from airflow_partitions.timetables.partitioned import Partitioned
+from airflow_partitions.timetables.serialized_dag import SerializedDag
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
@@ -55,15 +56,27 @@ class DagNode:
 
     @classmethod
     def of(cls, dag: Any) -> DagNode:
-        """The node of a *dag* as its file declares it, or as it is serialized."""
-        outlets = [outlet for task in dag.tasks for outlet in task.outlets or () if isinstance(outlet, _NAMED)]
+        """The node of a *dag* as its file declares it."""
+        return cls._of(dag.dag_id, dag.timetable, [outlet for task in dag.tasks for outlet in task.outlets or ()])
+
+    @classmethod
+    def serialized(cls, dag: SerializedDag) -> DagNode:
+        """The node of a *dag* as it is serialized.
+
+        :raises DeserializationError: if it can't be read.
+        """
+        return cls._of(dag.dag_id, dag.timetable, dag.outlets)
+
+    @classmethod
+    def _of(cls, dag_id: str, timetable: Any, outlets: Iterable[Any]) -> DagNode:
+        assets = [outlet for outlet in outlets if isinstance(outlet, _NAMED)]
         return cls(
-            dag.dag_id,
-            frozenset(leaf.name for leaf in _upstreams(dag.timetable)),
-            frozenset(outlet.name for outlet in outlets),
-            has_partitions(dag.timetable),
-            isinstance(dag.timetable, PartitionTimetable) and dag.timetable.partition is not None,
-            {outlet.name: frames_of(getattr(outlet, "extra", {})) for outlet in outlets},
+            dag_id,
+            frozenset(leaf.name for leaf in _upstreams(timetable)),
+            frozenset(asset.name for asset in assets),
+            has_partitions(timetable),
+            isinstance(timetable, PartitionTimetable) and timetable.partition is not None,
+            {asset.name: frames_of(getattr(asset, "extra", {})) for asset in assets},
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.history.database import connection, portions
+from airflow_partitions.database.connection import connection, portions
 from airflow_partitions.history.holds import held_dags
 
 

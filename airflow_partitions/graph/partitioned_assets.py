@@ -7,22 +7,23 @@ thousands of others.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from airflow.serialization.serialized_objects import LazyDeserializedDAG
+from airflow.exceptions import DeserializationError
 from sqlalchemy import literal, select, union_all
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidDefinitionError, UnknownAssetError
 from airflow_partitions.graph.serialized_dags import nearest_asset
-from airflow_partitions.history.database import portions, session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
+from airflow_partitions.timetables.serialized_dag import serialized_dags
 from airflow_partitions.timetables.upstreams import Upstreams
 
 if TYPE_CHECKING:
@@ -168,17 +169,12 @@ def _references(table: Any, on: Any, name: str | None, *, makes: bool) -> Select
     return query if name is None else query.where(AssetModel.name == name)
 
 
-def _timetables(dag_ids: Iterable[str]) -> dict[str, Any]:
+def _timetables(dag_ids: Collection[str]) -> dict[str, Any]:
     """The timetables of Dags, by id, as far as they can be read; the doctor tells of the others."""
-    from airflow.models.serialized_dag import SerializedDagModel
-
     timetables: dict[str, Any] = {}
-    with session() as at:
-        for portion in portions(sorted(dag_ids)):
-            for row in SerializedDagModel.get_latest_serialized_dags(dag_ids=list(portion), session=at):
-                with suppress(Exception):  # whatever another release, or a plugin that is not there, has written
-                    data: Any = row.data
-                    timetables[row.dag_id] = LazyDeserializedDAG(data=data).timetable  # the rest takes long to read
+    for dag in serialized_dags(dag_ids):
+        with suppress(DeserializationError):
+            timetables[dag.dag_id] = dag.timetable
     return timetables
 
 

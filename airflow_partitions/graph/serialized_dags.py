@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import attrs
 from airflow.exceptions import DeserializationError
 from airflow.timetables.base import Timetable, compute_rollup_fingerprint
-from sqlalchemy import select
 
+from airflow_partitions.database.connection import connection
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.graph.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
-from airflow_partitions.history.database import session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.base import PartitionTimetable
+from airflow_partitions.timetables.serialized_dag import (
+    Revision,
+    SerializedDag,
+    read_timetable,
+    revisions,
+    serialized_dags,
+)
 from airflow_partitions.timetables.upstreams import remember_producers
 
 
@@ -32,6 +38,7 @@ class SerializedDags:
     :ivar paths: where Spark assets are stored, by their names.
     :ivar tables: JSON forms of the tables that are to be kept small, by the names of the assets they are of.
     :ivar problems: reasons why Dags can never run, each as a sentence.
+    :ivar producers: timetables of the Dags that write each asset, by its name.
     """
 
     consumers: Mapping[str, Partitioned]
@@ -40,6 +47,22 @@ class SerializedDags:
     paths: Mapping[str, str]
     tables: Mapping[str, Mapping[str, Any]]
     problems: tuple[str, ...]
+    producers: Mapping[str, Sequence[Timetable]] = attrs.field(factory=dict, eq=False, repr=False)
+    _fingerprints: dict[str, Mapping[str, Any]] = attrs.field(factory=dict, repr=False)
+
+    def anew(self) -> SerializedDags:
+        """The same, for evaluations of another moment."""
+        consumers = {dag_id: timetable.anew() for dag_id, timetable in self.consumers.items()}
+        return attrs.evolve(self, consumers=consumers)
+
+    def fingerprint(self, dag_id: str) -> Mapping[str, Any]:
+        """The form by which Airflow sees whether a consumer waits for something else now.
+
+        :raises InvalidDefinitionError: if an upstream can't be found.
+        """
+        if dag_id not in self._fingerprints:
+            self._fingerprints[dag_id] = fingerprint(self.consumers[dag_id])
+        return self._fingerprints[dag_id]
 
     def definition(self, asset: str) -> PartitionDefinition | KeyFormat:
         """Definition of the keys of an asset's events.
@@ -66,33 +89,82 @@ def nearest_asset(name: str, assets: Collection[str], makes: Mapping[str, Collec
     )
 
 
+class SerializedDagReader:
+    """Reads the partitioned Dags of this Airflow again and again; of a Dag that is as before nothing is read."""
+
+    def __init__(self) -> None:
+        self._dags: dict[Revision, _DagRead] = {}
+        self._paused: dict[str, bool] = {}
+        self._read: SerializedDags | None = None
+
+    def read(self) -> SerializedDags:
+        """The Dags as they are now, for evaluations of this moment."""
+        from airflow.models.dag import DagModel
+        from airflow.models.serialized_dag import SerializedDagModel
+
+        query = revisions().add_columns(DagModel.is_paused).join(DagModel, DagModel.dag_id == SerializedDagModel.dag_id)
+        with connection() as at:
+            paused = {Revision(*row[:-1]): row[-1] for row in at.execute(query.where(DagModel.is_stale.is_(False)))}
+        is_as_before = paused.keys() == self._dags.keys()
+        if not is_as_before:
+            changed = {dag_id for dag_id, *_ in paused.keys() - self._dags.keys()}
+            read = {dag.dag_id: _DagRead.of(dag) for dag in serialized_dags(changed)}
+            kept = {revision: self._dags.get(revision) or read.get(revision.dag_id) for revision in sorted(paused)}
+            self._dags = {revision: dag for revision, dag in kept.items() if dag is not None}
+        by_id = {revision.dag_id: is_paused for revision, is_paused in paused.items()}
+        if self._read is None or not is_as_before or by_id != self._paused:
+            self._read, self._paused = _assembled(list(self._dags.values()), by_id), by_id
+        else:
+            self._read = self._read.anew()
+        remember_producers(self._read.producers)
+        return self._read
+
+
 def read_serialized_dags() -> SerializedDags:
     """Read the partitioned Dags of this Airflow."""
-    from airflow.models.dag import DagModel
-    from airflow.models.serialized_dag import SerializedDagModel
+    return SerializedDagReader().read()
 
-    query = select(DagModel.dag_id, DagModel.is_paused).where(DagModel.is_stale.is_(False))
+
+@attrs.frozen
+class _DagRead:
+    """What is kept of a Dag: a timetable remembers what it has looked up, so its form is kept instead.
+
+    :ivar problem: why it can't be read.
+    """
+
+    dag_id: str
+    timetable_form: Any = None
+    node: DagNode | None = None
+    problem: str | None = None
+
+    @classmethod
+    def of(cls, dag: SerializedDag) -> _DagRead:
+        try:
+            node = DagNode.serialized(dag)
+        except DeserializationError as error:
+            return cls(dag.dag_id, problem=f"Dag {dag.dag_id!r} can't be read: {error.__cause__ or error}")
+        return cls(dag.dag_id, dag.timetable_form, node)
+
+
+def _assembled(dags: Collection[_DagRead], paused: Mapping[str, bool]) -> SerializedDags:
+    """What *dags* are together."""
     consumers: dict[str, Partitioned] = {}
     definitions: dict[str, PartitionDefinition | KeyFormat] = {}
     nodes: dict[str, DagNode] = {}
     producers: dict[str, list[Timetable]] = defaultdict(list)
     problems: list[str] = []
-    with session() as at:
-        paused: dict[str, bool] = {row.dag_id: row.is_paused for row in at.execute(query)}
-        for row in SerializedDagModel.get_latest_serialized_dags(dag_ids=list(paused), session=at) if paused else []:
-            try:
-                dag = row.dag  # reads all of it, each time
-            except DeserializationError as error:
-                problems.append(f"Dag {row.dag_id!r} can't be read: {error.__cause__ or error}")
-                continue
-            timetable: Any = dag.timetable
-            nodes[row.dag_id] = DagNode.of(dag)
-            if isinstance(timetable, Partitioned) and timetable.upstreams is not None:
-                consumers[row.dag_id] = timetable
-            for asset in nodes[row.dag_id].writes:
-                producers[asset].append(timetable)
-            if isinstance(timetable, PartitionTimetable):
-                definitions.update(dict.fromkeys(nodes[row.dag_id].writes, timetable.produces.definition))
+    for dag in dags:
+        if dag.node is None:
+            problems.append(str(dag.problem))
+            continue
+        timetable = read_timetable(dag.timetable_form)
+        nodes[dag.dag_id] = dag.node
+        if isinstance(timetable, Partitioned) and timetable.upstreams is not None:
+            consumers[dag.dag_id] = timetable
+        for asset in dag.node.writes:
+            producers[asset].append(timetable)
+        if isinstance(timetable, PartitionTimetable):
+            definitions.update(dict.fromkeys(dag.node.writes, timetable.produces.definition))
     remember_producers(producers)
     problems += map(str, (*cycles(nodes), *dead_ends(nodes), *shared_paths(nodes), *wrong_reads(nodes)))
     for dag_id in sorted(consumers, key=lambda dag_id: paused[dag_id]):
@@ -110,7 +182,7 @@ def read_serialized_dags() -> SerializedDags:
     paths = {name: frame.path for node in nodes.values() for name, frame in node.stored.items()}
     frames = {name: frames for node in nodes.values() for name, frames in node.frames.items()}
     tables = {name: each.storage for name, each in frames.items() if each.storage is not None and each.maintained}
-    return SerializedDags(active, definitions, makes, paths, tables, tuple(problems))
+    return SerializedDags(active, definitions, makes, paths, tables, tuple(problems), producers)
 
 
 def fingerprint(timetable: Partitioned) -> dict[str, Any]:

@@ -1,30 +1,41 @@
-"""Addresses of the ledger's records: text that sorts by time.
+"""Addresses of partitions in the ledger: they sort by time.
 
-Texts of keys don't sort by time; a row's address does, so that a range of partitions is a range of rows.
+Texts of keys don't sort by time; an address does, so that a range of partitions is a range of rows.
 """
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import blake2b
+from typing import NamedTuple
 
 import attrs
 
-from airflow_partitions.calendars.instants import instant, utc
+from airflow_partitions.calendars.instants import UTC, TimeRange, instant, utc
 from airflow_partitions.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.keys import Key, Segment
 from airflow_partitions.keys.product_key import split_parts
 
-_MONTH = len("201303")
+
+class Address(NamedTuple):
+    """The address of a partition.
+
+    :ivar start: of its interval, in microseconds since the epoch; 0 without a time dimension.
+    :ivar segments: texts of its segments, joined.
+    """
+
+    start: int
+    segments: str = ""
 
 
 @attrs.frozen(slots=False)
 class Addresses:
-    """The addresses of the keys of *definition*: family, start in UTC, segments."""
+    """The addresses of the keys of *definition*, and the family that they are of."""
 
     definition: PartitionDefinition
 
@@ -47,70 +58,89 @@ class Addresses:
             }
         return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=6).hexdigest()
 
-    @cached_property
-    def prefix(self) -> str:
-        """The start of all addresses."""
-        return f"record/{self.family}/"
-
-    def of(self, key: Key) -> str:
+    def of(self, key: Key) -> Address:
         """The address of *key*."""
-        interval = self.definition.interval_of(key)
-        time = "" if interval is None else moment(interval.time_range[0])
-        texts = [part.text for part in self.definition.dimensions_of(key).values() if isinstance(part, Segment)]
-        return f"{self.prefix}{time}/{_joined(texts)}"
+        start, texts = 0, []
+        for part in self.definition.dimensions_of(key).values():
+            if isinstance(part, Segment):
+                texts.append(part.text)
+            else:
+                start = part.time_range[0]
+        return Address(start, joined(texts))
 
-    def key(self, address: str) -> Key:
+    def key(self, address: Address) -> Key:
         """The key that lives at *address*.
 
         :raises InvalidKeyError: if the definition has it no longer.
         """
-        time, _, joined = address.removeprefix(self.prefix).partition("/")
         dimensions = self.definition.dimensions
-        if len(dimensions) == 1:
-            return self.definition.parse(time or split_parts(joined)[0])
-        segments = iter(split_parts(joined))
-        texts = [time if isinstance(d, PartitionByInterval) else next(segments) for d in dimensions.values()]
-        return self.definition.parse(_joined(texts))
+        segments = iter(self.texts(address.segments))
+        parts: dict[str, Key] = {}
+        for name, dimension in dimensions.items():
+            if isinstance(dimension, PartitionByInterval):
+                interval = dimension.interval_at(address.start)
+                if interval.time_range[0] != address.start:
+                    raise InvalidKeyError(f"no interval starts at {utc(address.start)}", given=str(utc(address.start)))
+                parts[name] = interval
+            else:
+                parts[name] = dimension.parse(next(segments))
+        return self.definition.key(parts) if len(parts) > 1 else next(iter(parts.values()))
 
-    def has(self, address: str) -> bool:
+    def has(self, address: Address) -> bool:
         """Whether the definition has a key that lives at *address*."""
-        if not address.startswith(self.prefix):
+        start, segments = address
+        if start not in self._known_starts:
+            time = self.definition.time
+            self._known_starts[start] = time is None or time.starts_at(start)
+        if segments not in self._known_segments:
+            self._known_segments[segments] = self._has_segments(segments)
+        return self._known_starts[start] and self._known_segments[segments]
+
+    def texts(self, segments: str) -> tuple[str, ...]:
+        """The texts of the *segments* of an address."""
+        if not self._segmented:
+            return ()
+        return tuple(split_parts(segments)) if "\\" in segments else tuple(segments.split("|"))
+
+    def _has_segments(self, segments: str) -> bool:
+        try:
+            for dimension, text in zip(self._segmented, self.texts(segments), strict=True):
+                dimension.parse(text)
+        except (InvalidKeyError, ValueError):
             return False
-        time, _, joined = address.removeprefix(self.prefix).partition("/")
-        calendar = self.definition.time
-        if calendar is not None and not calendar.starts_at(instant(datetime.fromisoformat(time))):
-            return False
-        if joined not in self._joined:
-            try:
-                self.key(address)
-            except InvalidKeyError:
-                return False
-            self._joined.add(joined)
         return True
 
     @cached_property
-    def _joined(self) -> set[str]:
-        """Segments that the definition has, as they are in addresses."""
-        return set()
+    def _segmented(self) -> list[PartitionDefinition]:
+        """The dimensions that are not time."""
+        return [each for each in self.definition.dimensions.values() if not isinstance(each, PartitionByInterval)]
 
-    def between(self, start: str, end: str) -> tuple[str, str]:
-        """Half-open range of addresses with times in ``[start, end)``, both as :func:`moment` or the start of it."""
-        return self.prefix + start, self.prefix + end
+    @cached_property
+    def _known_starts(self) -> dict[int, bool]:
+        """Whether the definition has intervals that start at these instants."""
+        return {}
 
-    def month(self, address: str) -> str:
+    @cached_property
+    def _known_segments(self) -> dict[str, bool]:
+        """Whether the definition has these segments."""
+        return {}
+
+    def month(self, address: Address) -> str:
         """The month in UTC, as ``201303``, in which the key at *address* begins; empty without a time dimension."""
-        return address[len(self.prefix) :].partition("/")[0][:_MONTH]
-
-
-def moment(at: int) -> str:
-    """An instant in microseconds since the epoch as text of fixed width, in UTC."""
-    when: datetime = utc(at)
-    return f"{when.year:04}{when:%m%dT%H%M%S}.{when.microsecond:06}Z"
+        return "" if self.definition.time is None else month_of(address.start)
 
 
 def month_of(at: int) -> str:
     """The month in UTC of an instant, as ``201303``."""
-    return moment(at)[:_MONTH]
+    when = utc(at)
+    return f"{when.year:04}{when.month:02}"
+
+
+def month_range(month: str) -> TimeRange:
+    """The instants of a month in UTC, as :func:`month_of` names it."""
+    first = datetime(int(month[:4]), int(month[4:]), 1, tzinfo=UTC)
+    after = first.replace(day=28) + timedelta(days=4)
+    return instant(first), instant(after.replace(day=1))
 
 
 def keys_of(definition: PartitionDefinition | KeyFormat, text: str) -> tuple[Key, ...]:
@@ -126,5 +156,6 @@ def keys_of(definition: PartitionDefinition | KeyFormat, text: str) -> tuple[Key
     return (key,)
 
 
-def _joined(texts: list[str]) -> str:
+def joined(texts: Iterable[str]) -> str:
+    """Texts of segments as they are in an address."""
     return "|".join(text.replace("\\", "\\\\").replace("|", "\\|") for text in texts)

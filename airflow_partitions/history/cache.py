@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.history.events import EventTimes
-from airflow_partitions.history.forgotten import last_forgotten
+from airflow_partitions.history.forgotten import corrections_of
 from airflow_partitions.history.ledger import materialised_times
 from airflow_partitions.history.new_events import NewEvents
 from airflow_partitions.keys import Key
@@ -27,7 +27,7 @@ class HistoryCache:
     def __init__(self) -> None:
         self._times: dict[str, dict[str, EventTimes | None]] = {}
         self._since: dict[str, datetime] = {}
-        self._forgotten: dict[str, datetime | None] = {}
+        self._corrections: dict[str, int | None] = {}
         self._events = NewEvents()
         self._read: datetime | None = None
 
@@ -51,12 +51,12 @@ class HistoryCache:
         self._read = now
 
     def _forget(self) -> None:
-        """Read everything again of assets of which partitions were forgotten, or taken back, since this was asked."""
-        forgotten = last_forgotten(self._times) if self._times else {}
+        """Read everything again of assets that were corrected since this was asked: no event tells of that."""
+        corrections = corrections_of(self._times) if self._times else {}
         for asset, times in self._times.items():
-            if self._forgotten.get(asset) != forgotten.get(asset):
+            if self._corrections.get(asset) != corrections.get(asset):
                 times.clear()
-        self._forgotten = {asset: forgotten.get(asset) for asset in self._times}
+        self._corrections = {asset: corrections.get(asset) for asset in self._times}
 
     def lacks(self, asset: str, keys: Iterable[tuple[str, Key]]) -> bool:
         """Whether the next question for these *keys* of an asset asks the database."""

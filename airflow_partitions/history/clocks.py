@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from airflow_partitions.history.database import is_one_machine
+from airflow_partitions.database.connection import is_one_machine
 
 #: The clocks of API servers, schedulers and the database may differ by this much.
 CLOCKS = timedelta(seconds=30)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,14 +9,18 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from airflow_partitions.database.connection import session
+from airflow_partitions.database.models import Asset
+from airflow_partitions.database.models import Partition as Row
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import UnknownAssetError
-from airflow_partitions.history.addresses import Addresses
-from airflow_partitions.history.database import session
-from airflow_partitions.history.forgotten import FORGOTTEN, Forgetting, Forgotten, read_forgotten
-from airflow_partitions.history.ledger import changes, check_backend, read_progress, write_pages
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with
-from airflow_partitions.history.state_store import asset_id_of, lock_cell, write_cells
+from airflow_partitions.history.addresses import Address, Addresses
+from airflow_partitions.history.asset_rows import asset_id_of, lock_asset, write_asset
+from airflow_partitions.history.forgotten import Forgetting, Forgotten, read_forgotten, write_forgotten
+from airflow_partitions.history.ledger import read_progress, take_in, write_progress
+from airflow_partitions.history.ledger_pages import LedgerProgress
+from airflow_partitions.history.mailbox import publish, publish_forgotten
+from airflow_partitions.history.partition_rows import rows_of, set_flags
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -34,31 +37,28 @@ def forget(asset: str, selection: Selection, *, by: str, reason: str = "") -> Fo
     """Let partitions of *asset* count as missing until a later event tells of them.
 
     :raises UnknownAssetError: if there is no such asset.
-    :raises StorageError: if Airflow's state store is not in its database.
-    :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
     from airflow.models.asset import AssetEvent as E
 
-    check_backend()
     with session() as at:
         asset_id = _locked(at, asset)
         newest = at.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
-        progress = read_progress(at, asset_id, log.warning)
+        progress = read_progress(at, asset_id)
         newest = max(newest, 0 if progress is None else progress.event)  # Airflow may have purged all
         part = Forgetting(selection, newest, datetime.now(UTC), by, reason)
-        _write(at, asset_id, read_forgotten(at, asset_id).also(part))
-        _write_pages(at, asset_id, selection)
+        _correct(at, asset_id, selection, read_forgotten(at, asset_id).also(part))
         at.commit()
     return part
 
 
 def remember(asset: str, selection: Selection) -> None:
-    """Let what events tell of partitions of *asset* count again; errors as for :func:`forget`."""
-    check_backend()
+    """Let what events tell of partitions of *asset* count again.
+
+    :raises UnknownAssetError: if there is no such asset.
+    """
     with session() as at:
         asset_id = _locked(at, asset)
-        _write(at, asset_id, read_forgotten(at, asset_id).without(selection))
-        _write_pages(at, asset_id, selection)
+        _correct(at, asset_id, selection, read_forgotten(at, asset_id).without(selection))
         at.commit()
 
 
@@ -72,24 +72,26 @@ def take_over(
     :param definition: of the keys of the asset's events.
     :return: the keys whose records are new or were changed.
     :raises UnknownAssetError: if there is no such asset.
-    :raises StorageError: if Airflow's state store is not in its database.
-    :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
-    check_backend()
     addresses = Addresses.by(definition)
     keys = {addresses.of(key): key for key in records}
     with session() as at:
         asset_id = _locked(at, asset)
-        progress = read_progress(at, asset_id, log.warning) or LedgerProgress(definition)
-        forgotten = read_forgotten(at, asset_id)
-        texts = changes(at, asset_id, {row: records[key] for row, key in keys.items()}, log.warning)
-        changed = write_cells(at, asset_id, texts)
-        if forgotten:
-            _write(at, asset_id, forgotten.without(Selection.of(addresses.definition, *records)))
+        if forgotten := read_forgotten(at, asset_id):
+            selection = Selection.of(addresses.definition, *records)
+            _correct(at, asset_id, selection, forgotten.without(selection))
+        changed = take_in(
+            at, asset_id, addresses, {address: records[key] for address, key in keys.items()}, log.warning
+        )
+        progress = read_progress(at, asset_id)
+        if progress is None:
+            progress = LedgerProgress(definition)
+            write_progress(at, asset_id, progress)
         if progress.addresses.family == addresses.family:
-            write_pages(at, asset_id, progress, {addresses.month(row) for row in keys}, log.warning)
+            publish(at, asset_id, progress, set(map(addresses.month, changed)), log.warning)
+        write_asset(at, asset_id, corrections=Asset.corrections + 1)
         at.commit()
-    return [keys[row] for row in changed]
+    return [keys[address] for address in changed]
 
 
 def _locked(at: Session, asset: str) -> int:
@@ -97,16 +99,30 @@ def _locked(at: Session, asset: str) -> int:
     asset_id = asset_id_of(at, asset)
     if asset_id is None:
         raise UnknownAssetError(f"there is no asset {asset!r} any more", given=asset)
-    lock_cell(at, asset_id, PROGRESS)
+    lock_asset(at, asset_id)
     return asset_id
 
 
-def _write_pages(at: Session, asset_id: int, selection: Selection) -> None:
-    """Make the pages again on which partitions of a *selection* may be."""
-    progress = read_progress(at, asset_id, log.warning)
-    if progress is not None and progress.addresses.family == Addresses(selection.definition).family:
-        write_pages(at, asset_id, progress, set(months_with(selection, progress.months)), log.warning)
-
-
-def _write(at: Session, asset_id: int, forgotten: Forgotten) -> None:
-    write_cells(at, asset_id, {FORGOTTEN: json.dumps(forgotten.to_json())})
+def _correct(at: Session, asset_id: int, selection: Selection, forgotten: Forgotten) -> None:
+    """Keep what is *forgotten* by now, and let the rows of a *selection* say so."""
+    write_forgotten(at, asset_id, forgotten)
+    addresses = Addresses(selection.definition)
+    flags: dict[bool, list[Address]] = {True: [], False: []}
+    for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
+        where = rows_of(asset_id, addresses, time_range)
+        for start, segments, event, before in at.execute(
+            select(Row.start, Row.segments, Row.event, Row.is_forgotten).where(*where)
+        ):
+            address = Address(start, segments)
+            if addresses.has(address) and (key := addresses.key(address)) in selection:
+                is_forgotten = forgotten.hides(key, event)
+                if is_forgotten != before:
+                    flags[is_forgotten].append(address)
+    for is_forgotten, changed in flags.items():
+        set_flags(at, asset_id, addresses, changed, is_forgotten=is_forgotten)
+    write_asset(at, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + 1)
+    publish_forgotten(at, asset_id, forgotten)
+    progress = read_progress(at, asset_id)
+    if progress is not None and progress.addresses.family == addresses.family:
+        months = {addresses.month(address) for changed in flags.values() for address in changed}
+        publish(at, asset_id, progress, months, log.warning)

@@ -9,9 +9,9 @@ from datetime import datetime
 import attrs
 from sqlalchemy import func, select
 
+from airflow_partitions.database.connection import connection, portions
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import InvalidKeyError
-from airflow_partitions.history.database import connection, portions
 from airflow_partitions.history.ledger import materialised_times
 from airflow_partitions.history.producers import outlets
 from airflow_partitions.keys import Key

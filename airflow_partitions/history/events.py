@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, func, or_, select
 
+from airflow_partitions.database.connection import connection, portions
 from airflow_partitions.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat
-from airflow_partitions.history.database import connection, portions
 
 _MOST_SHOWN = 1_000
 

@@ -8,24 +8,23 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import select
+from sqlalchemy import delete, insert, select
 
+from airflow_partitions.database.connection import connection
+from airflow_partitions.database.models import Asset
+from airflow_partitions.database.models import Forgetting as Row
 from airflow_partitions.dependencies import Selection
-from airflow_partitions.errors import UnknownVersionError
-from airflow_partitions.history.database import connection
-from airflow_partitions.history.state_store import asset_id_of, read_cells
-from airflow_partitions.versions import Report, check_version, read_form, read_number, read_time
+from airflow_partitions.history.asset_rows import asset_id_of
+from airflow_partitions.versions import Report, check_version, read_number, read_time
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, ScalarSelect
     from sqlalchemy.orm import Session
 
     from airflow_partitions.keys import Key
 
 log = logging.getLogger(__name__)
 
-#: The cell of what of an asset is :class:`Forgotten`.
-FORGOTTEN = "forgotten"
 _VERSION = 1
 
 
@@ -120,53 +119,48 @@ class Forgotten:
 
 
 def forgotten_of(asset: str) -> Forgotten:
-    """What of the active *asset* is forgotten.
-
-    :raises UnknownVersionError: if another release wrote it.
-    """
+    """What of the active *asset* is forgotten."""
     with connection() as at:
         asset_id = asset_id_of(at, asset)
         return Forgotten() if asset_id is None else read_forgotten(at, asset_id)
 
 
-def read_forgotten(at: Session | Connection, asset_id: int, report: Report = log.warning) -> Forgotten:
+def read_forgotten(
+    at: Session | Connection, asset_id: int | ScalarSelect[int], report: Report = log.warning
+) -> Forgotten:
     """What is forgotten of the asset with that id.
 
-    :raises UnknownVersionError: if another release wrote it.
+    :param report: is told of what can't be read, which counts as taken back.
     """
-    form = read_cells(at, asset_id, [FORGOTTEN]).get(FORGOTTEN)
-    return forgotten_from(form, report)
+    columns = Row.id, Row.selection, Row.event, Row.at, Row.by, Row.reason
+    parts = []
+    for number, selection, *rest in at.execute(select(*columns).where(Row.asset_id == asset_id).order_by(Row.id)):
+        try:
+            parts.append(Forgetting(Selection.from_json(selection), *rest))
+        except Exception as error:  # noqa: BLE001 - a class of keys or a kind of definition that is not there any more
+            report(f"row {number} of what is forgotten can't be read, and counts as taken back: {error}")
+    return Forgotten(tuple(parts))
 
 
-def forgotten_from(form: Any, report: Report = log.warning) -> Forgotten:
-    """What the *form* of the cell says, which anybody may have written.
-
-    :raises UnknownVersionError: if another release wrote it.
-    """
-    return read_form(form, Forgotten.from_json, "what is forgotten of an asset", report) or Forgotten()
-
-
-def leniently_forgotten(form: Any) -> Forgotten:
-    """The same for a scheduler, which must go on: what another release wrote is left aside."""
-    try:
-        return forgotten_from(form)
-    except UnknownVersionError as error:
-        log.warning("What is forgotten of an asset is left aside: %s", error)
-        return Forgotten()
+def write_forgotten(at: Session, asset_id: int, forgotten: Forgotten) -> None:
+    """Keep what is *forgotten* of an asset, whose row is locked."""
+    at.execute(delete(Row).where(Row.asset_id == asset_id))
+    for part in forgotten.parts:
+        form = attrs.asdict(part, recurse=False) | {"selection": part.selection.to_json()}
+        at.execute(insert(Row).values(asset_id=asset_id, **form))
 
 
-def last_forgotten(assets: Iterable[str]) -> dict[str, datetime]:
-    """When something of each of the active *assets* was last forgotten or taken back, if ever; by the database."""
+def corrections_of(assets: Iterable[str]) -> dict[str, int]:
+    """How often each of the active *assets* was corrected, as far as anything is kept of it."""
     from airflow.models.asset import AssetModel
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     query = (
-        select(AssetModel.name, Cell.updated_at)
-        .join(AssetModel, AssetModel.id == Cell.asset_id)
-        .where(AssetModel.name.in_(list(assets)), AssetModel.active.has(), Cell.key == FORGOTTEN)
+        select(AssetModel.name, Asset.corrections)
+        .join(Asset, Asset.id == AssetModel.id)
+        .where(AssetModel.name.in_(list(assets)), AssetModel.active.has())
     )
     with connection() as at:
-        return {row.name: row.updated_at for row in at.execute(query)}
+        return {row.name: row.corrections for row in at.execute(query)}
 
 
 def _occasion(part: Forgetting) -> tuple[object, ...]:

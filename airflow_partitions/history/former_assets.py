@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.history.addresses import Addresses
-from airflow_partitions.history.database import session
 from airflow_partitions.history.ledger import current_records_of, read_progress
 
 if TYPE_CHECKING:
@@ -19,15 +18,12 @@ if TYPE_CHECKING:
     from airflow_partitions.history.ledger_record import LedgerRecord
     from airflow_partitions.keys import Key
 
-log = logging.getLogger(__name__)
-
 
 def former_records(name: str, meaning: PartitionDefinition | KeyFormat) -> dict[Key, LedgerRecord] | None:
     """What the assets called *name*, active or not, have materialised of *meaning*; ``None`` if there never was one.
 
     :param meaning: of the keys of their events.
     :raises InvalidDefinitionError: if a ledger of them has other partitions.
-    :raises UnknownVersionError: if another release wrote a part of a ledger.
     """
     from airflow.models.asset import AssetModel
 
@@ -36,7 +32,7 @@ def former_records(name: str, meaning: PartitionDefinition | KeyFormat) -> dict[
     with session() as at:
         asset_ids = at.scalars(select(AssetModel.id).where(AssetModel.name == name).order_by(AssetModel.id)).all()
         for asset_id in asset_ids:
-            progress = read_progress(at, asset_id, log.warning)
+            progress = read_progress(at, asset_id)
             if progress is not None and progress.addresses.family != Addresses(definition).family:
                 raise InvalidDefinitionError(
                     f"asset {name!r} had partitions {progress.addresses.definition!r}; expected such as mean the same"

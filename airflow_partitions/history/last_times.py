@@ -2,83 +2,81 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.calendars.instants import TimeRange, instant
+from airflow_partitions.calendars.timeline import FIRST, LAST
+from airflow_partitions.database.connection import session
+from airflow_partitions.database.models import Partition as Row
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.errors import InvalidKeyError
-from airflow_partitions.history.addresses import Addresses, keys_of, month_of
-from airflow_partitions.history.database import session
+from airflow_partitions.history.addresses import Address, Addresses, keys_of, month_of, month_range
 from airflow_partitions.history.events import about
-from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, read_forgotten
-from airflow_partitions.history.ledger import read_progress, read_rows
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, read_instants
+from airflow_partitions.history.forgotten import Forgotten, read_forgotten
+from airflow_partitions.history.ledger import ledger_head
+from airflow_partitions.history.partition_rows import rows_of
 from airflow_partitions.history.places import Place, Places
-from airflow_partitions.history.state_store import asset_id_of, changed_at, read_cells
-from airflow_partitions.versions import read_form
-
-log = logging.getLogger(__name__)
 
 #: Times in microseconds since the epoch, by the start of the interval (0 without time) and the texts of the segments.
 TimesByStart: TypeAlias = dict[int, dict[tuple[str, ...], int]]
 
 
 class LastTimes:
-    """The last times of an asset's partitions, as of one moment: from the ledger's pages, and the events after them.
+    """The last times of an asset's partitions, as of one moment: from the ledger, and the events after it.
 
-    Events are read once, a page when a partition of its month is asked for.
+    Events are read once, and a partition of the ledger when one of its month is asked for.
 
     :param meaning: of the keys of the asset's events.
-    :raises UnknownVersionError: if another release wrote the ledger.
     """
 
     def __init__(self, asset: str, meaning: PartitionDefinition | KeyFormat) -> None:
-        self._asset = asset
         self._meaning = meaning
         self._addresses = Addresses.by(meaning)
         self.places = Places(self._addresses.definition)
-        #: Number of the partitions on the pages that were read.
+        #: Number of the partitions of the ledger that were read.
         self.size = 0
-        self._pages: dict[str, TimesByStart] = {}
+        self._read: list[TimeRange] = []
+        self._times: TimesByStart = {}
+        self._starts: list[int] = []
         self._newer: TimesByStart = {}
-        self._progress: LedgerProgress | None = None
-        self._forgotten = Forgotten()
+        self._version: tuple[Any, ...] = ()
+        self._is_current = False
+        self._asset_id: int | None = None
         with session() as at:
-            self._asset_id = asset_id_of(at, asset)
-            if self._asset_id is None:
+            head = ledger_head(at, asset)
+            if head is None:
                 return
-            progress = read_progress(at, self._asset_id, log.warning)
-            if progress is not None and progress.addresses.family == self._addresses.family:
-                self._progress = progress
-            self._forgotten = read_forgotten(at, self._asset_id)
-            current = progress is not None and progress.definition == meaning
-            self._read_events(at, progress.event if progress is not None and current else 0)
-            if self._progress is None:  # nothing tells which pages there are
-                self._take_in(self._records(at, None))
+            self._asset_id, progress = head.asset_id, head.progress
+            # Otherwise the rows do not say by themselves which of them the definition has.
+            self._is_current = progress is not None and progress.addresses.definition == self.places.definition
+            self._version = head.asset_id, head.changes
+            forgotten = read_forgotten(at, head.asset_id) if head.corrections else Forgotten()
+            self._read_events(at, progress.event if progress and progress.definition == meaning else 0, forgotten)
 
     def first(self) -> int | None:
         """The start of the first partition that was materialised; ``None`` if none was."""
-        for month in self._progress.months if self._progress is not None else ():
-            if times := self._read_pages([month]):
-                return min([*times, *self._newer])
-        return min(self._newer, default=None)
+        newer = min(self._newer, default=None)
+        with session() as at:
+            query = self._rows(Row.start, Row.segments).order_by(Row.start, Row.segments)
+            rows = at.execute(query.limit(1) if self._is_current else query)
+            recorded = next((start for start, segments in rows if self._has(start, segments)), None)
+        return min((start for start in (recorded, newer) if start is not None), default=None)
 
     def between(self, time_range: TimeRange | None) -> TimesByStart:
         """The times of the partitions whose intervals start in *time_range*, or of all without a time dimension."""
         low, high = time_range or (0, 1)
         if low >= high:
             return {}
-        first, last = ("", "") if time_range is None else (month_of(low), month_of(high - 1))
-        recorded = self._progress.months if self._progress is not None else ()
-        times = self._read_pages([month for month in recorded if first <= month <= last])
-        times = {start: some for start, some in times.items() if low <= start < high}
+        self._read_rows((0, 1) if time_range is None else _months((low, high)))
+        starts = self._starts[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
+        times = {start: self._times[start] for start in starts}
         for start, some in self._newer.items():
             if low <= start < high:
                 there = times.get(start)
@@ -96,50 +94,37 @@ class LastTimes:
         }
 
     def version(self) -> tuple[Any, ...]:
-        """What changes with each of the times; no page is read for it."""
-        pages = [] if self._progress is None else [page_cell(self._addresses, month) for month in self._progress.months]
-        newer = sorted((start, sorted(some.items())) for start, some in self._newer.items())
-        if self._asset_id is None:
-            return (newer,)
+        """What changes with each of the times; no partition is read for it."""
+        return *self._version, sorted((start, sorted(some.items())) for start, some in self._newer.items())
+
+    def _rows(self, *columns: Any) -> Select[Any]:
+        """The question for the asset's partitions that count."""
+        query = select(*columns).where(*rows_of(self._asset_id or 0, self._addresses), Row.is_forgotten.is_(False))
+        return query.where(Row.is_orphaned.is_(False)) if self._asset_id and self._is_current else query
+
+    def _has(self, start: int, segments: str) -> bool:
+        """Whether the definition has the partition of a row."""
+        return self._is_current or self._addresses.has(Address(start, segments))
+
+    def _read_rows(self, time_range: TimeRange) -> None:
+        """Read what the ledger has in a range of time, as far as that is not at hand."""
+        if self._asset_id is None or not (gaps := list(_gaps(time_range, self._read))):
+            return
+        texts: dict[str, tuple[str, ...]] = {}
         with session() as at:
-            changes = sorted(changed_at(at, self._asset_id, [PROGRESS, FORGOTTEN, *pages]).items())
-        return self._asset_id, changes, newer
+            for low, high in gaps:
+                query = self._rows(Row.start, Row.segments, Row.last).where(Row.start >= low, Row.start < high)
+                for start, segments, last in at.execute(query):
+                    self.size += 1
+                    if self._has(start, segments):
+                        if segments not in texts:
+                            texts[segments] = self._addresses.texts(segments)
+                        self._times.setdefault(start, {})[texts[segments]] = last
+        self._read = sorted([*self._read, *gaps])
+        self._starts = sorted(self._times)
 
-    def _read_pages(self, months: Iterable[str]) -> TimesByStart:
-        """The times on the pages of *months*; those that are not at hand are read at once."""
-        cells = {page_cell(self._addresses, month): month for month in months if month not in self._pages}
-        if cells and self._asset_id is not None:
-            with session() as at:
-                forms = read_cells(at, self._asset_id, cells)
-                for cell, month in cells.items():
-                    name = f"the cell {cell} of asset {self._asset!r}"
-                    instants = read_form(forms.get(cell), read_instants, name, log.warning)
-                    # Of a lost page the records are there still.
-                    self._pages[month] = self._records(at, month) if instants is None else self._page(instants)
-        times: TimesByStart = {}
-        for month in months:
-            times |= self._pages[month]
-        return times
-
-    def _page(self, instants: Mapping[str, int]) -> TimesByStart:
-        """The times on a page; what is no key of the definition any more is left out."""
-        same = self._progress is not None and self._progress.addresses.definition == self.places.definition
-        read, times = self.places.read, TimesByStart()
-        self.size += len(instants)
-        for text, time in instants.items():
-            try:
-                start, segments = read(text, checked=same)
-            except InvalidKeyError:
-                continue
-            some = times.get(start)
-            if some is None:
-                times[start] = {segments: time}
-            else:
-                some[segments] = time
-        return times
-
-    def _read_events(self, at: Session, last: int) -> None:
-        """Take in the events after the one called *last*."""
+    def _read_events(self, at: Session, last: int, forgotten: Forgotten) -> None:
+        """Take in the events after the one called *last*, without what is *forgotten*."""
         from airflow.models.asset import AssetEvent as E
 
         query = (
@@ -149,8 +134,9 @@ class LastTimes:
         )
         for text, time, number in at.execute(query):
             for place in self._places_of(text or UNKEYED):
-                if not self._forgotten or not self._forgotten.hides(self.places.key(place), number):
-                    self._take_in({place.start: {place.segments: instant(time)}})
+                if not forgotten or not forgotten.hides(self.places.key(place), number):
+                    some = self._newer.setdefault(place.start, {})
+                    some[place.segments] = max(instant(time), some.get(place.segments, FIRST))
 
     def _places_of(self, text: str) -> Iterable[Place]:
         """The places of the keys of an event; none if it is about none of the definition."""
@@ -161,20 +147,23 @@ class LastTimes:
         except InvalidKeyError:
             return ()
 
-    def _records(self, at: Session, month: str | None) -> TimesByStart:
-        times: TimesByStart = {}
-        rows = self._addresses.between(month, month + "32") if month else None
-        for key, record in read_rows(at, self._asset_id or 0, self._addresses, rows, self._forgotten, log.warning):
-            start, segments = self.places.of(key)
-            times.setdefault(start, {})[segments] = instant(record.last)
-        return times
 
-    def _take_in(self, times: TimesByStart) -> None:
-        """Take in *times* beside those of the pages; the latest count."""
-        for start, some in times.items():
-            there = self._newer.setdefault(start, some)
-            if there is not some:
-                there |= _later(some, there)
+def _months(time_range: TimeRange) -> TimeRange:
+    """A range of time from the start of a month in UTC to the end of one: what is asked for next is often near."""
+    low, high = time_range
+    first = month_range(month_of(low))[0] if low > FIRST else low
+    return first, month_range(month_of(high - 1))[1] if high < LAST else high
+
+
+def _gaps(time_range: TimeRange, ranges: Iterable[TimeRange]) -> Iterator[TimeRange]:
+    """The parts of a range of time that are in none of some *ranges*, which are in order and apart."""
+    at, end = time_range
+    for low, high in ranges:
+        if at < low and at < end:
+            yield at, min(low, end)
+        at = max(at, high)
+    if at < end:
+        yield at, end
 
 
 def _later(times: Mapping[tuple[str, ...], int], others: Mapping[tuple[str, ...], int]) -> dict[tuple[str, ...], int]:

@@ -1,14 +1,13 @@
 """The ledger: the materialised partitions, kept when Airflow purges its events.
 
-It lies in the assets' state store: a cell for each partition, and a page for each month of them. It is a projection of
-the events: written by :func:`update_ledger`, any number of times with the same outcome, and never needed to know about
-an event that is still there.
+It is a projection of the events: written by :func:`update_ledger`, any number of times with the same outcome, and never
+needed to know about an event that is still there.
 """
 
 from __future__ import annotations
 
-import json
 import logging
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,28 +15,25 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import connection, session
+from airflow_partitions.database.models import Asset
+from airflow_partitions.database.models import Partition as Row
 from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat, Selection
-from airflow_partitions.errors import InvalidKeyError, StorageError, UnknownVersionError
-from airflow_partitions.history.addresses import Addresses, keys_of, moment
-from airflow_partitions.history.database import connection, portions, session
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.history.addresses import Address, Addresses, keys_of
+from airflow_partitions.history.asset_rows import active_id, asset_id_of, lock_asset, write_asset
 from airflow_partitions.history.events import EventTimes, about, event_times
-from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, leniently_forgotten, read_forgotten
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, page_cell, page_text
+from airflow_partitions.history.forgotten import Forgotten, read_forgotten
+from airflow_partitions.history.ledger_pages import LedgerProgress, meaning_form, meaning_from
 from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.mailbox import publish, publish_all
 from airflow_partitions.history.new_events import SETTLED
-from airflow_partitions.history.state_store import (
-    asset_id_of,
-    form_of,
-    lock_cell,
-    read_cells,
-    read_texts,
-    write_cells,
-)
-from airflow_partitions.versions import Report, read_form
+from airflow_partitions.history.partition_rows import read_records, rows_of, set_flags, stored_records, write_records
+from airflow_partitions.versions import Report
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import Connection
     from sqlalchemy.orm import Session
 
     from airflow_partitions.definitions import PartitionDefinition
@@ -46,7 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 5_000
-_AFTER_ANY_DAY = "32"
+_FLAGS = ("is_orphaned", "is_forgotten")
 
 
 @attrs.frozen
@@ -76,49 +72,21 @@ class LedgerUpdate:
 
 
 def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
-    """Times of those of *keys* that ever were materialised and not forgotten, by the text their events carry.
-
-    What another release wrote in the ledger is left aside: the scheduler, which asks, must go on.
-    """
+    """Times of those of *keys* that ever were materialised and not forgotten, by the text their events carry."""
     sent = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
-    recorded, forgotten = _recorded_times(asset, definition, keys)
-    all_times = {text: times for text, times in sent.items() if not forgotten.hides(keys[text], times.last_event)}
-    for text, times in recorded.items():
-        if not forgotten.hides(keys[text], times.last_event):
-            all_times[text] = times.also(all_times.get(text))
-    return all_times
-
-
-def _recorded_times(
-    asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]
-) -> tuple[dict[str, EventTimes], Forgotten]:
-    """Times of those of *keys* that the ledger has, by the texts their events carry, and what is forgotten."""
-    from airflow.models.asset import AssetModel
-    from airflow.models.asset_state_store import AssetStateStoreModel as Row
-
-    addresses, forgotten = Addresses(definition), Forgotten()
-    texts: dict[str, list[str]] = {}
+    addresses = Addresses(definition)
+    texts: dict[Address, list[str]] = defaultdict(list)
     for text, key in keys.items():
-        texts.setdefault(addresses.of(key), []).append(text)
-    times: dict[str, EventTimes] = {}
+        texts[addresses.of(key)].append(text)
+    asset_id = active_id(asset)
     with connection() as at:
-        for portion in portions(list(texts)):
-            query = (
-                select(Row.key, Row.value)
-                .join(AssetModel, AssetModel.id == Row.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), Row.key.in_([*portion, FORGOTTEN]))
-            )
-            for row, value in at.execute(query):
-                if row == FORGOTTEN:
-                    forgotten = leniently_forgotten(form_of(value))
-                    continue
-                try:
-                    record = _record(row, value, log.warning)
-                except UnknownVersionError as error:
-                    log.warning("The record of partition %s of asset %s is left aside: %s", texts[row][0], asset, error)
-                else:
-                    times |= {} if record is None else dict.fromkeys(texts[row], record.times)
-    return times, forgotten
+        recorded = stored_records(at, asset_id, addresses, texts, forgotten=False)
+        forgotten = read_forgotten(at, asset_id) if sent else Forgotten()
+    all_times = {text: times for text, times in sent.items() if not forgotten.hides(keys[text], times.last_event)}
+    for address, record in recorded.items():
+        for text in texts[address]:
+            all_times[text] = record.times.also(all_times.get(text))
+    return all_times
 
 
 def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
@@ -135,7 +103,6 @@ def current_records(
     """The :func:`records` of a *selection*, and what events tell that are not in the ledger yet; changes nothing.
 
     :param definition: of the keys of the asset's events.
-    :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
     with session() as at:
         asset_id = asset_id_of(at, asset)
@@ -148,28 +115,27 @@ def current_records_of(
 ) -> Iterator[tuple[Key, LedgerRecord]]:
     """The :func:`current_records` of the asset with that id, active or not."""
     addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
-    newer: dict[str, LedgerRecord] = {}
-    progress = read_progress(at, asset_id, log.warning)
+    newer: dict[Address, LedgerRecord] = {}
+    progress = read_progress(at, asset_id)
     last = progress.event if progress is not None and progress.definition == definition else 0
     while latest := _events(at, asset_id, definition, last):
-        for row, record in _records(latest, definition, addresses, {}).items():
-            newer[row] = record.after(newer.get(row))
+        for address, record in _records(latest, definition, addresses, {}).items():
+            newer[address] = record.after(newer.get(address))
         last = latest[-1].event
     entries = {addresses.of(key): (key, record) for key, record in _selected(at, asset_id, selection)}
-    for row, record in newer.items():
-        key = addresses.key(row)
+    for address, record in newer.items():
+        key = addresses.key(address)
         if key in selection and not forgotten.hides(key, record.event):
-            entries[row] = key, record.after(entries[row][1] if row in entries else None)
-    for row in sorted(entries):
-        yield entries[row]
+            entries[address] = key, record.after(entries[address][1] if address in entries else None)
+    for address in sorted(entries):
+        yield entries[address]
 
 
 def _selected(at: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records of a *selection*, in order."""
-    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
+    addresses = Addresses(selection.definition)
     for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
-        rows = None if time_range is None else addresses.between(*map(moment, time_range))
-        for key, record in read_rows(at, asset_id, addresses, rows, forgotten, log.warning):
+        for key, record in read_records(at, asset_id, addresses, time_range):
             if key in selection:
                 yield key, record
 
@@ -185,21 +151,17 @@ def update_ledger(
     """Bring the ledger of the active *asset* up to date with its events.
 
     :param definition: of the keys of its events.
-    :param report: is told of cells that can't be read; they are written anew.
-    :param anew: read all events again, not only the newest, and make all pages again; so it is done by itself when the
-        definition has changed.
+    :param report: is told of what can't be read; it is written anew.
+    :param anew: read all events again, not only the newest; so it is done by itself when the definition has changed.
     :param after: the event up to which this process has read all; then the ledger's own progress stays where it is.
-    :raises StorageError: if Airflow's state store is not in its database.
-    :raises UnknownVersionError: if another release wrote a part of the ledger.
     """
-    check_backend()
     with session() as at:
         asset_id = asset_id_of(at, asset)
         if asset_id is None:
             return LedgerUpdate(asset, 0, 0)
         progress = read_progress(at, asset_id, report)
         if anew or progress is None or progress.definition != definition:
-            progress = _start(at, asset_id, definition, report)
+            progress = _start(at, asset_id, definition, report, again=progress is not None)
             at.commit()
             after = None
         last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
@@ -209,15 +171,15 @@ def update_ledger(
             complete = len(latest) < _AT_ONCE
             records = _records(latest, definition, progress.addresses, malformed)
             settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
-            if settled or progress.until is None or changes(at, asset_id, records, report):
-                lock_cell(at, asset_id, PROGRESS)
-                changed = write_cells(at, asset_id, changes(at, asset_id, records, report))
+            if settled or progress.until is None or _changes(at, asset_id, progress.addresses, records)[0]:
+                lock_asset(at, asset_id)
+                changed = take_in(at, asset_id, progress.addresses, records, report)
                 progress = read_progress(at, asset_id, report) or progress
                 progress = attrs.evolve(progress, event=max([progress.event, *settled]))
                 if complete and (settled or progress.until is None):
                     progress = attrs.evolve(progress, until=now - SETTLED)
-                months = {progress.addresses.month(row) for row in changed}
-                write_pages(at, asset_id, progress, months, report)
+                write_progress(at, asset_id, progress)
+                publish(at, asset_id, progress, set(map(progress.addresses.month, changed)), report)
                 at.commit()
                 written += len(changed)
             events += len(latest)
@@ -226,11 +188,31 @@ def update_ledger(
             last = latest[-1].event
 
 
-def _start(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, report: Report) -> LedgerProgress:
-    """Progress of a ledger that takes in all events again, with pages of its records of purged events."""
+def _start(
+    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, report: Report, *, again: bool
+) -> LedgerProgress:
+    """Progress of a ledger that takes in all events; what it has of purged events stays.
+
+    :param again: whether it did so before, so that schedulers may remember what is otherwise now.
+    """
     progress = LedgerProgress(definition)
-    lock_cell(at, asset_id, PROGRESS)
-    return write_pages(at, asset_id, progress, _months(at, asset_id, progress.addresses), report)
+    lock_asset(at, asset_id)
+    write_progress(at, asset_id, progress)
+    addresses, forgotten = progress.addresses, read_forgotten(at, asset_id, report)
+    columns = Row.start, Row.segments, Row.event, Row.is_orphaned, Row.is_forgotten
+    flags: dict[tuple[str, bool], list[Address]] = defaultdict(list)
+    for start, segments, event, *before in at.execute(select(*columns).where(*rows_of(asset_id, addresses))):
+        address = Address(start, segments)
+        is_orphaned = not addresses.has(address)
+        is_forgotten = bool(forgotten) and not is_orphaned and forgotten.hides(addresses.key(address), event)
+        for name, old, new in zip(_FLAGS, before, (is_orphaned, is_forgotten), strict=True):
+            if old != new:
+                flags[name, new].append(address)
+    for (name, value), changed in flags.items():
+        set_flags(at, asset_id, addresses, changed, **{name: value})
+    write_asset(at, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + int(again))
+    publish_all(at, asset_id, progress, report)
+    return progress
 
 
 def _records(
@@ -238,9 +220,9 @@ def _records(
     definition: PartitionDefinition | KeyFormat,
     addresses: Addresses,
     malformed: dict[str, str],
-) -> dict[str, LedgerRecord]:
+) -> dict[Address, LedgerRecord]:
     """The newest record of each partition in *events*, by address; notes those that are *malformed*."""
-    records: dict[str, LedgerRecord] = {}
+    records: dict[Address, LedgerRecord] = {}
     for record in events:
         try:
             keys = keys_of(definition, record.key)
@@ -248,72 +230,38 @@ def _records(
             malformed[record.key] = str(error)
             continue
         for key in keys:
-            row = addresses.of(key)
-            records[row] = record.after(records.get(row))
+            address = addresses.of(key)
+            records[address] = record.after(records.get(address))
     return records
 
 
-def changes(at: Session, asset_id: int, records: Mapping[str, LedgerRecord], report: Report) -> dict[str, str]:
-    """The texts that *records* change in the ledger, by address."""
-    stored = read_texts(at, asset_id, records)
-    texts = {row: record.after(_record(row, stored.get(row), report)).to_text() for row, record in records.items()}
-    return {row: text for row, text in texts.items() if text != stored.get(row)}
+def take_in(
+    at: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord], report: Report
+) -> Collection[Address]:
+    """Write *records* into the ledger of an asset whose row is locked; what is there and newer stays.
 
-
-def write_pages(
-    at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str], report: Report
-) -> LedgerProgress:
-    """Make the pages of *months* again from the records, and write the progress that names them all."""
-    progress = attrs.evolve(progress, months=tuple(sorted({*progress.months, *months})))
-    cells, forgotten = {PROGRESS: json.dumps(progress.to_json())}, read_forgotten(at, asset_id, report)
-    for month in months:
-        addresses = progress.addresses.between(month, month + _AFTER_ANY_DAY) if month else None
-        rows = read_rows(at, asset_id, progress.addresses, addresses, forgotten, report)
-        cells[page_cell(progress.addresses, month)] = page_text({str(key): record.last for key, record in rows})
-    write_cells(at, asset_id, cells)
-    return progress
-
-
-def read_rows(
-    at: Session | Connection,
-    asset_id: int,
-    addresses: Addresses,
-    between: tuple[str, str] | None,
-    forgotten: Forgotten,
-    report: Report,
-) -> Iterator[tuple[Key, LedgerRecord]]:
-    """The records between two addresses, or all, in order, with their keys, as far as the definition has them still.
-
-    Without those that are *forgotten*.
+    :return: the addresses of those that are new or were changed.
     """
-    from airflow.models.asset_state_store import AssetStateStoreModel as Row
-
-    where = [Row.asset_id == asset_id, *_rows_between(addresses, between)]
-    query = select(Row.key, Row.value).where(*where).order_by(Row.key)
-    for row, value in at.execute(query, execution_options={"yield_per": 1000}):
-        try:
-            key = addresses.key(row)
-        except InvalidKeyError:
-            continue
-        record = _record(row, value, report)
-        if record is not None and not forgotten.hides(key, record.event):
-            yield key, record
-
-
-def _months(at: Session, asset_id: int, addresses: Addresses) -> set[str]:
-    """The months of which there are records."""
-    from airflow.models.asset_state_store import AssetStateStoreModel as Row
-
-    query = select(Row.key).where(Row.asset_id == asset_id, *_rows_between(addresses, None))
-    return set(map(addresses.month, at.scalars(query)))
+    changed, stored = _changes(at, asset_id, addresses, records)
+    if changed:
+        forgotten = read_forgotten(at, asset_id, report)
+        hidden = (
+            {address for address, record in changed.items() if forgotten.hides(addresses.key(address), record.event)}
+            if forgotten
+            else ()
+        )
+        write_records(at, asset_id, addresses, changed, stored, hidden)
+        write_asset(at, asset_id, changes=Asset.changes + 1)
+    return changed
 
 
-def _rows_between(addresses: Addresses, between: tuple[str, str] | None) -> list[ColumnElement[bool]]:
-    from airflow.models.asset_state_store import AssetStateStoreModel as Row
-
-    if between is None:
-        return [Row.key.startswith(addresses.prefix, autoescape=True)]
-    return [Row.key >= between[0], Row.key < between[1]]
+def _changes(
+    at: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord]
+) -> tuple[dict[Address, LedgerRecord], Collection[Address]]:
+    """What *records* change in the ledger, and those of their addresses that are there."""
+    stored = stored_records(at, asset_id, addresses, records)
+    merged = {address: record.after(stored.get(address)) for address, record in records.items()}
+    return {address: record for address, record in merged.items() if record != stored.get(address)}, stored
 
 
 def _events(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, last: int) -> list[LedgerRecord]:
@@ -326,34 +274,64 @@ def _events(at: Session, asset_id: int, definition: PartitionDefinition | KeyFor
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
-    return [LedgerRecord(key or UNKEYED, time, time, *rest) for key, time, *rest in at.execute(query)]
+    return [
+        LedgerRecord(key or UNKEYED, time, time, number, dag_id, run_id, extra or {})
+        for key, time, number, dag_id, run_id, extra in at.execute(query)
+    ]
 
 
-def read_progress(at: Session, asset_id: int, report: Report) -> LedgerProgress | None:
-    """How far the ledger of an asset is; ``None`` if it has not begun.
+@attrs.frozen
+class LedgerHead:
+    """What is known of a ledger before any partition is read.
 
-    :raises UnknownVersionError: if another release wrote it.
+    :ivar progress: how far it is; ``None`` if it has not begun.
+    :ivar changes: how often its partitions have been written.
+    :ivar corrections: how often something was changed that no event tells of; 0 if nothing was ever forgotten.
     """
-    form = read_cells(at, asset_id, [PROGRESS]).get(PROGRESS)
-    return read_form(form, LedgerProgress.from_json, "the progress of the ledger", report)
+
+    asset_id: int
+    progress: LedgerProgress | None
+    changes: int
+    corrections: int
 
 
-def _record(row: str, text: str | None, report: Report) -> LedgerRecord | None:
-    form = None if text is None else form_of(text)
-    return read_form(form, LedgerRecord.from_json, f"the record {row}", report)
+def ledger_head(at: Session | Connection, asset: str, report: Report = log.warning) -> LedgerHead | None:
+    """The head of the ledger of the active *asset*, in one question; ``None`` if there is no such asset.
 
-
-def check_backend() -> None:
-    """Refuse a state store that is not in Airflow's database.
-
-    :raises StorageError: naming the setting.
+    :param report: is told of a definition that can't be read: it counts as another one.
     """
-    from airflow.state import get_state_backend
-    from airflow.state.metastore import MetastoreBackend
+    from airflow.models.asset import AssetModel
 
-    backend: Any = get_state_backend()
-    if not isinstance(backend, MetastoreBackend):
-        raise StorageError(
-            f"the state store is {type(backend).__name__}; the ledger expected Airflow's own in its database:"
-            " leave [state_store] backend as it is, or go without the ledger"
-        )
+    columns = Asset.meaning, Asset.event, Asset.until, Asset.changes, Asset.corrections
+    query = (
+        select(AssetModel.id, *columns)
+        .join(Asset, Asset.id == AssetModel.id, isouter=True)
+        .where(AssetModel.name == asset, AssetModel.active.has())
+    )
+    row = at.execute(query).one_or_none()
+    if row is None:
+        return None
+    progress = _progress(row.meaning, row.event, row.until, report)
+    return LedgerHead(row.id, progress, row.changes or 0, row.corrections or 0)
+
+
+def read_progress(at: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
+    """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_head`."""
+    row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
+    return None if row is None else _progress(row.meaning, row.event, row.until, report)
+
+
+def _progress(meaning: Any, event: int, until: datetime | None, report: Report) -> LedgerProgress | None:
+    if meaning is None:
+        return None
+    try:
+        return LedgerProgress(meaning_from(meaning), event, until)
+    except Exception as error:  # noqa: BLE001 - a kind of definition that is not there any more
+        report(f"the definition by which the ledger was read can't be read: {error}")
+        return None
+
+
+def write_progress(at: Session, asset_id: int, progress: LedgerProgress) -> None:
+    """Keep how far the ledger of an asset is."""
+    form = meaning_form(progress.definition)
+    write_asset(at, asset_id, meaning=form, event=progress.event, until=progress.until)

@@ -19,6 +19,8 @@ from airflow_partitions.versions import check_version, read_number, read_time
 
 #: The cell of an asset's :class:`LedgerProgress`.
 PROGRESS = "ledger"
+#: The cell of what of an asset is :class:`.Forgotten`.
+FORGOTTEN = "forgotten"
 _VERSION = 1
 _MONTH = re.compile(r"(\d{6})?")
 
@@ -45,10 +47,9 @@ class LedgerProgress:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
-        kind = "key_format" if isinstance(self.definition, KeyFormat) else "definition"
         return {
             "version": _VERSION,
-            kind: self.definition.to_json(),
+            **meaning_form(self.definition),
             "event": self.event,
             "until": None if self.until is None else self.until.isoformat(),
             "months": list(self.months),
@@ -61,9 +62,26 @@ class LedgerProgress:
         :raises UnknownVersionError: if another release wrote it.
         """
         check_version(data, _VERSION, "the progress of a ledger")
-        definition = KeyFormat.from_json(data["key_format"]) if "key_format" in data else from_json(data["definition"])
         until = None if data["until"] is None else read_time(data["until"])
-        return cls(definition, read_number(data["event"]), until, tuple(map(_checked_month, data["months"])))
+        return cls(meaning_from(data), read_number(data["event"]), until, tuple(map(_checked_month, data["months"])))
+
+    @classmethod
+    def leniently(cls, data: Mapping[str, Any]) -> LedgerProgress | None:
+        """The inverse of :meth:`to_json`; ``None`` for what another release wrote, which is to be written anew."""
+        return cls.from_json(data) if data["version"] == _VERSION else None
+
+
+def meaning_form(meaning: PartitionDefinition | KeyFormat) -> dict[str, Any]:
+    """JSON form of the definition or the key format of an asset's events, read back by :func:`meaning_from`."""
+    return {"key_format" if isinstance(meaning, KeyFormat) else "definition": meaning.to_json()}
+
+
+def meaning_from(form: Mapping[str, Any]) -> PartitionDefinition | KeyFormat:
+    """The inverse of :func:`meaning_form`.
+
+    :raises InvalidDefinitionError: if it is of no known kind.
+    """
+    return KeyFormat.from_json(form["key_format"]) if "key_format" in form else from_json(form["definition"])
 
 
 def _checked_month(month: Any) -> str:
@@ -77,26 +95,22 @@ def page_cell(addresses: Addresses, month: str) -> str:
     return f"page/{addresses.family}/{month}"
 
 
-def page_text(times: Mapping[str, datetime]) -> str:
-    """The page with the *times* at which keys were last materialised, by the key's text."""
-    return json.dumps({"version": _VERSION, "times": {text: instant(at) for text, at in times.items()}})
+def page_text(times: Mapping[str, tuple[datetime, datetime]]) -> str:
+    """The page with the *times* at which keys were materialised for the first and the last time, by the key's text."""
+    instants = {text: [instant(at) for at in dict.fromkeys(both)] for text, both in times.items()}
+    return json.dumps({"version": _VERSION, "times": instants})
 
 
-def read_page(page: Any) -> dict[str, datetime]:
+def read_page(page: Any) -> dict[str, tuple[datetime, datetime]]:
     """The times on a page; the inverse of :func:`page_text`, once its JSON is read.
 
     :raises UnknownVersionError: if another release wrote it.
     """
-    return {text: utc(at) for text, at in read_instants(page).items()}
-
-
-def read_instants(page: Any) -> dict[str, int]:
-    """The times on a page, in microseconds since the epoch; as for :func:`read_page`."""
     check_version(page, _VERSION, "a page of the ledger")
-    times: dict[str, int] = page["times"]
-    if not all(type(at) is int for at in times.values()):
+    times: dict[str, list[int]] = page["times"]
+    if not all(type(at) is int for instants in times.values() for at in instants):
         raise ValueError("a time is no number")
-    return times
+    return {text: (utc(instants[0]), utc(instants[-1])) for text, instants in times.items()}
 
 
 def months_with(selection: Selection, months: Iterable[str]) -> Iterator[str]:

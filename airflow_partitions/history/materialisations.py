@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.history.addresses import Addresses
-from airflow_partitions.history.database import session
+from airflow_partitions.history.asset_rows import asset_id_of
 from airflow_partitions.history.forgotten import Forgetting, read_forgotten
 from airflow_partitions.history.ledger_record import LedgerRecord
-from airflow_partitions.history.state_store import asset_id_of, read_cells
-from airflow_partitions.versions import read_form
+from airflow_partitions.history.partition_rows import stored_records
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionDefinition
     from airflow_partitions.keys import Key
-
-log = logging.getLogger(__name__)
 
 _MOST = 20
 
@@ -30,7 +27,6 @@ def materialisations(asset: str, meaning: PartitionDefinition | KeyFormat, key: 
     What is forgotten is not among them.
 
     :param meaning: of the keys of the asset's events.
-    :raises UnknownVersionError: if another release wrote the ledger.
     """
     from airflow.models.asset import AssetEvent as E
 
@@ -47,9 +43,9 @@ def materialisations(asset: str, meaning: PartitionDefinition | KeyFormat, key: 
             .limit(_MOST)
         )
         events = [LedgerRecord(str(text), time, time, *rest) for text, time, *rest in at.execute(query)]
-        cell = Addresses.by(meaning).of(key)
-        form = read_cells(at, asset_id, [cell]).get(cell)
-    record = read_form(form, LedgerRecord.from_json, f"the record {cell}", log.warning)
+        addresses = Addresses.by(meaning)
+        address = addresses.of(key)
+        record = stored_records(at, asset_id, addresses, [address]).get(address)
     if record is not None and record.event not in {event.event for event in events}:
         events.append(record)
     return [event for event in events if not forgotten.hides(key, event.event)]

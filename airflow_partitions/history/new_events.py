@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from sqlalchemy import func, or_, select
 
+from airflow_partitions.database.connection import connection
 from airflow_partitions.definitions.whole import UNKEYED
-from airflow_partitions.history.database import connection
 
 #: Longer than any transaction that registers an event.
 SETTLED = timedelta(minutes=10)
@@ -70,10 +70,10 @@ class NewEvents:
     def _begin(self, now: datetime) -> None:
         from airflow.models.asset import AssetEvent as E
 
+        newest = select(func.max(E.id)).scalar_subquery()
         with connection() as at:
-            newest = at.scalar(select(func.max(E.id))) or 0
-            self.newest = max(newest - _LOOK_BACK, 0)
-            ids = at.scalars(select(E.id).where(E.id > self.newest, E.id <= newest)).all()
+            ids = at.scalars(select(E.id).where(E.id > newest - _LOOK_BACK)).all()
+        self.newest = max(max(ids, default=0) - _LOOK_BACK, 0)
         self._skipped = {}
         self._note(ids, now)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -10,27 +9,21 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import session
+from airflow_partitions.database.models import Partition as Row
 from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat
-from airflow_partitions.errors import InvalidKeyError, UnknownVersionError
-from airflow_partitions.history.addresses import Addresses, keys_of
-from airflow_partitions.history.database import session
+from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.history.addresses import Address, Addresses, keys_of
+from airflow_partitions.history.asset_rows import asset_id_of
 from airflow_partitions.history.events import about
 from airflow_partitions.history.forgotten import read_forgotten
-from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.places import Places
-from airflow_partitions.history.state_store import asset_id_of, form_of, read_texts
-from airflow_partitions.versions import read_form
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from airflow_partitions.definitions import PartitionDefinition
-
-log = logging.getLogger(__name__)
-
-_RECORD = "record/"
-_AFTER_RECORDS = "record0"  # the character after the slash
 
 
 @attrs.frozen
@@ -78,19 +71,13 @@ def orphans(asset: str, meaning: PartitionDefinition | KeyFormat) -> tuple[Orpha
 
 def _recorded(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat) -> Iterator[tuple[str, str]]:
     """The texts of orphaned records in the order of their addresses, each after the family of its key."""
-    from airflow.models.asset_state_store import AssetStateStoreModel as Row
-
     addresses, forgotten = Addresses.by(meaning), read_forgotten(at, asset_id)
-    query = select(Row.key).where(Row.asset_id == asset_id, Row.key >= _RECORD, Row.key < _AFTER_RECORDS)
-    rows = [row for row in at.scalars(query.order_by(Row.key)) if not addresses.has(row)]
-    texts = read_texts(at, asset_id, rows)
-    for row in rows:
-        try:
-            record = read_form(form_of(texts[row]), LedgerRecord.from_json, f"the record {row}", log.debug)
-        except UnknownVersionError:  # the doctor tells of it
+    query = select(Row.family, Row.start, Row.segments, Row.key, Row.event).where(Row.asset_id == asset_id)
+    for family, start, segments, text, event in at.execute(query.order_by(Row.family, Row.start, Row.segments)):
+        if family == addresses.family and addresses.has(Address(start, segments)):
             continue
-        if record is not None and not forgotten.hides(record.key, record.event):
-            yield row.removeprefix(_RECORD).partition("/")[0], record.key
+        if not forgotten.hides(text, event):
+            yield family, text
 
 
 def _sent(at: Session, asset_id: int, meaning: PartitionDefinition | KeyFormat, places: Places) -> Iterator[str]:

@@ -1,29 +1,23 @@
 """Requests for runs: of several schedulers one starts a run, and all know what it has read.
 
 Airflow may have two pending rows for one partition. If each is looked at by a scheduler of its own, neither sees the
-run that the other one makes before it is committed. So each notes its requests in cells of an upstream.
+run that the other one makes before it is committed. So each notes its requests.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Any
 
 import attrs
+from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
-from airflow_partitions.errors import UnknownVersionError
-from airflow_partitions.history.database import is_one_machine, session
-from airflow_partitions.history.state_store import asset_id_of, lock_cell, read_cells, write_cells
-from airflow_partitions.versions import check_version, read_form, read_number, read_time
-
-log = logging.getLogger(__name__)
+from airflow_partitions.database.connection import connection, is_one_machine, portions, session
+from airflow_partitions.database.models import RunRequest as Row
 
 #: A run that was requested is there after one loop of the scheduler; this is far longer.
 APPEARS_WITHIN = timedelta(seconds=60)
-_VERSION = 1
 
 
 @attrs.frozen
@@ -43,62 +37,50 @@ class RunRequest:
         """Whether the run may still appear, and is not the one that has *started*."""
         return abs(now - self.at) < APPEARS_WITHIN and (started is None or started < self.at)
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON form, read back by :meth:`from_json`."""
-        return {"version": _VERSION, "at": self.at.isoformat(), "event": self.event, "run": self.run}
 
-    @classmethod
-    def from_json(cls, form: Any) -> RunRequest:
-        """The inverse of :meth:`to_json`.
-
-        :raises UnknownVersionError: if another release wrote it.
-        """
-        check_version(form, _VERSION, "the request of a run")
-        return cls(read_time(form["at"]), read_number(form["event"]), read_number(form["run"]))
-
-
-def request_run(dag_id: str, key: str, upstream: str, request: RunRequest, started: datetime | None) -> bool:
+def request_run(dag_id: str, key: str, request: RunRequest, started: datetime | None) -> bool:
     """Note the *request* of a run of the Dag's *key*; ``False`` if another scheduler's is open.
 
     On SQLite, which Airflow allows one scheduler, nothing is noted.
 
-    :param upstream: the asset that has the cell.
     :param started: when the newest run of the key began.
     """
+    if is_one_machine():
+        return True
+    own = Row.dag_id == dag_id, Row.key == key
+    # What RunRequest.is_open says no to: of several schedulers one writes over it.
+    over = [Row.at <= request.at - APPEARS_WITHIN, Row.at >= request.at + APPEARS_WITHIN]
+    if started is not None:
+        over.append(Row.at <= started)
     with session() as at:
-        asset_id = asset_id_of(at, upstream)
-        if asset_id is None or is_one_machine():
-            return True
-        cell = _cell(dag_id, key)
-        lock_cell(at, asset_id, cell)
-        before = _read(read_cells(at, asset_id, [cell])[cell], key)
-        if before is not None and before.is_open(started, request.at):
-            return False
-        write_cells(at, asset_id, {cell: json.dumps(request.to_json())})
+        taken = at.connection().execute(update(Row).where(*own, or_(*over)).values(attrs.asdict(request))).rowcount
+        if not taken:
+            if at.scalar(select(Row.at).where(*own)) is not None:
+                return False
+            try:
+                at.execute(insert(Row).values(dag_id=dag_id, key=key, **attrs.asdict(request)))
+            except IntegrityError:  # another scheduler was there first
+                return False
         at.commit()
     return True
 
 
-def run_requests(dag_id: str, keys: Collection[str], upstream: str) -> dict[str, RunRequest]:
+def run_requests(dag_id: str, keys: Collection[str]) -> dict[str, RunRequest]:
     """The newest requests for runs of a Dag's *keys*, by key."""
     if is_one_machine():
         return {}
-    cells = {_cell(dag_id, key): key for key in keys}
+    requests: dict[str, RunRequest] = {}
+    with connection() as at:
+        for portion in portions(list(keys)):
+            query = select(Row.key, Row.at, Row.event, Row.run).where(Row.dag_id == dag_id, Row.key.in_(portion))
+            requests.update((key, RunRequest(made, event, run)) for key, made, event, run in at.execute(query))
+    return requests
+
+
+def delete_run_requests(before: datetime) -> None:
+    """Delete those that were made *before* an instant: their runs are there, and their time tells what these read."""
+    if is_one_machine():
+        return
     with session() as at:
-        asset_id = asset_id_of(at, upstream)
-        forms = {} if asset_id is None else read_cells(at, asset_id, cells)
-    requests = {cells[cell]: _read(form, cells[cell]) for cell, form in forms.items()}
-    return {key: request for key, request in requests.items() if request is not None}
-
-
-def _cell(dag_id: str, key: str) -> str:
-    return f"request/{dag_id}/{key}"
-
-
-def _read(form: Any, key: str) -> RunRequest | None:
-    """The request in a cell; none if another release wrote it, since a scheduler must go on."""
-    try:
-        return read_form(form, RunRequest.from_json, f"the request of a run for {key!r}", log.warning)
-    except UnknownVersionError as error:
-        log.warning("The request of a run for %r is left aside: %s", key, error)
-        return None
+        at.execute(delete(Row).where(Row.at < before))
+        at.commit()

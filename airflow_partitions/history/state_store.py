@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from airflow_partitions.history.database import portions
+from airflow_partitions.database.connection import portions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.orm import Session
-
-
-def asset_id_of(at: Session | Connection, asset: str) -> int | None:
-    """The id of the active *asset* of that name."""
-    from airflow.models.asset import AssetModel
-
-    return at.scalar(select(AssetModel.id).where(AssetModel.name == asset, AssetModel.active.has()))
 
 
 def lock_cell(at: Session, asset_id: int, name: str) -> None:
@@ -43,6 +36,27 @@ def lock_cell(at: Session, asset_id: int, name: str) -> None:
         at.execute(lock)
 
 
+def replace_empty_cell(at: Connection, asset_id: int, name: str, form: Any) -> datetime | None:
+    """Put a *form* into an asset's cell, if that is not there or has nothing in it.
+
+    It goes without the events of a session: the scheduler's refuses savepoints.
+
+    :returns: when it was written; ``None`` if somebody has written another one.
+    """
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    now, here = datetime.now(UTC), (Cell.asset_id == asset_id, Cell.key == name, Cell.value == "null")
+    values = {"value": json.dumps(form), "updated_at": now}
+    if at.execute(update(Cell).where(*here).values(**values)).rowcount:
+        return now
+    try:
+        with at.begin_nested():
+            at.execute(insert(Cell).values(asset_id=asset_id, key=name, **values))
+    except IntegrityError:
+        return None
+    return now
+
+
 def read_cells(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, Any]:
     """The forms in those of an asset's cells that there are, by name; anybody may have written them."""
     return {name: form_of(text) for name, text in read_texts(at, asset_id, names).items()}
@@ -58,27 +72,17 @@ def form_of(text: str) -> Any:
 
 def read_texts(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, str]:
     """The texts in those of an asset's cells that there are, by name."""
-    return _column(at, asset_id, names, "value")
-
-
-def changed_at(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, datetime]:
-    """When those of an asset's cells that there are were last written, by name."""
-    return _column(at, asset_id, names, "updated_at")
-
-
-def _column(at: Session | Connection, asset_id: int, names: Collection[str], column: str) -> dict[str, Any]:
-    """A column of those of an asset's cells that there are, by name."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    values: dict[str, Any] = {}
+    texts: dict[str, str] = {}
     for portion in portions(list(names)):
-        query = select(Cell.key, getattr(Cell, column)).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
-        values.update((name, value) for name, value in at.execute(query))
-    return values
+        query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
+        texts.update((name, text) for name, text in at.execute(query))
+    return texts
 
 
-def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[str]:
-    """Put JSON texts into an asset's *cells*; returns the names of those that are new or were changed."""
+def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> None:
+    """Put JSON texts into an asset's *cells*; those that have them stay as they are."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     before = read_texts(at, asset_id, cells)
@@ -93,4 +97,13 @@ def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> list[st
         at.execute(insert(Cell), new)
     if changed:
         at.execute(update(Cell), changed)
-    return [row["key"] for row in new + changed]
+
+
+def put_cell(at: Session, asset_id: int, name: str, form: Any) -> None:
+    """Put a *form* into an asset's cell, in a transaction of Airflow's own."""
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+    from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
+
+    row = {"asset_id": asset_id, "key": name}
+    value = {"value": json.dumps(form), "updated_at": datetime.now(UTC)}
+    at.execute(build_upsert_stmt(get_dialect_name(at), Cell, list(row), row | value, value))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from airflow_partitions.database.connection import portions
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.graph.asset_surroundings import Surroundings, asset_groups
@@ -17,7 +18,6 @@ from airflow_partitions.graph.partitioned_assets import (
     partitioned_asset,
     read_assets,
 )
-from airflow_partitions.history.database import portions
 from airflow_partitions.operations.allowed import Allowed
 from airflow_partitions.operations.page import USUAL, page
 from airflow_partitions.states import State

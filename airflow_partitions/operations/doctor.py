@@ -10,17 +10,17 @@ from typing import Any
 import attrs
 from sqlalchemy import func, select
 
+from airflow_partitions.database.connection import connection, session
 from airflow_partitions.dependencies import selection_text
 from airflow_partitions.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.graph.partitioned_assets import AssetDags, asset_dags, read_assets
 from airflow_partitions.graph.serialized_dags import SerializedDags, read_serialized_dags
-from airflow_partitions.history.database import connection, session
 from airflow_partitions.operations.allowed import Allowed
 from airflow_partitions.operations.deadlines import late_partitions
 from airflow_partitions.operations.orphans import orphan_texts
 from airflow_partitions.operations.problem import Kind, Problem, Remedy, RemedyKind
 from airflow_partitions.requests.progress import progress_of_all
-from airflow_partitions.requests.request import requests_of
+from airflow_partitions.requests.request_rows import requests_of
 from airflow_partitions.upkeep.cell_check import cell_problems
 from airflow_partitions.upkeep.leader import leader
 
@@ -123,8 +123,11 @@ def _orphans(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
 
 def _requests(dag_ids: Collection[str]) -> Iterator[Problem]:
     """The requests of Dags that failed, or that wait for somebody."""
+    unreadable: list[str] = []
     with session() as at:
-        requests = progress_of_all(at, list(islice(requests_of(dag_ids), _REQUESTS)))
+        requests = progress_of_all(at, list(islice(requests_of(dag_ids, report=unreadable.append), _REQUESTS)))
+    for text in unreadable:
+        yield Problem(kind="cell", text=text, is_error=True)
     for one in requests:
         if one.state in _REQUESTS_STUCK:
             kind, remedy, words = _REQUESTS_STUCK[one.state]

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 from airflow.sdk import BaseOperatorLink
 from sqlalchemy import select
 
-from airflow_partitions.history.database import connection
+from airflow_partitions.database.connection import connection
 from airflow_partitions.operations.rest import PARTITION_PAGE
 
 _OURS = "airflow_partitions."

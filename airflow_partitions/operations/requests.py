@@ -8,16 +8,17 @@ from getpass import getuser
 from itertools import islice
 from typing import Any
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.dependencies import Selection, parse_selection
 from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
-from airflow_partitions.history.database import session
 from airflow_partitions.operations.page import USUAL, page
 from airflow_partitions.requests import control
 from airflow_partitions.requests.materialise import carry_out, create_runs
 from airflow_partitions.requests.plan import plan
-from airflow_partitions.requests.progress import REQUEST_STATES, Progress, progress, progress_of_all
-from airflow_partitions.requests.request import Request, RunOptions, read_request, requests_of
+from airflow_partitions.requests.progress import Progress, progress, progress_of_all
+from airflow_partitions.requests.request import REQUEST_STATES, Request, RunOptions
+from airflow_partitions.requests.request_rows import read_request, requests_of
 from airflow_partitions.states import State
 from airflow_partitions.states.asset_states import AssetStates
 
@@ -98,15 +99,14 @@ def materialise_partitions(
     return {
         "asset": asset,
         "plan": own_plan.to_json(),
-        "requests": [progress(request.id).to_json() for request in requests],
+        "requests": [each.to_json() for each in _progress(iter(requests), max(1, len(requests)))],
         "dry_run": dry_run,
     }
 
 
-def create_requested(request: int) -> dict[str, Any]:
+def create_requested(request: int) -> None:
     """Create the runs that the request of that number has not got yet."""
     create_runs(read_request(request))
-    return show_request(request)
 
 
 def list_requests(

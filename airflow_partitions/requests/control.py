@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select, update
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.errors import NotReadyError
-from airflow_partitions.history.database import session
 from airflow_partitions.requests.hold import hold
 from airflow_partitions.requests.materialise import check_overlap, create_runs
 from airflow_partitions.requests.progress import Progress, progress, progress_of
-from airflow_partitions.requests.request import (
-    Request,
-    home_of,
-    lock_making,
+from airflow_partitions.requests.request import Request
+from airflow_partitions.requests.request_rows import (
+    lock_dag,
     lock_request,
     request_of,
-    write_making,
+    requests_being_made,
     write_request,
 )
 from airflow_partitions.requests.runs import clear_runs
@@ -53,7 +52,7 @@ def resume(number: int, *, create: bool = True) -> Progress:
     """
     with _locked(number) as (at, request):
         _check_not_ended(at, request, "gone on with")
-        hold(at, home_of(at, number), request)
+        hold(at, request, goes_on=True)
         _set_backfill(at, request, is_paused=False, completed_at=None)
     if create and request.is_making:
         create_runs(request)
@@ -73,14 +72,13 @@ def cancel(number: int) -> Progress:
     with _locked(number) as (at, request):
         _check_not_ended(at, request, "cancelled")
         now = datetime.now(UTC)
-        write_request(at, home_of(at, number), attrs.evolve(request, cancelled=now))
+        write_request(at, attrs.evolve(request, cancelled=now))
         _set_backfill(at, request, is_paused=True)
         at.commit()  # from now on the scheduler begins none
         own = select(BackfillDagRun.dag_run_id).where(BackfillDagRun.backfill_id == number)
         queued = update(DagRun).where(DagRun.id.in_(own), DagRun.state == DagRunState.QUEUED)
         at.execute(queued.values(state=DagRunState.FAILED, end_date=now).execution_options(synchronize_session=False))
         _set_backfill(at, request, completed_at=now)
-    _end_making(number)
     return progress(number)
 
 
@@ -91,26 +89,21 @@ def retry(number: int, *, create: bool = True) -> Progress:
     :raises OverlapError: if another request asks for its partitions by now.
     :raises NotReadyError: if none of them failed.
     """
-    with session() as at:
-        home = home_of(at, number)
-        making = lock_making(at, home)
-        request = lock_request(at, number, home)
+    with _locked(number) as (at, request):
         before = progress_of(at, request)
         if not before.runs.get("failed") and not (request.cancelled and request.created < len(request.selection)):
             raise NotReadyError(f"no run of request {number} has failed; it is {before.state}")
-        for other in making:
-            if other != number:
-                check_overlap(request.selection, request_of(at, other, home))
-        hold(at, home, request)
-        request = attrs.evolve(request, cancelled=None)
-        write_request(at, home, request)
-        write_making(at, home, {*making, number} if request.is_making else making)
+        for other in requests_being_made(at, request.dag_id):
+            if other.id != number:
+                check_overlap(request.selection, other)
+        hold(at, request, goes_on=True)
+        again = attrs.evolve(request, cancelled=None)
+        write_request(at, again)
         _set_backfill(at, request, is_paused=False, completed_at=None)
-        at.commit()
     while _clear_failed(number):
         pass
-    if create and request.is_making:
-        create_runs(request)
+    if create and again.is_making:
+        create_runs(again)
     return progress(number)
 
 
@@ -135,9 +128,10 @@ def _clear_failed(number: int) -> bool:
 
 @contextmanager
 def _locked(number: int) -> Iterator[tuple[Session, Request]]:
-    """A request that nobody else changes until the end; then all is committed."""
+    """A request that nobody else changes until the end, nor begins one of its Dag; then all is committed."""
     with session() as at:
-        yield at, lock_request(at, number, home_of(at, number))
+        lock_dag(at, request_of(at, number).dag_id)
+        yield at, lock_request(at, number)
         at.commit()
 
 
@@ -152,10 +146,3 @@ def _set_backfill(at: Session, request: Request, **values: Any) -> None:
     from airflow.models.backfill import Backfill
 
     at.execute(update(Backfill).where(Backfill.id == request.id).values(values))
-
-
-def _end_making(number: int) -> None:
-    with session() as at:
-        home = home_of(at, number)
-        write_making(at, home, (other for other in lock_making(at, home) if other != number))
-        at.commit()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import session
+from airflow_partitions.database.models import Partition
 from airflow_partitions.history.addresses import Addresses
-from airflow_partitions.history.database import session
-from airflow_partitions.history.state_store import asset_id_of, form_of
+from airflow_partitions.history.asset_rows import asset_id_of
 
 if TYPE_CHECKING:
     from airflow_partitions.graph.partitioned_assets import PartitionedAsset
@@ -54,16 +55,14 @@ def _seconds(dag_id: str) -> list[float]:
 def _sizes(asset: PartitionedAsset) -> list[int]:
     """Bytes of the partitions of the newest events; where there are no events any more, of the ledger's last ones."""
     from airflow.models.asset import AssetEvent
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     with session() as at:
         asset_id = asset_id_of(at, asset.name)
         events = select(AssetEvent.extra).where(AssetEvent.asset_id == asset_id).order_by(AssetEvent.timestamp.desc())
         extras: list[Any] = list(at.scalars(events.limit(_RECENT)))
         if not extras:
-            prefix = Addresses.by(asset.meaning).prefix
-            cells = select(Cell.value).where(Cell.asset_id == asset_id, Cell.key.startswith(prefix, autoescape=True))
-            rows = at.scalars(cells.order_by(Cell.key.desc()).limit(_RECENT))
-            extras = [form.get("extra") for row in rows if isinstance(form := form_of(row), dict)]
+            where = Partition.asset_id == asset_id, Partition.family == Addresses.by(asset.meaning).family
+            newest = select(Partition.bytes).where(*where).order_by(Partition.start.desc()).limit(_RECENT)
+            return [size for size in at.scalars(newest) if size is not None]
     sizes = [extra.get("bytes") for extra in extras if isinstance(extra, dict)]
     return [size for size in sizes if isinstance(size, int)]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, or_, select, update
+from airflow.models.backfill import Backfill
+from airflow.models.dag import DagModel
+from airflow.models.dagbag import DagPriorityParsingRequest as ParsingRequest
+from airflow.models.dagrun import DagRun
+from airflow.utils.state import DagRunState
+from sqlalchemy import delete, func, insert, or_, select, update
 
-from airflow_partitions.errors import NotReadyError, PartitionError, UnknownRequestError
-from airflow_partitions.history.database import session
-from airflow_partitions.history.holds import homes_of_holds, lock_holds, write_holds
-from airflow_partitions.requests.progress import progress_of
-from airflow_partitions.requests.request import home_of, request_of
+from airflow_partitions.database.connection import session
+from airflow_partitions.database.models import Hold
+from airflow_partitions.errors import NotReadyError, PartitionError
+from airflow_partitions.requests.request_rows import IS_MAKING, OWN_BACKFILL, Row, lock_dag
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -20,26 +25,31 @@ if TYPE_CHECKING:
 
 # Otherwise the scheduler makes the run that it has noted, without asking the timetable again.
 _NOTHING_DUE = {"next_dagrun": None, "next_dagrun_create_after": None}
+_AT_WORK = DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING])
 
 
-def hold(at: Session, home: int, request: Request) -> None:
+def hold(at: Session, request: Request, *, goes_on: bool = False) -> None:
     """Hold the Dag of a *request* that is to work while it is paused; a Dag that is held works for any request.
 
-    :param home: id of the asset in whose cells the request is.
-    :raises NotReadyError: if the Dag is paused, and has runs that would go on with those of the request.
-    """
-    from airflow.models.dag import DagModel
+    Whoever calls it has locked the Dag.
 
+    :param goes_on: whether it was begun before: all requests with runs that have not ended go on with it then.
+    :raises NotReadyError: if the Dag is paused, and has other runs that would go on, too.
+    """
     # What parses the Dag has its row too: whoever comes later sees the hold, and finds nothing due.
-    holds, dag_id = lock_holds(at, home), request.dag_id
+    dag_id = request.dag_id
     is_paused = at.scalar(select(DagModel.is_paused).where(DagModel.dag_id == dag_id).with_for_update())
-    numbers = holds.requests.get(dag_id, ())
+    held_for = set(at.scalars(select(Hold.request_id).where(Hold.dag_id == dag_id)))
+    numbers = held_for | {request.id}
     if is_paused and request.options.while_paused:
-        _check_runs(at, dag_id, (*numbers, request.id))
+        if goes_on:
+            numbers |= _at_work(at, dag_id)
+        _check_runs(at, dag_id, numbers)
         at.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(_NOTHING_DUE | {"is_paused": False}))
-    elif not numbers:
+    elif not held_for:
         return
-    write_holds(at, home, holds.with_requests(dag_id, (*numbers, request.id)))
+    if new := sorted(numbers - held_for):
+        at.execute(insert(Hold), [{"dag_id": dag_id, "request_id": number} for number in new])
 
 
 def release_ended(report: Report) -> int:
@@ -49,32 +59,36 @@ def release_ended(report: Report) -> int:
     """
     released = 0
     with session() as at:
-        for home in homes_of_holds(at):
+        for dag_id in at.scalars(select(Hold.dag_id).distinct().order_by(Hold.dag_id)).all():
             try:
-                before = holds = lock_holds(at, home)
-                for dag_id, numbers in before.requests.items():
-                    at_work = [number for number in numbers if _is_at_work(at, number)]
-                    holds = holds.with_requests(dag_id, at_work)
-                    if not at_work:
+                lock_dag(at, dag_id)
+                own = Hold.dag_id == dag_id
+                at_work = _at_work(at, dag_id)
+                ended = set(at.scalars(select(Hold.request_id).where(own))) - at_work
+                if ended:
+                    at.execute(delete(Hold).where(own, Hold.request_id.in_(ended)))
+                    if at.scalar(select(func.count()).select_from(Hold).where(own)) == 0:
                         _pause(at, dag_id)
                         released += 1
-                if holds != before:
-                    write_holds(at, home, holds)
                 at.commit()
             except PartitionError as error:
                 at.rollback()
-                report(str(error))
+                report(f"Dag {dag_id}: {error}")
     return released
 
 
-def _check_runs(at: Session, dag_id: str, numbers: tuple[int, ...]) -> None:
-    from airflow.models.dagrun import DagRun
-    from airflow.utils.state import DagRunState
+def _at_work(at: Session, dag_id: str) -> set[int]:
+    """The numbers of a Dag's requests that have not ended, or still have a run that has not; none needs to be read."""
+    with_runs = select(DagRun.backfill_id).where(DagRun.dag_id == dag_id, _AT_WORK)
+    query = (
+        select(Row.id).join(Backfill, OWN_BACKFILL).where(Row.dag_id == dag_id, or_(IS_MAKING, Row.id.in_(with_runs)))
+    )
+    return set(at.scalars(query))
 
+
+def _check_runs(at: Session, dag_id: str, numbers: Collection[int]) -> None:
     others = select(func.count(), func.min(DagRun.run_id)).where(
-        DagRun.dag_id == dag_id,
-        DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING]),
-        or_(DagRun.backfill_id.is_(None), DagRun.backfill_id.not_in(numbers)),
+        DagRun.dag_id == dag_id, _AT_WORK, or_(DagRun.backfill_id.is_(None), DagRun.backfill_id.not_in(numbers))
     )
     number, run_id = at.execute(others).one()
     if number:
@@ -86,9 +100,6 @@ def _check_runs(at: Session, dag_id: str, numbers: tuple[int, ...]) -> None:
 
 def _pause(at: Session, dag_id: str) -> None:
     """Pause a Dag, and let its file be parsed soon, so that what is due is there when it is unpaused."""
-    from airflow.models.dag import DagModel
-    from airflow.models.dagbag import DagPriorityParsingRequest as ParsingRequest
-
     at.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(is_paused=True))
     query = select(DagModel.bundle_name, DagModel.relative_fileloc).where(DagModel.dag_id == dag_id)
     for bundle, file in at.execute(query):
@@ -97,11 +108,3 @@ def _pause(at: Session, dag_id: str) -> None:
         )
         if bundle is not None and file is not None and at.scalar(same) is None:
             at.add(ParsingRequest(bundle, file))
-
-
-def _is_at_work(at: Session, number: int) -> bool:
-    try:
-        state = progress_of(at, request_of(at, number, home_of(at, number)))
-    except UnknownRequestError:  # deleted with its backfill
-        return False
-    return not state.has_ended or bool(state.runs.get("queued") or state.runs.get("running"))

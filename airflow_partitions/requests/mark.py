@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from airflow_partitions.database.connection import portions, session
 from airflow_partitions.dependencies import KeyFormat, Selection, selection_text
 from airflow_partitions.errors import UnknownAssetError
-from airflow_partitions.history.database import portions, session
+from airflow_partitions.history.asset_rows import asset_id_of
 from airflow_partitions.history.ledger import current_records
 from airflow_partitions.history.marks import Mark
-from airflow_partitions.history.state_store import asset_id_of
 from airflow_partitions.requests.request_size import check_request
 
 if TYPE_CHECKING:

@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING
 import attrs
 from sqlalchemy import select, update
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.dependencies import Selection, selection_text
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, NotReadyError, OverlapError
-from airflow_partitions.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.history.database import session
 from airflow_partitions.requests.hold import hold
-from airflow_partitions.requests.producer import Producer
-from airflow_partitions.requests.request import (
-    Request,
-    RunOptions,
-    lock_making,
+from airflow_partitions.requests.producer import Producer, as_of_now
+from airflow_partitions.requests.request import Request, RunOptions
+from airflow_partitions.requests.request_rows import (
+    add_request,
+    lock_dag,
     lock_request,
-    request_of,
-    write_making,
+    requests_being_made,
     write_request,
 )
 from airflow_partitions.requests.runs import make_runs
@@ -63,7 +61,11 @@ def ask(asset: PartitionedAsset, selection: Selection, options: RunOptions | Non
     :raises OverlapError: if one of them is asked for already, or being made; then nothing is asked for.
     :raises NotReadyError: if the Dag is paused, has errors, does not take the conf, or can't make the newest first.
     """
-    producer, now, options = Producer.of(asset), datetime.now(UTC), options or RunOptions()
+    return _ask(Producer.of(asset), selection, options or RunOptions(), by)
+
+
+def _ask(producer: Producer, selection: Selection, options: RunOptions, by: str) -> Request:
+    now = datetime.now(UTC)
     producer.check_request(selection, now)
     producer.check_ready(options)
     if options.newest_first and producer.timetable.own_past is not None:
@@ -80,38 +82,34 @@ def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tupl
     :return: a request for each Dag of which something begins, without runs yet; errors are those of :func:`ask`.
     """
     options = options or RunOptions()
-    steps = [step for step in plan.steps if step.begins and step.asset is not None]
-    assets = [partitioned_asset(step.asset or "") for step in steps]
-    for asset in assets:  # all of them, before any is asked
-        Producer.of(asset).check_ready(options)
-    return tuple(ask(asset, step.begins, options, by=by) for asset, step in zip(assets, steps, strict=True))
+    begins = [(step.producer, step.begins) for step in plan.steps if step.begins and step.producer is not None]
+    producers = as_of_now([producer for producer, _ in begins])
+    for producer in producers:  # all of them, before any is asked
+        producer.check_ready(options)
+    selections = (selection for _, selection in begins)
+    return tuple(_ask(each, selection, options, by) for each, selection in zip(producers, selections, strict=True))
 
 
 def create_runs(request: Request, producer: Producer | None = None) -> Request:
     """Create the runs that a *request* has not got yet, unless it is paused. Several may do so at once, or be killed.
 
     :raises InvalidDefinitionError: if the Dag has other partitions by now, without those that are asked for.
+    :raises NotReadyError: if the Dag is not there now, or makes other assets by now.
     """
-    producer = producer or Producer.of(partitioned_asset(request.asset), request.dag_id)
+    producer = producer or Producer.of_dag(request.dag_id, request.asset)
     place, rest = 0, _ordered(request)
     while request.is_making:
         with session() as at:
-            request = lock_request(at, request.id, producer.home)
-            if not request.is_making or _is_paused(at, request):
+            request = lock_request(at, request.id)
+            if not request.is_making or not _open(at, request):
                 break
             for _ in islice(rest, request.created - place):
                 pass
             keys = _current(request, producer, list(islice(rest, PORTION)))
             make_runs(at, request, producer, keys, request.created + 1)
-            _open_again(at, request)
             place = request.created + len(keys)
             request = attrs.evolve(request, created=place)
-            write_request(at, producer.home, request)
-            at.commit()
-    if not request.is_making:
-        with session() as at:
-            making = lock_making(at, producer.home)
-            write_making(at, producer.home, (number for number in making if number != request.id))
+            write_request(at, request)
             at.commit()
     return request
 
@@ -121,9 +119,9 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
     from airflow.models.backfill import Backfill, ReprocessBehavior
 
     with session() as at:
-        making = lock_making(at, producer.home)
-        for number in making:
-            check_overlap(selection, request_of(at, number, producer.home))
+        lock_dag(at, producer.dag_id)
+        for other in requests_being_made(at, producer.dag_id):
+            check_overlap(selection, other)
         _check_runs(at, producer.dag_id, selection)
         first, last = _span(selection, now)
         backfill = Backfill(
@@ -138,9 +136,8 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
         at.add(backfill)
         at.flush()
         request = Request(backfill.id, producer.asset, producer.dag_id, selection, options, now, by)
-        hold(at, producer.home, request)
-        write_request(at, producer.home, request)
-        write_making(at, producer.home, [*making, request.id])
+        add_request(at, request)
+        hold(at, request)
         at.commit()
     return request
 
@@ -205,18 +202,15 @@ def _current(request: Request, producer: Producer, keys: list[Key]) -> list[Key]
         ) from None
 
 
-def _is_paused(at: Session, request: Request) -> bool:
-    """Whether a person, or a failure, has paused it."""
+def _open(at: Session, request: Request) -> bool:
+    """Let the backfill be open, unless a person, or a failure, has paused it; whether it is.
+
+    Airflow may have taken one for complete whose first runs were quick.
+    """
     from airflow.models.backfill import Backfill
 
-    return bool(at.scalar(select(Backfill.is_paused).where(Backfill.id == request.id)))
-
-
-def _open_again(at: Session, request: Request) -> None:
-    """Airflow may have taken a backfill for complete whose first runs were quick."""
-    from airflow.models.backfill import Backfill
-
-    at.execute(update(Backfill).where(Backfill.id == request.id).values(completed_at=None))
+    own = update(Backfill).where(Backfill.id == request.id, Backfill.is_paused.is_(False))
+    return bool(at.connection().execute(own.values(completed_at=None)).rowcount)
 
 
 def _ordered(request: Request) -> Iterator[Key]:

@@ -31,6 +31,7 @@ class Step:
         what they need has been made.
     :ivar stays: partitions that are stale afterwards, since the Dag's ``rerun`` does not make them again.
     :ivar again: how many of them were materialised before.
+    :ivar producer: the Dag, if it can be asked.
     """
 
     asset: str | None
@@ -41,6 +42,7 @@ class Step:
     stays: Selection
     again: int
     cost: Cost
+    producer: Producer | None = attrs.field(default=None, eq=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form; seconds and bytes are of all its partitions, the seconds one after the other."""
@@ -132,7 +134,7 @@ def _step(around: Surroundings, dag_id: str, role: str, partitions: Selection, b
     again = 0 if name is None else around.number_there(name, partitions)
     cost = Cost() if name is None else recent_cost(around.asset(name), dag_id)
     stays = around.stays.get(dag_id, Selection(partitions.definition))
-    return Step(name, dag_id, role, partitions, begins, stays, again, cost)
+    return Step(name, dag_id, role, partitions, begins, stays, again, cost, around.producer_of(dag_id))
 
 
 def _in_states(of: AssetStates, selection: Selection, states: Collection[State]) -> Selection:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.errors import NotReadyError, UnknownAssetError
+from airflow_partitions.graph.cycles import DagNode
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset
-from airflow_partitions.history.database import session
 from airflow_partitions.requests.request_size import check_request, check_size
 from airflow_partitions.timetables import Partitioned
+from airflow_partitions.timetables.serialized_dag import serialized_dags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,14 +30,12 @@ class Producer:
 
     :ivar dag: as Airflow reads it.
     :ivar timetable: its own.
-    :ivar home: id of the asset whose cells have the Dag's requests: the oldest that it writes.
     :ivar bundle_version: of the bundle that its file is in.
     """
 
     asset: str
     dag: Any = attrs.field(repr=False)
     timetable: Partitioned = attrs.field(repr=False)
-    home: int
     bundle_version: str | None
     is_paused: bool
 
@@ -52,22 +52,32 @@ class Producer:
         return self.timetable.partition
 
     @classmethod
-    def of(cls, asset: PartitionedAsset, dag_id: str | None = None) -> Producer:
+    def of(cls, asset: PartitionedAsset) -> Producer:
         """The Dag that makes the partitions of *asset*; of several the first that is not paused, by name.
-
-        :param dag_id: of the Dag that is meant.
 
         :raises NotReadyError: if only others make it, or the file of its Dag has errors.
         """
-        producers = _read(asset.name, [each for each in asset.dags.producers if dag_id in (None, each)])
+        producers = _read(asset.name, asset.dags.producers)
         if not producers:
-            if dag_id is not None:
-                raise NotReadyError(f"Dag {dag_id} makes no partitions of asset {asset.name!r} any more")
             raise NotReadyError(
                 f"no Dag has a run for each partition of asset {asset.name!r}, so none can be asked for: its partitions"
                 " come from outside, or its keys are added by tasks; post an event of it, or run the Dag that adds them"
             )
         return min(producers, key=lambda producer: (producer.is_paused, producer.dag_id))
+
+    @classmethod
+    def of_dag(cls, dag_id: str, asset: str) -> Producer:
+        """A Dag that has made partitions of the *asset* of that name.
+
+        :raises NotReadyError: if it does so no more, or its file is away or has errors.
+        """
+        producers = _read(asset, [dag_id])
+        if not producers or asset not in DagNode.of(producers[0].dag).writes:
+            raise NotReadyError(
+                f"Dag {dag_id} makes no partitions of asset {asset!r} any more, or its file is away; what was asked for"
+                " goes on once it is back"
+            )
+        return producers[0]
 
     def check_request(self, selection: Selection, now: datetime) -> None:
         """Refuse a *selection* that is empty, larger than allowed, or has a partition that may not be made yet.
@@ -108,25 +118,33 @@ class Producer:
             ) from None
 
 
-def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
-    from airflow.models.asset import TaskOutletAssetReference
+def as_of_now(producers: Sequence[Producer]) -> list[Producer]:
+    """The same *producers*, paused or not as they are by now: somebody may have thought about a plan for long."""
     from airflow.models.dag import DagModel
-    from airflow.models.serialized_dag import SerializedDagModel
+
+    query = select(DagModel.dag_id, DagModel.is_paused).where(DagModel.dag_id.in_([each.dag_id for each in producers]))
+    with session() as at:
+        paused: dict[str, bool] = {row.dag_id: bool(row.is_paused) for row in at.execute(query)} if producers else {}
+    return [attrs.evolve(each, is_paused=paused.get(each.dag_id, each.is_paused)) for each in producers]
+
+
+def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
+    from airflow.models.dag import DagModel
 
     producers = []
     with session() as at:
-        models = {row.dag_id: row for row in at.scalars(select(DagModel).where(DagModel.dag_id.in_(dag_ids)))}
-        for row in SerializedDagModel.get_latest_serialized_dags(dag_ids=list(dag_ids), session=at) if dag_ids else ():
-            dag, model = row.dag, models[row.dag_id]
-            timetable: Any = dag.timetable
-            if not isinstance(timetable, Partitioned) or timetable.partition is None:
-                continue
-            if model.has_import_errors:
-                raise NotReadyError(
-                    f"the file of Dag {row.dag_id} can't be read any more, so nothing can be asked of it: see Airflow's"
-                    " import errors, or airflow dags list-import-errors"
-                )
-            home = select(TaskOutletAssetReference.asset_id).where(TaskOutletAssetReference.dag_id == row.dag_id)
-            version = None if dag.disable_bundle_versioning else model.bundle_version
-            producers.append(Producer(asset, dag, timetable, min(at.scalars(home)), version, bool(model.is_paused)))
+        query = select(DagModel).where(DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False))
+        models = {row.dag_id: row for row in at.scalars(query)} if dag_ids else {}
+    for serialized in serialized_dags(list(models)):
+        model, timetable = models[serialized.dag_id], serialized.timetable
+        if not isinstance(timetable, Partitioned) or timetable.partition is None:
+            continue
+        if model.has_import_errors:
+            raise NotReadyError(
+                f"the file of Dag {model.dag_id} can't be read any more, so nothing can be asked of it: see Airflow's"
+                " import errors, or airflow dags list-import-errors"
+            )
+        dag = serialized.whole
+        version = None if dag.disable_bundle_versioning else model.bundle_version
+        producers.append(Producer(asset, dag, dag.timetable, version, bool(model.is_paused)))
     return producers

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from sqlalchemy import case, func, select
 
-from airflow_partitions.history.database import session
-from airflow_partitions.requests.request import Request, home_of, request_of
+from airflow_partitions.database.connection import session
+from airflow_partitions.requests.request import ENDED, Request
+from airflow_partitions.requests.request_rows import request_of
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-
-RequestState = Literal["creating", "running", "paused", "stopped", "cancelled", "done", "failed"]
-REQUEST_STATES = get_args(RequestState)
-#: States in which nothing happens any more, unless somebody asks for it.
-ENDED = ("done", "failed", "cancelled")
 
 
 @attrs.frozen
@@ -47,7 +43,7 @@ class Progress:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form."""
-        return self.request.summary() | {
+        return self.request.to_json() | {
             "state": self.state,
             "runs": dict(self.runs),
             "dag_is_paused": self.dag_is_paused,
@@ -57,11 +53,10 @@ class Progress:
 def progress(number: int) -> Progress:
     """How far the request of that *number* has come; two questions to the database, however many runs there are.
 
-    :raises UnknownRequestError: if there is none.
-    :raises UnknownVersionError: if another release wrote it.
+    :raises UnknownRequestError: if there is none, or it can't be read.
     """
     with session() as at:
-        return progress_of(at, request_of(at, number, home_of(at, number)))
+        return progress_of(at, request_of(at, number))
 
 
 def progress_of(at: Session, request: Request) -> Progress:
@@ -101,7 +96,7 @@ def progress_of_all(at: Session, requests: Sequence[Request]) -> list[Progress]:
     return [
         Progress(request, _state(request, runs[request.id], is_paused=is_paused), runs[request.id], dag_is_paused)
         for request in requests
-        for is_paused, dag_is_paused in [paused[request.id]]
+        for is_paused, dag_is_paused in [paused.get(request.id, (False, False))]
     ]
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pendulum import instance
 from sqlalchemy import func, insert, select
 
+from airflow_partitions.database.connection import portions
 from airflow_partitions.errors import NotReadyError
-from airflow_partitions.history.database import portions
 from airflow_partitions.partition import Partition
 from airflow_partitions.requests.producer import Producer
 from airflow_partitions.requests.request import Request

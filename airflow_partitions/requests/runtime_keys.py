@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterable
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import select
 
+from airflow_partitions.database.connection import session
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.errors import (
     ConflictError,
@@ -20,22 +17,22 @@ from airflow_partitions.errors import (
     RequestSizeError,
     UnknownAssetError,
 )
-from airflow_partitions.history.database import session
+from airflow_partitions.history.asset_rows import asset_id_of
 from airflow_partitions.history.marks import Mark
-from airflow_partitions.history.state_store import asset_id_of, lock_cell, read_cells, write_cells
+from airflow_partitions.history.state_store import lock_cell, read_cells
 from airflow_partitions.keys.nearest import nearest_texts
 from airflow_partitions.requests.mark import send_events
 from airflow_partitions.runs.claim import KEYS_CLAIM, claimant_in
-from airflow_partitions.runs.key_list import CELL, CLOCKS, AddingRun, RuntimeKeys, keys_asset
-from airflow_partitions.versions import read_form
+from airflow_partitions.runs.key_list import keys_asset
+from airflow_partitions.runs.key_table import is_running, listed_keys, read_list, write_list
+from airflow_partitions.runs.mailbox import restore_claims
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from airflow_partitions.definitions.runtime import Addition
     from airflow_partitions.graph.partitioned_assets import PartitionedAsset
-
-log = logging.getLogger(__name__)
+    from airflow_partitions.runs.key_list import RuntimeKeys
 
 # All of them are one transaction, which Airflow's other processes wait for.
 _MOST = 1_000
@@ -69,9 +66,7 @@ def runtime_keys(asset: PartitionedAsset) -> dict[str, Addition]:
     :raises UnknownVersionError: if another release wrote the list.
     """
     definition = _definition(asset)
-    with session() as at:
-        asset_id = asset_id_of(at, keys_asset(definition).name)
-        return {} if asset_id is None else dict(_read(at, asset_id, definition).added)
+    return dict(listed_keys(definition))
 
 
 def add_runtime_keys(
@@ -105,10 +100,10 @@ def add_runtime_keys(
     with session() as at:
         asset_id, list_id = (_asset_id(at, name) for name in (asset.name, keys_asset(definition).name))
         _lock(at, list_id, definition)
-        present = _read(at, list_id, definition)
+        present = read_list(at.connection(), definition)
         new = [text for text in texts if not once or text not in present.added]
         if new and not dry_run:
-            _write(at, list_id, present.with_added(dict.fromkeys(new, metadata)))
+            _write(at, definition, present.with_added(dict.fromkeys(new, metadata)))
             send_events(at, asset_id, new, Mark(by, reason).to_extra())
             at.commit()
     return RuntimeKeysChange(asset.name, definition.name, tuple(new), len(texts) - len(new), dry_run)
@@ -130,7 +125,7 @@ def remove_runtime_keys(asset: PartitionedAsset, keys: Iterable[Any], *, dry_run
     with session() as at:
         list_id = _asset_id(at, keys_asset(definition).name)
         _lock(at, list_id, definition)
-        present = _read(at, list_id, definition)
+        present = read_list(at.connection(), definition)
         for text in texts:
             if text not in present.added:
                 raise InvalidKeyError(
@@ -139,7 +134,7 @@ def remove_runtime_keys(asset: PartitionedAsset, keys: Iterable[Any], *, dry_run
                     nearest=partial(nearest_texts, text, list(present.added)),
                 )
         if texts and not dry_run:
-            _write(at, list_id, present.without(texts))
+            _write(at, definition, present.without(texts))
             at.commit()
     return RuntimeKeysChange(asset.name, definition.name, tuple(texts), 0, dry_run)
 
@@ -166,46 +161,15 @@ def _lock(at: Session, list_id: int, definition: PartitionAtRuntime) -> None:
 
     :raises ConflictError: if one is at it.
     """
-    from airflow.models.dagrun import DagRun
-    from airflow.utils.state import DagRunState
-
     lock_cell(at, list_id, KEYS_CLAIM)
+    restore_claims(at.connection(), [keys_asset(definition).name])
     claimant = claimant_in(read_cells(at, list_id, [KEYS_CLAIM]).get(KEYS_CLAIM))
-    if claimant is None:
-        return
-    running = select(DagRun.id).where(
-        DagRun.dag_id == claimant.dag_id, DagRun.run_id == claimant.run_id, DagRun.state == DagRunState.RUNNING
-    )
-    if at.scalar(running) is not None:
+    if claimant is not None and is_running(at.connection(), claimant.dag_id, claimant.run_id):
         raise ConflictError(
             f"{claimant} is adding keys to {definition.name!r}; expected to be asked again when it has ended"
         )
 
 
-def _read(at: Session, list_id: int, definition: PartitionAtRuntime) -> RuntimeKeys:
-    """The keys that count."""
-    form = read_cells(at, list_id, [CELL]).get(CELL)
-    keys = read_form(form, RuntimeKeys.from_json, f"the list of the keys of {definition.name!r}", log.warning)
-    return RuntimeKeys() if keys is None else keys.allowed(definition).settled(lambda run: _has_event(at, run))
-
-
-def _has_event(at: Session, run: AddingRun) -> bool:
-    from airflow.models.asset import AssetEvent as E
-    from airflow.models.asset import AssetModel
-
-    oldest: datetime = run.at - CLOCKS
-    query = (
-        select(E.id)
-        .join(AssetModel, AssetModel.id == E.asset_id)
-        .where(
-            AssetModel.name == run.asset,
-            E.source_dag_id == run.dag_id,
-            E.source_run_id == run.run_id,
-            E.timestamp >= oldest,
-        )
-    )
-    return at.scalar(query.limit(1)) is not None
-
-
-def _write(at: Session, list_id: int, keys: RuntimeKeys) -> None:
-    write_cells(at, list_id, {CELL: json.dumps(keys.to_json())})
+def _write(at: Session, definition: PartitionAtRuntime, keys: RuntimeKeys) -> None:
+    if not write_list(at.connection(), definition, keys):
+        raise ConflictError(f"a task has just changed {definition.name!r}; expected to be asked again")

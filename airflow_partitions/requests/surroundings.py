@@ -171,10 +171,13 @@ class Surroundings:
 
     def outlet(self, dag_id: str) -> str | None:
         """An asset with the partitions of a Dag's runs; ``None`` if it makes none."""
-        for name, producer in self._producers.items():
-            if producer is not None and producer.dag_id == dag_id:
-                return name
-        return next(iter(outlets(dag_id)), None)
+        producer = self.producer_of(dag_id)
+        return next(iter(outlets(dag_id)), None) if producer is None else producer.asset
+
+    def producer_of(self, dag_id: str) -> Producer | None:
+        """The Dag of that id, if it was found to be one that can be asked."""
+        producers = filter(None, self._producers.values())
+        return next((producer for producer in producers if producer.dag_id == dag_id), None)
 
     def _needs(self, dag_id: str, partitions: Selection) -> Iterator[tuple[str, Selection]]:
         """The upstream partitions that *partitions* of a Dag wait for, by asset."""

@@ -1,7 +1,7 @@
 """What tasks ask for, and the answers.
 
-A task reaches no database. It leaves what it asks for in a cell of the asset; upkeep makes a request of it, and keeps
-the answer there too.
+A task reaches no database. It leaves what it asks for in a cell of the asset; upkeep takes that over into our tables,
+makes a request of it, and leaves the answer in another cell.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 import attrs
 
 from airflow_partitions.dependencies import Selection
-from airflow_partitions.requests.progress import ENDED
-from airflow_partitions.requests.request import RunOptions
+from airflow_partitions.requests.request import ENDED, RunOptions
 from airflow_partitions.versions import check_version, read_time
 
 #: The start of the names of the cells; an id follows.
 TASK_REQUEST, ANSWER = "task-request/", "answer/"
 _VERSION = 1
+# What columns take.
+_LONGEST_ID, _LONGEST_NAME = 250, 512
 
 
 @attrs.frozen
@@ -31,7 +32,7 @@ class TaskRequest:
     :ivar at: when it asked first, aware.
     """
 
-    id: str
+    id: str = attrs.field(validator=attrs.validators.max_len(_LONGEST_ID))
     asset: str
     selection: Selection
     by: str
@@ -41,7 +42,7 @@ class TaskRequest:
     @property
     def requester(self) -> str:
         """Who has made the request, by its name."""
-        return f"{self.by} {self.id}"
+        return f"{self.by[: _LONGEST_NAME - len(self.id) - 1]} {self.id}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""

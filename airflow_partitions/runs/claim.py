@@ -7,6 +7,9 @@ looks again later.
 The store only knows get and set. Of several runs that come at the same moment a splitter lets at most one through: each
 writes its name at the door, goes on only if nobody has passed it lately, and wins only if its name is still at the door
 (L. Lamport, "A fast mutual exclusion algorithm", 1987).
+
+Airflow throws the store away while no Dag names the asset. So a run also notes for itself what it has claimed, and whom
+it has given way to; :mod:`.own_claims` makes the claims again of that.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ log = logging.getLogger(__name__)
 _VERSION = 1
 _KEYS = ""  # no partition's key is empty
 #: The cell of the claim of a list of keys.
-KEYS_CLAIM = f"claim|{_KEYS}"
+KEYS_CLAIM = f"claim|{_KEYS}"  # as claim_cell gives it
 LOOK_AGAIN = timedelta(seconds=15)
 # How long a run that passed the door keeps others from passing, far longer than the few calls between door and claim
 # take. When several came together, none may have won; after this time the door is open again.
@@ -56,9 +59,8 @@ def claim(context: Mapping[str, Any], text: str, outlets: Iterable[Any]) -> None
     """
     from airflow.sdk import Asset
 
-    for outlet in outlets:
-        if isinstance(outlet, Asset):
-            _claim(context, outlet, text, f"partition {text} of {outlet.name}")
+    assets = [outlet for outlet in outlets if isinstance(outlet, Asset)]
+    _claim(context, text, {asset.name: f"partition {text} of {asset.name}" for asset in assets})
 
 
 def claim_keys(context: Mapping[str, Any], asset: Asset) -> None:
@@ -67,17 +69,40 @@ def claim_keys(context: Mapping[str, Any], asset: Asset) -> None:
     :raises AirflowRescheduleException: if another run is adding to it.
     :raises UnknownVersionError: if a run of another release has claimed it.
     """
-    _claim(context, asset, _KEYS, asset.name)
+    _claim(context, _KEYS, {asset.name: asset.name})
 
 
-def _claim(context: Mapping[str, Any], asset: Asset, text: str, name: str) -> None:
-    if context.get("asset_state_store") is None:
+def claim_cell(text: str) -> str:
+    """The cell of the claim of the partition with that key."""
+    return f"claim|{text}"
+
+
+def _claim(context: Mapping[str, Any], text: str, names: Mapping[str, str]) -> None:
+    """Claim the key *text* of each asset.
+
+    :param names: what is claimed, in words, by the names of the assets.
+    """
+    if not names or context.get("asset_state_store") is None:
         return
     from airflow.sdk.exceptions import AirflowRescheduleException
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
-    if other := _other_at_work(AssetStateStoreAccessor(name=asset.name), context, text):
-        log.info("%s is at work on %s; looking again later", other, name)
+    from airflow_partitions.runs.own_claims import OwnClaims
+
+    before = OwnClaims.read(context["task_state_store"], text)
+    own, other = OwnClaims(behind=before.behind), None
+    for asset in names:
+        store = AssetStateStoreAccessor(name=asset)
+        if other := _other_at_work(store, context, text, own.behind):
+            claimed: Any = store.get(claim_cell(text)) or own.behind
+            # One that only was at the door before may wait for this run.
+            own = attrs.evolve(own, behind=claimed if claimant_in(claimed) == other else None)
+            log.info("%s is at work on %s; looking again later", other, names[asset])
+            break
+        own = OwnClaims((*own.assets, asset))
+    if own != before:
+        own.write(context["task_state_store"], text)
+    if other:
         raise AirflowRescheduleException(datetime.now(UTC) + LOOK_AGAIN)
 
 
@@ -90,14 +115,19 @@ def claim_of(asset: str, text: str) -> Any:
     """The note of the last claim of a partition, as it stands in the asset's state store; ``None`` if there is none."""
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
-    return AssetStateStoreAccessor(name=asset).get(f"claim|{text}")
+    return AssetStateStoreAccessor(name=asset).get(claim_cell(text))
 
 
-def _other_at_work(store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str) -> Claimant | None:
-    """The run that this one gives way to; ``None`` if the claim is now this one's."""
-    claimed, door, passed = (f"{cell}|{text}" for cell in ("claim", "door", "passed"))
+def _other_at_work(
+    store: AssetStateStoreAccessor, context: Mapping[str, Any], text: str, behind: Any = None
+) -> Claimant | None:
+    """The run that this one gives way to; ``None`` if the claim is now this one's.
+
+    :param behind: the claim that was there when it last looked, for when Airflow has thrown that away.
+    """
+    claimed, door, passed = claim_cell(text), f"door|{text}", f"passed|{text}"
     own = Claimant(context["dag_run"].dag_id, context["dag_run"].run_id)
-    if other := _running(store.get(claimed), context):
+    if other := _running(store.get(claimed) or behind, context):
         return other
     store.set(door, note_of(own))
     if (other := _running(passing := store.get(passed), context)) and _lately(passing):
@@ -131,9 +161,9 @@ def _read_claimant(form: Mapping[str, Any]) -> Claimant:
     return Claimant(form["dag_id"], form["run_id"])
 
 
-def note_of(claimant: Claimant) -> Any:
-    """What a run leaves in an asset's state store, with the time of now."""
-    return {"version": _VERSION, **attrs.asdict(claimant), "at": datetime.now(UTC).isoformat()}
+def note_of(claimant: Claimant, at: datetime | None = None) -> Any:
+    """What a run leaves in an asset's state store, with a time, by default that of now."""
+    return {"version": _VERSION, **attrs.asdict(claimant), "at": (at or datetime.now(UTC)).isoformat()}
 
 
 def is_newer(note: Any, other: Any) -> bool:

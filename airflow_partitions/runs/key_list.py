@@ -1,8 +1,9 @@
 """The keys that were added to a definition at runtime, in the order in which they were added.
 
-They belong to the definition's name, not to the asset that adds them: all tasks that name it share them. So they are
-kept in one cell of the state store of an asset that stands for the name. It is an inlet of these tasks, which keeps it
-known to Airflow; nothing makes it, and nothing is scheduled on it.
+They belong to the definition's name, not to the asset that adds them: all tasks that name it share them. A task reads
+and changes them in one cell of the state store of an asset that stands for the name. It is an inlet of these tasks,
+which keeps it known to Airflow; nothing makes it, and nothing is scheduled on it. The list itself is in our tables:
+:mod:`.key_table` takes over what tasks have written in the cell, and makes it again when Airflow has thrown it away.
 
 A task writes there what it adds just before it succeeds, and Airflow makes the events when it has succeeded. In between
 the task may be killed: what it wrote is pending until an event of its run is there.
@@ -19,8 +20,9 @@ import attrs
 from airflow.sdk import Asset
 from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
 
+from airflow_partitions.definitions.definition import MAX_KEY_LENGTH
 from airflow_partitions.definitions.runtime import Addition
-from airflow_partitions.versions import check_version, read_form, read_time
+from airflow_partitions.versions import check_version, read_form, read_number, read_time
 
 if TYPE_CHECKING:
     from airflow_partitions.definitions import PartitionAtRuntime
@@ -29,6 +31,8 @@ log = logging.getLogger(__name__)
 
 #: The cell of the list.
 CELL = "partitions"
+#: What the name of an asset that stands for a list begins with, and its group.
+KEYS_OF, KEYS_GROUP = "keys of ", "partition_keys"
 _VERSION = 1
 _PAGE = 100
 #: The clocks of the worker that wrote the cell and of the server that made the events may differ by this much.
@@ -64,11 +68,14 @@ class RuntimeKeys:
 
     :ivar added: those that count.
     :ivar pending: those that *run* has added, and has perhaps not succeeded with.
+    :ivar revision: of the list that the task read which wrote this; ``None`` if there was none: then it knew only of
+        what it added.
     """
 
     added: Mapping[str, Addition] = attrs.field(factory=dict)
     pending: Mapping[str, Addition] = attrs.field(factory=dict)
     run: AddingRun | None = None
+    revision: int | None = None
 
     @property
     def all(self) -> dict[str, Addition]:
@@ -78,11 +85,11 @@ class RuntimeKeys:
 
     def with_pending(self, keys: Mapping[str, Any], run: AddingRun) -> RuntimeKeys:
         """With *keys* added by a run, in that order; the values are their metadata."""
-        return RuntimeKeys(self.added, self._additions(keys), run)
+        return attrs.evolve(self, pending=self._additions(keys), run=run)
 
     def with_added(self, keys: Mapping[str, Any]) -> RuntimeKeys:
         """With *keys* that count at once, in that order; the values are their metadata."""
-        return RuntimeKeys(RuntimeKeys(self.added, self._additions(keys)).all)
+        return RuntimeKeys(RuntimeKeys(self.added, self._additions(keys)).all, revision=self.revision)
 
     def _additions(self, keys: Mapping[str, Any]) -> dict[str, Addition]:
         before = next((text for text in reversed(list(self.added)) if text not in keys), None)
@@ -91,7 +98,8 @@ class RuntimeKeys:
 
     def without(self, texts: Collection[str]) -> RuntimeKeys:
         """With keys taken off."""
-        return attrs.evolve(self, added={text: addition for text, addition in self.added.items() if text not in texts})
+        off = frozenset(texts)
+        return attrs.evolve(self, added={text: addition for text, addition in self.added.items() if text not in off})
 
     def allowed(self, definition: PartitionAtRuntime) -> RuntimeKeys:
         """Without keys that *definition* does not allow (any more)."""
@@ -112,7 +120,22 @@ class RuntimeKeys:
         """
         if self.run is None:
             return self
-        return RuntimeKeys(self.all if (has_event or _has_event)(self.run) else self.added)
+        added = self.all if (has_event or _has_event)(self.run) else self.added
+        return RuntimeKeys(added, revision=self.revision)
+
+    def onto(self, stored: RuntimeKeys, has_event: Callable[[AddingRun], bool]) -> RuntimeKeys:
+        """What became of the *stored* list by this one, which a task has written.
+
+        It counts as a whole if it was made of that list. If not, the task did not know what was on it, so that nothing
+        is taken off: what it added follows.
+        """
+        if self.revision == stored.revision:
+            return self.settled(has_event)
+        others = {text: addition for text, addition in self.added.items() if text not in stored.added}
+        keys = RuntimeKeys({**stored.added, **others}, revision=stored.revision)
+        if self.run is None or not has_event(self.run):
+            return keys
+        return keys.with_added({text: addition.metadata for text, addition in self.pending.items()})
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
@@ -121,6 +144,7 @@ class RuntimeKeys:
             "added": [[text, *addition] for text, addition in self.added.items()],
             "pending": [[text, *addition] for text, addition in self.pending.items()],
             "run": None if self.run is None else self.run.to_json(),
+            "revision": self.revision,
         }
 
     @classmethod
@@ -131,12 +155,13 @@ class RuntimeKeys:
         """
         check_version(data, _VERSION, "the list of runtime keys")
         added, pending = (_read_additions(data[name]) for name in ("added", "pending"))
-        return cls(added, pending, None if data["run"] is None else AddingRun.from_json(data["run"]))
+        run = None if data["run"] is None else AddingRun.from_json(data["run"])
+        return cls(added, pending, run, None if data["revision"] is None else read_number(data["revision"]))
 
 
 def keys_asset(definition: PartitionAtRuntime) -> Asset:
-    """The asset in whose state store the keys of *definition* are."""
-    return Asset(f"keys of {definition.name}", group="partition_keys")
+    """The asset in whose state store tasks find the keys of *definition*."""
+    return Asset(f"{KEYS_OF}{definition.name}", group=KEYS_GROUP)
 
 
 def read(definition: PartitionAtRuntime) -> RuntimeKeys:
@@ -160,6 +185,8 @@ def _read_additions(data: Iterable[Any]) -> dict[str, Addition]:
     for text, previous, metadata in data:
         if not isinstance(text, str) or not isinstance(previous, str | None):
             raise TypeError(f"{text!r} after {previous!r}: expected texts")
+        if not all(len(each) <= MAX_KEY_LENGTH and each.isprintable() for each in (text, previous or "")):
+            raise ValueError(f"{text!r} after {previous!r}: expected keys")
         additions[text] = Addition(previous, metadata)
     return additions
 

@@ -14,9 +14,15 @@ from airflow_partitions.definitions.whole import UNKEYED, WholeAsset
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.history.addresses import Addresses, keys_of
-from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress, months_with, page_cell, read_page
-from airflow_partitions.history.ledger_record import LedgerRecord
+from airflow_partitions.history.forgotten import Forgotten
+from airflow_partitions.history.ledger_pages import (
+    FORGOTTEN,
+    PROGRESS,
+    LedgerProgress,
+    months_with,
+    page_cell,
+    read_page,
+)
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.asset_extra import read_extra
 from airflow_partitions.versions import read_form
@@ -105,9 +111,7 @@ class AssetHistory:
             for key in _keys(self.definition, text)
             if key in selection
         }
-        return Selection.of(
-            self.definition, *(key for key, first in keys.items() if first < moment or self._recorded(key, moment))
-        )
+        return Selection.of(self.definition, *(key for key, first in keys.items() if first < moment))
 
     def missing(self, selection: Selection) -> Selection:
         """Those of a *selection* that never were materialised."""
@@ -116,13 +120,13 @@ class AssetHistory:
         return selection - Selection.of(selection.definition, *(key for key in keys if key in selection))
 
     def _times(self, selection: Selection | None) -> dict[str, tuple[datetime, datetime]]:
-        """The first and the last time that pages and newer events have, by key; pages have the last one only."""
+        """The first and the last time that pages and newer events have, by key."""
         times: dict[str, tuple[datetime, datetime]] = {}
         since, progress = None, self._progress
         if progress is not None and progress.addresses.family == self._addresses.family:
             months = progress.months if selection is None else months_with(selection, progress.months)
             pages = [self._read(page_cell(self._addresses, month), read_page) for month in months]
-            times |= {text: (at, at) for page in pages for text, at in (page or {}).items()}
+            times |= {text: both for page in pages for text, both in (page or {}).items()}
             since = None if None in pages else progress.until  # what a lost page had, the events may still tell
         forgotten = self._read(FORGOTTEN, Forgotten.from_json) or Forgotten()
         for event in _events(self._name, since):
@@ -133,11 +137,6 @@ class AssetHistory:
                 first, last = times.get(str(key), (at, at))
                 times[str(key)] = min(first, at), max(last, at)
         return times
-
-    def _recorded(self, key: Key, moment: datetime) -> bool:
-        """Whether the ledger has a time of *key* before a *moment*."""
-        record = self._read(self._addresses.of(key), LedgerRecord.from_json)
-        return record is not None and record.first < moment
 
     def _read(self, cell: str, read: Callable[[Any], T]) -> T | None:
         return read_form(self._store.get(cell), read, f"the cell {cell} of asset {self._name!r}", log.warning)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.history.forgotten import FORGOTTEN, Forgotten, forgotten_from
+from airflow_partitions.history.forgotten import Forgotten
+from airflow_partitions.history.ledger_pages import FORGOTTEN
+from airflow_partitions.versions import read_form
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset
 
     from airflow_partitions.partition import Partition
+
+log = logging.getLogger(__name__)
 
 #: Key of the XCom in which a task leaves the reason why it did nothing.
 SKIP_REASON = "partition_skipped"
@@ -76,7 +81,9 @@ def _makers_of(asset: Asset, context: Mapping[str, Any], before: datetime) -> It
         if event.partition_key != partition.text or event.timestamp >= before:
             continue
         if forgotten is None:
-            forgotten = forgotten_from(AssetStateStoreAccessor(name=asset.name).get(FORGOTTEN))
+            form = AssetStateStoreAccessor(name=asset.name).get(FORGOTTEN)
+            name = f"the cell {FORGOTTEN} of asset {asset.name!r}"
+            forgotten = read_form(form, Forgotten.from_json, name, log.warning) or Forgotten()
         if forgotten.hides(partition.wrapped, event.id):
             continue
         if dag_id is None or run_id is None:

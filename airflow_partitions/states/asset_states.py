@@ -19,7 +19,7 @@ from airflow_partitions.errors import UnknownAssetError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.history.last_times import LastTimes, TimesByStart
 from airflow_partitions.history.places import Place
-from airflow_partitions.states.listed_keys import listed_keys
+from airflow_partitions.runs.key_table import listed_keys
 from airflow_partitions.states.runs import Runs, pending_places, read_runs, succeeded_after, writing_tasks
 from airflow_partitions.states.slabs import rectangles, selection_of, slabs
 from airflow_partitions.states.stale import stale_places

@@ -10,10 +10,10 @@ import attrs
 from sqlalchemy import select
 
 from airflow_partitions.calendars.instants import utc
+from airflow_partitions.database.connection import connection
 from airflow_partitions.definitions import WholeAsset
 from airflow_partitions.dependencies import Selection, selection_text
 from airflow_partitions.history.dag_runs import in_flight
-from airflow_partitions.history.database import connection
 from airflow_partitions.history.holds import held_dags
 from airflow_partitions.history.last_times import LastTimes
 from airflow_partitions.history.ledger_record import LedgerRecord

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.history.database import session
+from airflow_partitions.database.connection import session
 
 _MOST = 20
 

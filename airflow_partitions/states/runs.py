@@ -9,8 +9,8 @@ import attrs
 from sqlalchemy import and_, func, or_, select
 
 from airflow_partitions.calendars.instants import instant
+from airflow_partitions.database.connection import connection, portions
 from airflow_partitions.errors import InvalidKeyError
-from airflow_partitions.history.database import connection, portions
 from airflow_partitions.history.places import Place, Places
 from airflow_partitions.states.state import State
 

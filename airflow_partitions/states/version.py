@@ -11,8 +11,8 @@ from typing import Any
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.dependencies import Dependency
 from airflow_partitions.dependencies.rule import KeyRule
+from airflow_partitions.runs.key_table import listed_keys
 from airflow_partitions.states.asset_states import AssetStates
-from airflow_partitions.states.listed_keys import listed_keys
 from airflow_partitions.timetables.base import PartitionTimetable
 
 

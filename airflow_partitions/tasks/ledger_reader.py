@@ -57,7 +57,8 @@ class LedgerReader:
             return {}
         times: dict[str, datetime] = {}
         for month in months_with(selection, progress.months):
-            times |= await self._read(asset, page_cell(addresses, month), read_page, look, interval) or {}
+            page = await self._read(asset, page_cell(addresses, month), read_page, look, interval) or {}
+            times |= {text: last for text, (_, last) in page.items()}
         return times
 
     async def _read(self, asset: str, cell: str, read: Callable[[Any], T], look: float, interval: float) -> T | None:

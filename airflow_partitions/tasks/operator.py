@@ -89,7 +89,7 @@ class Materialise(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Ask for the partitions, and wait for them."""
-        number = task_request_id(context)
+        number, form = task_request_id(context), None
         if self._answer(number) is None:
             history = AssetHistory(self.asset, context["dag"].timetable, self.selection)
             keys = self.keys if self.selection is None else self.selection
@@ -102,10 +102,11 @@ class Materialise(BaseOperator):
             by = f"task {self.task_id} of {context['dag_run'].dag_id}"
             options = RunOptions(concurrency=self.concurrency, conf=self.conf, while_paused=self.while_paused)
             task_request = TaskRequest(number, self.asset_name, selection, by, datetime.now(UTC), options)
-            self._store.set(TASK_REQUEST + number, task_request.to_json())
+            form = task_request.to_json()
+            self._store.set(TASK_REQUEST + number, form)
             self.log.info("asked for partitions of %s: %s", self.asset_name, selection_text(selection))
         if self.wait:
-            trigger = AnswerTrigger(self.asset_name, ANSWER + number, self.poke_interval)
+            trigger = AnswerTrigger(self.asset_name, number, self.poke_interval, form)
             self.defer(trigger=trigger, method_name="end", timeout=self.timeout)
 
     def end(self, context: Any, event: Any) -> None:
@@ -113,9 +114,8 @@ class Materialise(BaseOperator):
 
         :raises AirflowFailException: if it was refused or cancelled, or a run has failed.
         """
-        answer = self._answer(task_request_id(context))
-        if answer is None or answer.state != "done":
-            answer = answer or Answer("lost")
+        answer = Answer.from_json(event)
+        if answer.state != "done":
             number = "" if answer.request is None else f" {answer.request}"
             words = answer.words or ", ".join(f"{count} {state}" for state, count in answer.runs.items())
             raise AirflowFailException(

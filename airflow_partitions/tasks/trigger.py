@@ -9,10 +9,11 @@ from contextlib import suppress
 from typing import Any
 
 from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_partitions.dependencies import Selection
-from airflow_partitions.requests.task_request import Answer
+from airflow_partitions.requests.task_request import ANSWER, TASK_REQUEST, Answer
 from airflow_partitions.tasks.failed_runs import failed_run
 from airflow_partitions.tasks.ledger_reader import LedgerReader, read_cell
 
@@ -70,23 +71,32 @@ class AnswerTrigger(BaseTrigger):
     """Fires once what a task has asked for has ended.
 
     :param asset: name of the asset.
-    :param cell: of its state store, where upkeep leaves the answer.
+    :param number: id of what the task asks for.
     :param poke_interval: seconds between two looks.
+    :param task_request: JSON form of what the task asks for: it is left once more as long as there is no answer, since
+        Airflow throws away what is left for an asset whose Dag file is away.
     """
 
-    def __init__(self, asset: str, cell: str, poke_interval: float = 30) -> None:
+    def __init__(
+        self, asset: str, number: str, poke_interval: float = 30, task_request: dict[str, Any] | None = None
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.asset = asset
-        self.cell = cell
+        self.number = number
         self.poke_interval = poke_interval
+        self.task_request = task_request
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        names = ("asset", "cell", "poke_interval")
+        names = ("asset", "number", "poke_interval", "task_request")
         return f"{__name__}.AnswerTrigger", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         answer = None
         while answer is None or not answer.has_ended:
             await asyncio.sleep(self.poke_interval)
-            answer = await read_cell(self.asset, self.cell, Answer.from_json)
-        yield TriggerEvent({"state": answer.state})
+            answer = await read_cell(self.asset, ANSWER + self.number, Answer.from_json)
+            if answer is None and self.task_request is not None:
+                with suppress(AirflowRuntimeError):  # it is tried again
+                    store = AssetStateStoreAccessor(name=self.asset)
+                    await store.aset(TASK_REQUEST + self.number, self.task_request)
+        yield TriggerEvent(answer.to_json())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, cached_property, reduce
@@ -120,12 +120,17 @@ class Evaluator:
         self._requests: dict[str, RunRequest] = {}
         self._claims: dict[str, RunRequest] = {}
         self._has_read_ahead = False
+        self._next: Collection[str] = ()
+
+    def look_ahead(self, texts: Collection[str]) -> None:
+        """Let what is read for one key be read for all of the Dag's keys *texts*: they are asked for next."""
+        self._next, self._has_read_ahead = texts, False
 
     def claim_run(self, text: str) -> bool:
         """Claim the run of the Dag's key *text*, if one is to start now; ``False`` if not, or if it is claimed already.
 
         One scheduler gets it, once: until the run is there, a second row that asks for the same partition is left
-        waiting. The claim is written to the state store of the first upstream, but on SQLite.
+        waiting. The claim is written to our tables, but on SQLite.
         """
         from airflow_partitions.history.run_requests import RunRequest, request_run
 
@@ -137,7 +142,7 @@ class Evaluator:
         if claimed is not None and claimed.is_open(started, now):
             return False
         request = self._claims[text] = RunRequest(now, _history().newest, evaluation.runs.newest)
-        return self.dag_id is None or request_run(self.dag_id, text, self._first, request, started)
+        return self.dag_id is None or request_run(self.dag_id, text, request, started)
 
     def evaluate(self, text: str, now: datetime) -> Evaluation:
         """Evaluate the Dag's key *text*.
@@ -235,14 +240,14 @@ class Evaluator:
 
     def _runs_of(self, text: str) -> RunStatus:
         """The runs of the Dag's key *text*; those of all keys that wait are read at once."""
-        from airflow_partitions.history.dag_runs import RunStatus, pending_keys, run_statuses
+        from airflow_partitions.history.dag_runs import RunStatus, run_statuses
         from airflow_partitions.history.run_requests import run_requests
 
         if self.dag_id is None:
             return RunStatus()
         if text not in self._runs:
-            keys = {text, *pending_keys(self.dag_id)}
-            self._requests |= run_requests(self.dag_id, keys, self._first)
+            keys = {text, *self._waiting()}
+            self._requests |= run_requests(self.dag_id, keys)
             self._runs |= run_statuses(self.dag_id, self._upstreams.downstream, keys)
         return self._runs[text]
 
@@ -256,17 +261,10 @@ class Evaluator:
         knows = request is not None and request.run < runs.begun and request.event <= _history().newest
         return EventsRead(runs.started, request.event if request and knows else 0, tolerance())
 
-    @property
-    def _first(self) -> str:
-        """The upstream that keeps the requests."""
-        return next(iter(self._upstreams.leaves))
-
     def _read_ahead(self) -> None:
         """Ask at once for the history of all partitions that wait, rather than for one after the other."""
-        from airflow_partitions.history.dag_runs import pending_keys
-
         downstream = dict[str, Key]()
-        for text in [] if self.dag_id is None else pending_keys(self.dag_id):
+        for text in self._waiting():
             with suppress(InvalidKeyError):  # a row of an older definition
                 downstream[text] = self._upstreams.downstream.parse(text)
         for name in self._upstreams.leaves:
@@ -279,6 +277,12 @@ class Evaluator:
             past = {str(each): each for key in downstream.values() for each in self._own_past.upstream(key)}
             for name in self._own_assets:
                 _history().times(name, self._upstreams.downstream, past.items())
+
+    def _waiting(self) -> Collection[str]:
+        """The Dag's keys that will be asked for: those of its pending rows, and those that were named."""
+        from airflow_partitions.history.dag_runs import pending_keys
+
+        return {*([] if self.dag_id is None else pending_keys(self.dag_id)), *self._next}
 
     def _needs(self, member: Upstream, key: Key, text: str) -> UpstreamNeeds:
         def compute() -> UpstreamNeeds:

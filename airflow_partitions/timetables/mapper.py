@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
@@ -12,12 +13,14 @@ from airflow.partition_mappers.wait_policy import PartitionSatisfaction, WaitPol
 
 from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.dependencies import Selection, Unpartitioned
-from airflow_partitions.errors import InvalidKeyError
+from airflow_partitions.errors import InvalidKeyError, NotMigratedError
 from airflow_partitions.keys import Key
 from airflow_partitions.timetables.evaluation import Evaluator
 from airflow_partitions.timetables.partition_date import PartitionDates
 from airflow_partitions.timetables.rules import write_rule
 from airflow_partitions.timetables.upstreams import MAX_DOWNSTREAM_KEYS, Upstream, Upstreams
+
+log = logging.getLogger(__name__)
 
 
 class UpstreamKeys(AbstractSet[str]):
@@ -46,7 +49,11 @@ class WaitForHistory(WaitPolicy):
 
     def is_satisfied_by_keys(self, *, matched: AbstractSet[str], expected: AbstractSet[str]) -> PartitionSatisfaction:
         """Claim the run if the whole condition holds, whatever keys the pending row has *matched*."""
-        satisfied = isinstance(expected, UpstreamKeys) and expected.mapper.evaluator.claim_run(expected.text)
+        try:
+            satisfied = isinstance(expected, UpstreamKeys) and expected.mapper.evaluator.claim_run(expected.text)
+        except NotMigratedError as error:  # the row waits until they are there
+            log.warning("Partitions on assets wait: %s", error)
+            satisfied = False
         return PartitionSatisfaction(satisfied=satisfied, unreachable=False, unreachable_reason=None)
 
 
@@ -70,16 +77,23 @@ class DependencyMapper(PartitionMapper):
 
     def to_downstream(self, key: str) -> list[str]:
         """The Dag's keys that an event of the upstream *key* may make; none if it can't change them any more."""
-        return self.reached(key)
+        return self.unsettled(self.reached(key))
 
-    def reached(self, key: str, run_after: datetime | None = None) -> list[str]:
-        """The same for an event of the past, sent by a run with that ``run_after``."""
+    def reached(self, key: str, run_after: datetime | None = None) -> dict[str, Key]:
+        """The Dag's keys that such an event is about, by their texts.
+
+        :param run_after: of the run that sent it, for an event of the past.
+        """
         member, now = self.member, datetime.now(UTC)
         keys: dict[str, Key] = {}
         for upstream in member.keys(key):
             for downstream in self._downstream(member, upstream, key, run_after, now):
                 keys[str(downstream)] = downstream
-        settled = self._settled(keys, now)
+        return keys
+
+    def unsettled(self, keys: Mapping[str, Key]) -> list[str]:
+        """Those of the Dag's *keys*, by their texts, that a change may make, or make again."""
+        settled = self._settled(keys, datetime.now(UTC))
         return [text for text in keys if text not in settled]
 
     def to_upstream(self, downstream_key: str) -> UpstreamKeys:

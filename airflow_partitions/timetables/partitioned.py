@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from airflow.exceptions import InvalidPartitionKeyError
 from airflow.timetables.base import DagRunInfo, PartitionMapperInfo
@@ -17,7 +19,7 @@ from airflow_partitions.calendars.zones import zone
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition, from_json
 from airflow_partitions.definitions.definition import check_definition
 from airflow_partitions.dependencies import KeyFormat, Rule
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, NotMigratedError
 from airflow_partitions.keys import Key
 from airflow_partitions.keys.nearest import nearest_texts
 from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from airflow.partition_mappers.base import PartitionMapper
     from airflow.timetables.base import DataInterval, TimeRestriction
     from airflow.utils.types import DagRunType
+
+log = logging.getLogger(__name__)
 
 _NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
 
@@ -118,8 +122,7 @@ class Partitioned(PartitionTimetable):
             self.upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, run_policy)
             self.upstreams.check()
         if self.upstreams is not None:
-            self._evaluator = Evaluator(self.upstreams, self.own_past)
-            self._mappers = mappers_of(self.upstreams, self._evaluator, self._dates)
+            self._evaluator, self._mappers = self._waiting_for(self.upstreams)
             self.asset_condition = AnyEvent(self.upstreams.condition)
         else:
             check_schedulable(partition)
@@ -137,6 +140,11 @@ class Partitioned(PartitionTimetable):
         if asset is not None:
             write_extra(asset, self.produces)
 
+    def _waiting_for(self, upstreams: Upstreams) -> tuple[Evaluator, Mapping[str, PartitionMapper]]:
+        evaluator = Evaluator(upstreams, self.own_past)
+        evaluator.dag_id = self._dag_id
+        return evaluator, mappers_of(upstreams, evaluator, self._dates)
+
     @property
     def produces(self) -> ProducedPartitions:
         """The Dag's partitions, and its ticks."""
@@ -153,6 +161,13 @@ class Partitioned(PartitionTimetable):
         if self.upstreams is not None:
             self._evaluator.dag_id = dag_id
 
+    def anew(self) -> Self:
+        """The same timetable as another loop of the scheduler reads it: what is being made is asked for again."""
+        timetable = copy(self)
+        if self.upstreams is not None:
+            timetable._evaluator, timetable._mappers = self._waiting_for(self.upstreams)  # noqa: SLF001 - of this class
+        return timetable
+
     def evaluate(self, key: str) -> Evaluation:
         """Evaluate *key* over all that was ever materialised; for scheduler and API server.
 
@@ -162,6 +177,12 @@ class Partitioned(PartitionTimetable):
         if self.upstreams is None:
             raise InvalidDefinitionError(f"{self.dag_id} is not scheduled on assets; its partitions wait for none")
         return self._evaluator.evaluate(key, _now())
+
+    def evaluate_all(self, keys: Collection[str]) -> dict[str, Evaluation]:
+        """Evaluate some *keys* as :meth:`evaluate` does; what they have in common is asked for once."""
+        if self.upstreams is not None:
+            self._evaluator.look_ahead(keys)
+        return {key: self.evaluate(key) for key in keys}
 
     def awaits(self, asset: str) -> bool:
         """Whether *asset* is one of the Dag's upstreams."""
@@ -232,7 +253,11 @@ class Partitioned(PartitionTimetable):
     ) -> DagRunInfo | None:
         from airflow_partitions.history.holds import is_held
 
-        if is_held(self.dag_id):
+        try:
+            if is_held(self.dag_id):
+                return None
+        except NotMigratedError as error:  # Airflow reads the file, and asks again when it reads it the next time
+            log.warning("Dag %r makes nothing: %s", self.dag_id, error)
             return None
         now = instant(_now())
         if last_dagrun_info is None or last_dagrun_info.run_after == _NEVER:
@@ -287,7 +312,7 @@ class Partitioned(PartitionTimetable):
                 f"this Dag is partitioned by {self.partition!r}: a run needs a partition_key, {self._advice()}"
             )
         date = self._decode_partition_date(partition_key)
-        if isinstance(self.partition, PartitionAtRuntime) and self.evaluate(partition_key).status.newest is None:
+        if isinstance(self.partition, PartitionAtRuntime) and not self._is_known(partition_key):
             unknown = InvalidKeyError(
                 f"partition_key {partition_key!r} is unknown: no task has added it to {self.partition!r}, and no event"
                 " has brought it; add it in a task, or post an event of an asset that this Dag waits for",
@@ -295,6 +320,13 @@ class Partitioned(PartitionTimetable):
             )
             raise InvalidPartitionKeyError(str(unknown))
         return date
+
+    def _is_known(self, partition_key: str) -> bool:
+        """Whether a task has added a key that is known only at runtime, or an event has brought it."""
+        try:
+            return self.evaluate(partition_key).status.newest is not None
+        except NotMigratedError as error:
+            raise InvalidPartitionKeyError(str(error)) from None
 
     def _decode_partition_date(self, partition_key: str) -> datetime | None:
         try:

@@ -268,18 +268,20 @@ def check_schedulable(definition: PartitionDefinition) -> None:
 @cached(_PRODUCED, key=str, lock=_LOCK)
 def _produced(name: str) -> ProducedPartitions:
     """The partitions of the asset called *name* by the Dags that make it; read anew after ten seconds."""
-    from airflow_partitions.history.producers import producing_timetables
+    from airflow_partitions.timetables.producers import producing_timetables
 
     return _agreed(name, producing_timetables(name))
 
 
 def remember_producers(producers: Mapping[str, Sequence[Timetable]]) -> None:
-    """Take in who makes which asset, by its name, so that nobody has to look it up for ten seconds."""
+    """Take in who makes which asset, all of them by name, so that nobody has to look it up for ten seconds."""
+    produced: dict[str, ProducedPartitions] = {}
     for name, timetables in producers.items():
         with suppress(InvalidDefinitionError):
-            produced = _agreed(name, timetables)
-            with _LOCK:
-                _PRODUCED[name] = produced
+            produced[name] = _agreed(name, timetables)
+    with _LOCK:
+        _PRODUCED.clear()
+        _PRODUCED.update(produced)
 
 
 def _agreed(name: str, timetables: Sequence[Timetable]) -> ProducedPartitions:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from airflow_partitions.database.connection import portions
 from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError, LayoutError, UnknownAssetError
 from airflow_partitions.graph.asset_storage import asset_storage
 from airflow_partitions.history.clocks import CLOCKS
 from airflow_partitions.history.corrections import take_over
-from airflow_partitions.history.database import portions
 from airflow_partitions.history.forgotten import forgotten_of
 from airflow_partitions.history.former_assets import former_records
 from airflow_partitions.history.ledger import current_records

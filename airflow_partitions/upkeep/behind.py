@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import logging
+import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
-from sqlalchemy import case, func, or_, select
+from sqlalchemy import case, func, select
 
+from airflow_partitions.database.connection import connection
+from airflow_partitions.database.models import Asset, Consumer
 from airflow_partitions.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.dependencies import KeyFormat
-from airflow_partitions.errors import UnknownVersionError
-from airflow_partitions.history.database import connection
-from airflow_partitions.history.ledger_pages import PROGRESS, LedgerProgress
-from airflow_partitions.history.state_store import form_of
+from airflow_partitions.history.ledger_pages import meaning_form
 from airflow_partitions.timetables import Partitioned
-from airflow_partitions.upkeep.last_looked_at import CONSUMER, LastLookedAt
-from airflow_partitions.versions import read_form
+from airflow_partitions.upkeep.consumers import digest
 
-log = logging.getLogger(__name__)
+
+class LedgerPosition(NamedTuple):
+    """How far a ledger is.
+
+    :ivar meaning: JSON form of that by which its events were read; ``None`` if it has not begun.
+    :ivar event: id of the event up to which all are in it.
+    """
+
+    meaning: Any
+    event: int
 
 
 @attrs.frozen
@@ -28,49 +35,44 @@ class Positions:
 
     :ivar newest: id of the newest event of each asset's partitions, by name; 0 if there is none.
     :ivar unkeyed: id of its newest event without a key.
-    :ivar cells: the forms of the cells that say it, by asset and name.
+    :ivar ledgers: how far they are, by the name of the asset.
+    :ivar consumers: id of the last event that was looked at, by upstream, Dag and what it waits for.
     """
 
     newest: Mapping[str, int]
     unkeyed: Mapping[str, int]
-    cells: Mapping[tuple[str, str], Any]
+    ledgers: Mapping[str, LedgerPosition]
+    consumers: Mapping[tuple[str, str, str], int]
 
     def ledgers_behind(self, definitions: Mapping[str, PartitionDefinition | KeyFormat]) -> Iterator[str]:
         """The assets whose ledger is to be looked at."""
         for asset, definition in definitions.items():
             if asset in self.newest:
-                progress = self._read(asset, PROGRESS, LedgerProgress.from_json)
+                ledger = self.ledgers.get(asset)
                 newest = self._newest(asset, definition)
-                if progress is None or progress.definition != definition or progress.event < newest:
+                if ledger is None or ledger.event < newest or ledger.meaning != _stored(definition):
                     yield asset
 
     def is_behind(self, dag_id: str, timetable: Partitioned, prints: Mapping[str, Any]) -> bool:
         """Whether a consumer is to be looked at; *prints* say what it waits for."""
         if (upstreams := timetable.upstreams) is None:
             return False
+        waits_for = digest(prints)
         for asset in upstreams.leaves:
             if asset in self.newest:
-                last = self._read(asset, CONSUMER + dag_id, LastLookedAt.from_json)
-                newest = self._newest(asset, upstreams.member(asset).definition)
-                if last is None or not last.is_of(prints) or last.event < newest:
+                last = self.consumers.get((asset, dag_id, waits_for))
+                if last is None or last < self._newest(asset, upstreams.member(asset).definition):
                     return True
         return False
 
     def _newest(self, asset: str, definition: PartitionDefinition | KeyFormat) -> int:
         return (self.unkeyed if isinstance(definition, WholeAsset) else self.newest)[asset]
 
-    def _read(self, asset: str, cell: str, read: Any) -> Any:
-        try:
-            return read_form(self.cells.get((asset, cell)), read, cell, log.debug)
-        except UnknownVersionError:  # is told when it is looked at
-            return None
-
 
 def read_positions() -> Positions:
     """How far all are now."""
     from airflow.models.asset import AssetEvent as E
     from airflow.models.asset import AssetModel
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     kinds = (E.partition_key.is_not(None), E.partition_key.is_(None))
     events = (
@@ -79,12 +81,24 @@ def read_positions() -> Positions:
         .where(AssetModel.active.has())
         .group_by(AssetModel.name)
     )
-    cells = (
-        select(AssetModel.name, Cell.key, Cell.value)
-        .join(AssetModel, AssetModel.id == Cell.asset_id)
-        .where(AssetModel.active.has(), or_(Cell.key == PROGRESS, Cell.key.startswith(CONSUMER, autoescape=True)))
+    ledgers = select(AssetModel.name, Asset.meaning, Asset.event).join(Asset, Asset.id == AssetModel.id)
+    consumers = select(AssetModel.name, Consumer.dag_id, Consumer.waits_for, Consumer.event).join(
+        Consumer, Consumer.asset_id == AssetModel.id
     )
     with connection() as at:
         newest = list(at.execute(events))
         keyed, unkeyed = ({row[0]: row[i] or 0 for row in newest} for i in (1, 2))
-        return Positions(keyed, unkeyed, {(asset, cell): form_of(text) for asset, cell, text in at.execute(cells)})
+        return Positions(
+            keyed,
+            unkeyed,
+            {asset: LedgerPosition(*rest) for asset, *rest in at.execute(ledgers.where(AssetModel.active.has()))},
+            {
+                (asset, dag_id, waits_for): event
+                for asset, dag_id, waits_for, event in at.execute(consumers.where(AssetModel.active.has()))
+            },
+        )
+
+
+def _stored(meaning: PartitionDefinition | KeyFormat) -> Any:
+    """The form of a *meaning* as a database gives it back."""
+    return json.loads(json.dumps(meaning_form(meaning)))

@@ -6,16 +6,20 @@ deleted row loses nothing: all that was ever materialised counts, and the next e
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
+from airflow_partitions.database.connection import is_one_machine, portions, session
 from airflow_partitions.errors import PartitionError
-from airflow_partitions.history.database import is_one_machine, portions, session
 from airflow_partitions.timetables import Partitioned
 from airflow_partitions.timetables.evaluation import refresh_history
+from airflow_partitions.versions import Report
+
+log = logging.getLogger(__name__)
 
 #: So many waiting rows do no harm, and Airflow's pages show by them what is waited for.
 HARMLESS = 200
@@ -45,13 +49,13 @@ def delete_fired(keep: timedelta = KEEP_FIRED) -> int:
 
 
 def delete_hopeless(
-    consumers: Mapping[str, Partitioned], harmless: int = HARMLESS, problems: dict[str, None] | None = None
+    consumers: Mapping[str, Partitioned], harmless: int = HARMLESS, report: Report = log.warning
 ) -> int:
     """Delete rows of *consumers* that can never fire; returns how many.
 
     If more wait than is *harmless*, also those that wait for partitions that are not being made.
 
-    :param problems: gets a sentence for each Dag whose rows can't be judged; these stay.
+    :param report: is told of each Dag whose rows can't be judged; these stay.
     """
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.asset import PartitionedAssetKeyLog as Log
@@ -73,8 +77,7 @@ def delete_hopeless(
                 if _is_hopeless(consumers[dag_id], key, crowded=waiting > harmless):
                     dead[row] = dag_id, events
             except Exception as error:  # noqa: BLE001 - of one Dag; the others' rows are judged
-                if problems is not None:
-                    problems[f"Dag {dag_id!r}: its rows stay: {type(error).__name__}: {error}"] = None
+                report(f"those of Dag {dag_id!r} stay: {type(error).__name__}: {error}")
         deleted = 0
         for portion in portions(list(dead), _AT_ONCE):
             quiet = _lock_upstreams(at, {dead[row][0]: consumers[dead[row][0]] for row in portion})

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from sqlalchemy import delete, or_, select
+from airflow.models.backfill import Backfill
+from sqlalchemy import delete, exists, or_, select
 
+from airflow_partitions.database.connection import session
+from airflow_partitions.database.models import Hold
 from airflow_partitions.errors import PartitionError
-from airflow_partitions.history.database import portions, session
-from airflow_partitions.history.state_store import form_of
+from airflow_partitions.history.run_requests import delete_run_requests
 from airflow_partitions.requests.materialise import create_runs
-from airflow_partitions.requests.request import MAKING, cell_of, read_request
+from airflow_partitions.requests.request_rows import IS_MAKING, OWN_BACKFILL, Row, read_request
 from airflow_partitions.versions import Report
 
 #: Whoever creates runs writes down how far it is more often than that.
 ABANDONED = timedelta(minutes=1)
-#: So long a request is kept after its end.
-KEEP = timedelta(days=365)
+#: Days for which a request is kept after its end, if nothing else is set.
+KEEP = 365
+#: By then a run that was asked for is there, or will never be.
+_KEEP_RUN_REQUESTS = timedelta(days=1)
 
 
 def finish_requests(report: Report, abandoned: timedelta = ABANDONED) -> int:
@@ -37,51 +40,28 @@ def finish_requests(report: Report, abandoned: timedelta = ABANDONED) -> int:
     return finished
 
 
-def delete_old_requests(keep: timedelta = KEEP) -> int:
+def delete_old_requests() -> int:
     """Delete the requests that ended long ago, or whose backfill is gone; returns how many.
 
-    The backfill stays, on Airflow's pages, and so do its runs.
-
-    :param keep: time after its end for which a request is kept.
+    The backfill stays, on Airflow's pages, and so do its runs. What holds a Dag is not deleted. Requests of schedulers
+    for runs go with them.
     """
-    from airflow.models.asset import TaskOutletAssetReference
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
-    from airflow.models.backfill import Backfill
+    from airflow.sdk.configuration import conf
 
-    prefix = cell_of("")
-    cells = select(Cell.asset_id, Cell.key).where(
-        Cell.asset_id.in_(select(TaskOutletAssetReference.asset_id)), Cell.key.startswith(prefix, autoescape=True)
-    )
-    deleted = 0
+    now = datetime.now(UTC)
+    keep = timedelta(days=conf.getint("asset_partitions", "keep_requests", fallback=KEEP))
+    is_gone = ~exists().where(OWN_BACKFILL)
+    has_ended = exists().where(OWN_BACKFILL, Backfill.completed_at < now - keep)
+    old = delete(Row).where(or_(is_gone, has_ended), Row.id.not_in(select(Hold.request_id)))
     with session() as at:
-        numbers = ((home, cell, cell.removeprefix(prefix)) for home, cell in at.execute(cells))
-        requests = {(home, cell): int(number) for home, cell, number in numbers if number.isdecimal()}
-        kept: set[int] = set()
-        for portion in portions(sorted(set(requests.values()))):
-            recent = or_(Backfill.completed_at.is_(None), Backfill.completed_at >= datetime.now(UTC) - keep)
-            kept.update(at.scalars(select(Backfill.id).where(Backfill.id.in_(portion), recent)))
-        for (home, cell), number in requests.items():
-            if number not in kept:
-                at.execute(delete(Cell).where(Cell.asset_id == home, Cell.key == cell))
-                deleted += 1
+        deleted = at.connection().execute(old).rowcount
         at.commit()
+    delete_run_requests(now - _KEEP_RUN_REQUESTS)
     return deleted
 
 
 def _unfinished(before: datetime) -> list[int]:
     """The requests that lack runs, and that nobody has written to since an instant."""
-    from airflow.models.asset import TaskOutletAssetReference
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
-
-    making = select(Cell.asset_id, Cell.value).where(
-        Cell.asset_id.in_(select(TaskOutletAssetReference.asset_id)), Cell.key == MAKING
-    )
-    numbers: list[int] = []
+    query = select(Row.id).join(Backfill, OWN_BACKFILL).where(IS_MAKING, Row.written_at < before).order_by(Row.id)
     with session() as at:
-        for asset_id, text in at.execute(making):
-            form: Any = form_of(text)
-            cells = {cell_of(number): number for number in (form or {}).get("requests", ())}
-            if cells:
-                old = select(Cell.key).where(Cell.asset_id == asset_id, Cell.key.in_(cells), Cell.updated_at < before)
-                numbers += (cells[cell] for cell in at.scalars(old))
-    return sorted(numbers)
+        return list(at.scalars(query))

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
+from sqlalchemy import or_, select, update
 
+from airflow_partitions.database.connection import portions, session
+from airflow_partitions.database.models import Asset
 from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, PartitionError
-from airflow_partitions.history.database import session
-from airflow_partitions.history.state_store import asset_id_of, read_cells, write_cells
+from airflow_partitions.history.asset_rows import ensure_asset
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.maintenance.maintain_table import Maintained, maintain_table
 from airflow_partitions.storage.maintenance.retention import compact
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.table_dataset import Maintenance, TableDataset
 from airflow_partitions.upkeep.connected_storage import connected
-from airflow_partitions.upkeep.last_maintained import MAINTENANCE, LastMaintained
-from airflow_partitions.versions import Report, read_form
+from airflow_partitions.versions import Report
 
 log = logging.getLogger(__name__)
 
@@ -96,24 +96,33 @@ def _maintained(asset: str, dataset: TableDataset, *, dry_run: bool) -> TableUpk
     )
 
 
-def due(tables: Mapping[str, Mapping[str, Any]], report: Report) -> Iterator[str]:
+def due(tables: Collection[str]) -> Iterator[str]:
     """Those of the assets whose tables are to be looked after now; they count as looked after from then on.
 
-    :param tables: JSON forms of their datasets, by the name of the asset.
+    Of several processes that ask at once, one gets each.
+
+    :param tables: names of the assets that have a table.
     """
-    for asset in sorted(tables):
-        now = datetime.now(UTC)
-        with session() as at:
-            asset_id = asset_id_of(at, asset)
-            if asset_id is None:
-                continue
-            form = read_cells(at, asset_id, [MAINTENANCE]).get(MAINTENANCE)
-            last = read_form(form, LastMaintained.from_json, f"asset {asset!r}: when its table was kept small", report)
-            if last is not None and abs(now - last.begun) < EVERY:
-                continue
-            write_cells(at, asset_id, {MAINTENANCE: json.dumps(LastMaintained(now).to_json())})
+    from airflow.models.asset import AssetModel
+
+    now = datetime.now(UTC)
+    is_due = or_(Asset.maintained_at.is_(None), ~Asset.maintained_at.between(now - EVERY, now + EVERY))
+    with session() as at:
+        assets: dict[str, int] = {}
+        for portion in portions(sorted(tables)):
+            query = (
+                select(AssetModel.name, AssetModel.id)
+                .join(Asset, Asset.id == AssetModel.id, isouter=True)
+                .where(AssetModel.name.in_(portion), AssetModel.active.has(), or_(Asset.id.is_(None), is_due))
+            )
+            assets.update((name, asset_id) for name, asset_id in at.execute(query))
+        for name, asset_id in sorted(assets.items()):
+            ensure_asset(at, asset_id)
+            begin = update(Asset).where(Asset.id == asset_id, is_due).values(maintained_at=now)
+            is_ours = at.connection().execute(begin).rowcount
             at.commit()
-        yield asset
+            if is_ours:
+                yield name
 
 
 class TableWork:
@@ -123,10 +132,10 @@ class TableWork:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="tables")
         self._work: dict[str, Future[TableUpkeep]] = {}
 
-    def begin(self, tables: Mapping[str, Mapping[str, Any]], report: Report) -> None:
+    def begin(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
         """Let the tables that are due be looked after."""
         others = {asset: form for asset, form in tables.items() if asset not in self._work}
-        for asset in due(others, report):
+        for asset in due(others):
             self._work[asset] = self._pool.submit(maintain, asset, others[asset])
 
     def ended(self, report: Report, *, wait: bool = False) -> list[TableUpkeep]:

@@ -45,6 +45,25 @@ def test_a_request_is_made_watched_paused_and_cancelled(client: httpx.Client) ->
     assert client.post(f"{path}/retry", json={}).json()["state"] == "running"
 
 
+def test_d9_to_ask_for_partitions_takes_few_statements(
+    client: httpx.Client, estate: Metadata, running_app: RunningApp
+) -> None:
+    ask(client, select="2013-03-11")
+    running_app.wait()
+    statements: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        statements.append(statement)
+
+    event.listen(estate.engine, "before_cursor_execute", note)
+    assert client.post("/assets/days/requests", json={"select": "2013-03-01..2013-03-04"}).status_code == 200
+    running_app.wait()  # until the three runs are there
+    event.remove(estate.engine, "before_cursor_execute", note)
+    assert any(statement.startswith("INSERT INTO dag_run ") for statement in statements)
+    assert len(statements) <= 45
+    assert sum("FROM serialized_dag" in statement for statement in statements) <= 3
+
+
 def test_missing_runs_are_created_after_a_resumed_request_is_answered(
     client: httpx.Client, running_app: RunningApp
 ) -> None:

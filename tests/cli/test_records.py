@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from airflow_partitions import PartitionByInterval
+from airflow_partitions.database.models import Asset, Partition
 from airflow_partitions.upkeep import one_round
 from airflow_partitions.upkeep.leader import Candidate
 from tests.metadata import Metadata
@@ -250,7 +251,7 @@ def test_eu5_records_shows_what_upkeep_has_not_noted(say: Say, metadata: Metadat
     assert keys() == [*HOURS, *later[:3]]
     assert keys("--from", "2013-11-04") == later[:3]
     assert metadata.cells("flights") == before
-    metadata.clear_cells("flights")  # as if upkeep had never run
+    metadata.clear_rows()  # as if upkeep had never run
     assert keys() == [*HOURS, *later[:3]]
 
 
@@ -265,10 +266,8 @@ def test_ea6_the_doctor_tells_records_that_nothing_explains(
     say: Say, metadata: Metadata, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert examine(say, capsys) == []
-    name, form = min(metadata.cells("flights", "record/").items())
-    metadata.put("flights", name, form | {"key": "2013-11-03T00:00-04:00", "event": form["event"] + 1})
-    now = datetime.now(UTC).isoformat()
-    metadata.put("flights", name + "x", form | {"event": 0, "last": now, "run_id": "mine"})
+    metadata.write_row(Partition, Partition.key == HOURS[0], event=Partition.event + 10_000)
+    metadata.write_row(Partition, Partition.key == HOURS[1], event=Partition.event + 10_000, dag_id="d", run_id="mine")
     problems = examine(say, capsys)
     assert len(problems) == 2
     assert all("no event and no run explains the record of partition" in problem for problem in problems)
@@ -279,9 +278,9 @@ def test_ea6_the_doctor_tells_records_that_nothing_explains(
 def test_ea2_the_doctor_tells_cells_that_cant_be_read(
     say: Say, metadata: Metadata, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    metadata.put("flights", "ledger", "x")
-    metadata.put("flights", "consumer/days", {"version": 2})
+    metadata.write_row(Asset, Asset.name == "flights", meaning={"definition": {"kind": "later"}})
+    metadata.put("flights", "task-request/1", {"version": 2})
     metadata.put("flights", "others", "is none of ours")
-    unreadable, unknown = sorted(examine(say, capsys), key=lambda problem: "ledger" not in problem)
-    assert unreadable.startswith("asset 'flights': the cell 'ledger' can't be read, and counts as not there")
+    unreadable, unknown = sorted(examine(say, capsys), key=lambda problem: "task-request" in problem)
+    assert unreadable.startswith("asset 'flights': the definition by which the ledger was read can't be read")
     assert "version 2; expected 1" in unknown

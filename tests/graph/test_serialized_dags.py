@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import attrs
 import pytest
+from sqlalchemy import delete, insert, update
+from sqlalchemy.event import listen, remove
 
 from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.cli.doctor import examine
 from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.graph.serialized_dags import read_serialized_dags
-from airflow_partitions.upkeep import one_round
+from airflow_partitions.graph.serialized_dags import SerializedDagReader, read_serialized_dags
+from airflow_partitions.upkeep import Upkeep, one_round
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow
@@ -131,3 +139,111 @@ def test_what_the_keys_of_an_asset_mean_is_the_producers_word_and_else_a_consume
     assert dags.definition("oil") == hours
     with pytest.raises(InvalidDefinitionError, match="asset 'mad'; nearest: made"):
         dags.definition("mad")
+
+
+MANY = """
+for number in range(5):
+    hours = Asset(f"hours_{number}")
+    with DAG(f"hours_{number}", schedule=Partitioned("@hourly", HOURS, asset=hours)):
+        EmptyOperator(task_id="make", outlets=[hours])
+    days = Asset(f"days_{number}")
+    with DAG(f"days_{number}", schedule=Partitioned(Asset.ref(name=f"hours_{number}"), DAYS, asset=days)):
+        EmptyOperator(task_id="make", outlets=[days])
+with DAG("plain", schedule="@daily"):
+    EmptyOperator(task_id="make")
+"""
+
+
+@contextmanager
+def forms_read(metadata: Metadata) -> Iterator[list[Any]]:
+    """The parameters of the questions for serialized Dags."""
+    questions: list[Any] = []
+
+    def remember(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        if "serialized_dag.data" in statement:
+            questions.append(parameters)
+
+    listen(metadata.engine, "before_cursor_execute", remember)
+    try:
+        yield questions
+    finally:
+        remove(metadata.engine, "before_cursor_execute", remember)
+
+
+def test_d5_an_idle_round_fetches_no_serialized_dag(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow.models.dag import DagModel
+
+    metadata.parse(tmp_path, many='HOURS = PartitionByInterval("@hourly")\n' + textwrap.dedent(MANY))
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
+    work = Upkeep(wait=True)
+    with forms_read(metadata) as questions:
+        work.round()
+    assert len(questions) == 1
+    with forms_read(metadata) as questions:
+        for _ in range(3):
+            assert work.round().idle
+    assert questions == []
+
+
+def test_d5_of_dags_that_changed_these_alone_are_read_and_others_see_it(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow.models.asset import TaskOutletAssetReference
+    from airflow.models.dag import DagModel
+
+    made = '@asset(schedule="@daily", partition={})\ndef made(): ...\n'
+    metadata.parse(
+        tmp_path,
+        made=made.format("DAYS"),
+        waits='@asset(schedule=Asset.ref(name="made"), partition=PartitionByInterval("@weekly"))\ndef waits(): ...\n',
+    )
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
+    reader = SerializedDagReader()
+    before = reader.read()
+    assert before.definition("made") == DAYS
+    metadata.parse(tmp_path, made=made.format('PartitionByInterval("@hourly")'))
+    with forms_read(metadata) as questions:
+        after = reader.read()
+    assert len(questions) == 1
+    values = questions[0].values() if isinstance(questions[0], dict) else questions[0]
+    assert list(values) == ["made"]
+    hours = PartitionByInterval("@hourly")
+    assert after.definition("made") == hours
+    upstreams = after.consumers["waits"].upstreams
+    assert upstreams is not None
+    assert upstreams.member("made").definition == hours
+    assert attrs.evolve(after, consumers={}) == attrs.evolve(read_serialized_dags(), consumers={})
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).where(DagModel.dag_id == "waits").values(is_paused=True))
+    assert reader.read().consumers == {}
+    with metadata.engine.begin() as at:  # its file is away
+        at.execute(update(DagModel).where(DagModel.dag_id == "made").values(is_stale=True))
+        at.execute(delete(TaskOutletAssetReference).where(TaskOutletAssetReference.dag_id == "made"))
+    (problem,) = reader.read().problems
+    assert "no Dag makes partitions of the asset 'made'" in problem
+
+
+def test_d5_evaluations_of_another_round_ask_anew_what_is_being_made(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow.models.dag import DagModel
+    from airflow.models.dagrun import DagRun
+
+    metadata.parse(
+        tmp_path,
+        files="""
+        @asset(schedule="@daily", partition=DAYS)
+        def made(): ...
+
+        @asset(schedule=made, partition=DAYS)
+        def waits(): ...
+        """,
+    )
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
+    metadata.emit("made", "2013-01-01")
+    reader = SerializedDagReader()
+    assert reader.read().consumers["waits"].evaluate("2013-01-01").fires
+    now = datetime.now(UTC)
+    run = {"dag_id": "made", "run_id": "again", "run_type": "manual", "state": "running", "log_template_id": None}
+    with metadata.engine.begin() as at:
+        at.execute(insert(DagRun).values(**run, run_after=now, queued_at=now, partition_key="2013-01-01"))
+    assert not reader.read().consumers["waits"].evaluate("2013-01-01").fires

@@ -19,13 +19,14 @@ from airflow_partitions import (
     Selection,
 )
 from airflow_partitions.calendars.instants import instant
+from airflow_partitions.database.models import Asset
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.box import Box
-from airflow_partitions.errors import UnknownVersionError
-from airflow_partitions.history import ledger
+from airflow_partitions.history import corrections, ledger
 from airflow_partitions.history.ledger import materialised_times, records, update_ledger
-from airflow_partitions.history.ledger_pages import months_with
+from airflow_partitions.history.ledger_pages import meaning_form, months_with
 from airflow_partitions.history.new_events import SETTLED
+from airflow_partitions.upkeep.cell_check import cell_problems
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow
@@ -170,7 +171,7 @@ def test_a_month_of_a_zone_lies_on_the_pages_of_the_months_in_utc(metadata: Meta
     assert metadata.pages("flights") == {"201303": hours[:20], "201304": hours[20:]}
     assert metadata.progress("flights")["months"] == ["201303", "201304"]
     (page,) = (page for name, page in metadata.cells("flights", "page/").items() if name.endswith("201304"))
-    assert page == {"version": 1, "times": dict.fromkeys(hours[20:], instant(LONG_AGO))}
+    assert page == {"version": 1, "times": {hour: [instant(LONG_AGO)] for hour in hours[20:]}}
     selection = Selection.of(HOURS, hours[0], hours[3])
     assert list(months_with(selection, ["201302", "201303", "201304"])) == ["201303"]
     assert list(months_with(of_day(HOURS, "2013-03-31"), ["201302", "201303", "201304"])) == ["201303", "201304"]
@@ -190,7 +191,7 @@ def test_what_something_wrote_over_a_page_is_mended(metadata: Metadata) -> None:
     update_ledger("flights", HOURS)
     before = metadata.cells("flights", "page/")
     (name,) = before
-    metadata.put("flights", name, {"version": 1, "times": {"2013-07-01T00:00-04:00": 0}})
+    metadata.put("flights", name, {"version": 1, "times": {"2013-07-01T00:00-04:00": [0]}})
     assert update_ledger("flights", HOURS, anew=True).records == 0
     assert metadata.cells("flights", "page/") == before
 
@@ -200,11 +201,10 @@ def test_a_lost_progress_makes_all_pages_again(metadata: Metadata) -> None:
     metadata.emit("flights", *hours)
     update_ledger("flights", HOURS)
     metadata.purge()
-    metadata.put(
-        "flights", "ledger", {"version": 1, "definition": DAYS.to_json(), "event": 0, "until": None, "months": []}
-    )
+    metadata.write_row(Asset, meaning=meaning_form(DAYS))
     update_ledger("flights", HOURS)
     assert metadata.progress("flights")["months"] == ["201307"]
+    assert metadata.pages("flights") == {"201307": hours}
 
 
 def test_the_mark_says_from_when_on_events_are_still_to_be_read(
@@ -232,94 +232,59 @@ def test_the_mark_says_from_when_on_events_are_still_to_be_read(
 def test_until_waits_for_the_last_batch(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "_AT_ONCE", 5)
     untils: list[Any] = []
-    write: Callable[..., Any] = ledger.write_pages
+    write: Callable[..., Any] = ledger.write_progress
 
-    def watched(at: Any, asset_id: int, progress: Any, *rest: Any) -> Any:
+    def watched(at: Any, asset_id: int, progress: Any) -> Any:
         untils.append(progress.until)
-        return write(at, asset_id, progress, *rest)
+        return write(at, asset_id, progress)
 
-    monkeypatch.setattr(ledger, "write_pages", watched)
+    monkeypatch.setattr(ledger, "write_progress", watched)
     metadata.emit("flights", *day(HOURS, "2013-07-01")[:10])
     update_ledger("flights", HOURS)
     assert [until is None for until in untils] == [True, True, True, False]
 
 
-@pytest.mark.parametrize("cell", ["ledger", "record/"])
-def test_a_ledger_of_another_release_is_told_and_left_alone(metadata: Metadata, cell: str) -> None:
-    hours = day(HOURS, "2013-07-01")
-    metadata.emit("flights", *hours)
-    update_ledger("flights", HOURS)
-    for name, form in metadata.cells("flights", cell).items():
-        metadata.put("flights", name, form | {"version": 2})
-    before = metadata.cells("flights")
-    metadata.emit("flights", *hours)
-    with pytest.raises(UnknownVersionError, match=r"ledger has version 2; expected 1\. Another release"):
-        update_ledger("flights", HOURS)
-    assert metadata.cells("flights") == before
-
-
-def test_a_scheduler_goes_on_without_records_of_another_release(
-    metadata: Metadata, caplog: pytest.LogCaptureFixture
-) -> None:
-    one, other = keys = dict(zip(day(HOURS, "2013-07-01")[:2], HOURS.keys("2013-07-01", "2013-07-02"), strict=False))
-    metadata.emit("flights", *keys)
-    update_ledger("flights", HOURS)
-    metadata.purge()
-    name, form = min(metadata.cells("flights", "record/").items())
-    metadata.put("flights", name, form | {"version": 2})
-    assert list(materialised_times("flights", HOURS, keys)) == [other]
-    assert f"The record of partition {one} of asset flights is left aside" in caplog.text
-
-
-DAMAGED = ["x", 7, [], {}, None, {"version": 1}, {"version": "1"}, [[[[]]]], True]
+DAMAGED = ["x", 7, [], {}, None, {"version": 1}, {"version": "1"}, {"version": 99}, [[[[]]]], True]
 
 
 @pytest.mark.parametrize("form", DAMAGED, ids=repr)
-@pytest.mark.parametrize("cell", ["ledger", "record/", "page/"])
-def test_ea2_a_cell_that_cant_be_read_is_told_and_written_anew(metadata: Metadata, cell: str, form: Any) -> None:
+@pytest.mark.parametrize("cell", ["ledger", "page/", "forgotten"])
+def test_eb4_a_cell_that_anybody_wrote_over_harms_nothing_and_is_written_anew(
+    metadata: Metadata, cell: str, form: Any
+) -> None:
     hours = day(HOURS, "2013-07-01")
+    keys = dict(zip(hours, HOURS.keys("2013-07-01", "2013-07-02"), strict=True))
     metadata.emit("flights", *hours)
     update_ledger("flights", HOURS)
-    before = metadata.cells("flights", "record/")
-    name = min(metadata.cells("flights", cell))
-    metadata.put("flights", name, form)
-    problems: list[str] = []
-    update_ledger("flights", HOURS, problems.append, anew=True)
-    assert metadata.cells("flights", "record/") == before
-    assert metadata.pages("flights") == {"201307": hours}
-    assert bool(problems) == (cell != "page/" and form is not None)
-    assert all("can't be read, and counts as not there" in problem for problem in problems)
-    assert (
-        list(
-            materialised_times("flights", HOURS, dict(zip(hours, HOURS.keys("2013-07-01", "2013-07-02"), strict=True)))
-        )
-        == hours
-    )
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"last": "2099-01-01T00:00:00+00:00"},
-        {"last": "2020-01-01T00:00:00"},
-        {"first": 7},
-        {"event": -1},
-        {"event": "5"},
-        {"extra": "x"},
-        {"key": None},
-    ],
-    ids=repr,
-)
-def test_ea4_a_record_of_the_future_or_of_no_sense_counts_as_not_there(
-    metadata: Metadata, fields: dict[str, Any]
-) -> None:
-    key = next(HOURS.keys("2013-07-01", "2013-07-02"))
-    metadata.emit("flights", str(key))
-    update_ledger("flights", HOURS)
+    corrections.forget("flights", Selection.of(HOURS, hours[3]), by="me")
     metadata.purge()
-    ((name, form),) = metadata.cells("flights", "record/").items()
-    metadata.put("flights", name, form | fields)
-    assert materialised_times("flights", HOURS, {str(key): key}) == {}
+    before, there = metadata.cells("flights"), [*hours[:3], *hours[4:]]
+    metadata.put("flights", min(metadata.cells("flights", cell)), form)
+    assert list(materialised_times("flights", HOURS, keys)) == there
+    assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == there
+    assert [problem for problem in cell_problems() if problem.asset == "flights"] == []
+    update_ledger("flights", HOURS, anew=True)
+    assert metadata.pages("flights") == {"201307": there}
+    assert metadata.cells("flights", "forgotten") == {"forgotten": before["forgotten"]}
+
+
+@pytest.mark.parametrize("meaning", [{"definition": {"kind": "of a later release"}}, {}, []], ids=repr)
+def test_a_definition_that_cant_be_read_is_told_and_written_anew(metadata: Metadata, meaning: Any) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours)
+    metadata.emit("others", *hours)
+    for asset in ("flights", "others"):
+        update_ledger(asset, HOURS)
+    metadata.purge()
+    metadata.write_row(Asset, Asset.name == "flights", meaning=meaning)
+    (problem,) = cell_problems()
+    assert (problem.asset, problem.is_rewritten) == ("flights", True)
+    problems: list[str] = []
+    update_ledger("flights", HOURS, problems.append)
+    assert "can't be read" in problems[0]
+    assert list(cell_problems()) == []
+    for asset in ("flights", "others"):
+        assert recorded_keys(asset, of_day(HOURS, "2013-07-01")) == hours
 
 
 def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -> None:

@@ -7,8 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from pydoc import locate
 
 import pytest
+
+from airflow_partitions.database.models import Base
+from airflow_partitions.provider import get_provider_info
 
 
 def airflow(home: Path, *words: str) -> str:
@@ -45,3 +49,13 @@ def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, 
 def test_the_config_section_has_its_default(tmp_path: Path) -> None:
     value = airflow(tmp_path, "config", "get-value", "asset_partitions", "max_sequence_length")
     assert value.split()[-1] == "1000"
+
+
+def test_airflow_takes_the_metadata_and_finds_the_manager_of_our_tables() -> None:
+    from airflow.providers_manager import ProvidersManager, _create_provider_info_schema_validator
+
+    info = get_provider_info()
+    _create_provider_info_schema_validator().validate(info)
+    assert set(info["db-managers"]) <= set(ProvidersManager().db_managers)
+    for name in info["db-managers"]:
+        assert getattr(locate(name), "metadata", None) is Base.metadata

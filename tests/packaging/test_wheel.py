@@ -218,6 +218,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {
         f"{package}/view/dist/partitions.umd.js",
         f"{package}/py.typed",
+        f"{package}/database/alembic.ini",
+        f"{package}/database/migrations/script.py.mako",
         f"{info}/licenses/LICENSE",
         f"{info}/entry_points.txt",
     } <= set(names)
@@ -264,6 +266,23 @@ def test_airflow_lists_the_provider_and_the_plugin(stranger: Stranger) -> None:
     assert "airflow-partitions" in {provider["package_name"] for provider in providers}
     plugins = stranger.json_of("airflow", "plugins", "--output", "json")
     assert "asset_partitions" in {plugin["name"] for plugin in plugins}
+
+
+def test_airflow_makes_our_tables(stranger: Stranger) -> None:
+    stranger.call("airflow", "db", "migrate")
+    stranger.call("airflow", "db", "check-migrations", "--migration-wait-timeout", "1")
+    program = """
+        import airflow.settings
+        from airflow_partitions.database.connection import revision
+        from airflow_partitions.database.revision import REVISION
+
+        print(revision() == REVISION)
+        """
+    assert stranger.python(program).splitlines()[-1] == "True"
+    # By the migrations that the wheel holds, not by the models.
+    stranger.call("airflow", "asset-partitions", "downgrade", "--to-revision", "base", "--yes")
+    stranger.call("airflow", "db", "migrate", "--use-migration-files")
+    assert stranger.python(program).splitlines()[-1] == "True"
 
 
 @pytest.mark.spark

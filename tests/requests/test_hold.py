@@ -184,19 +184,6 @@ def test_events_begin_nothing_meanwhile_and_are_not_lost(metadata: Metadata, tmp
     assert claims()
 
 
-def test_a_cell_that_cannot_be_read_is_told_and_keeps_no_scheduler_from_its_work(dags: Metadata) -> None:
-    from airflow_partitions.upkeep.cell_check import cell_problems
-
-    dags.put("flights", "holds", {"version": 99, "requests": {}})
-    assert held_dags(["flights"]) == {}
-    assert any("version 99" in problem.text for problem in cell_problems())
-    pause(dags, "carriers", True)
-    materialise("carriers", "AA", WHILE_PAUSED)
-    finish(dags)
-    assert any("version 99" in problem for problem in one_round().problems)
-    assert (dag_row(dags, "carriers")[0], held_dags(["carriers"])) == (True, {})
-
-
 def test_of_many_who_ask_at_once_each_keeps_the_hold(paused: Metadata) -> None:
     days = [f"2013-03-0{day}" for day in range(1, 7)]
     with ThreadPoolExecutor(len(days)) as threads:

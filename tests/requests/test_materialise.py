@@ -24,7 +24,8 @@ from airflow_partitions.errors import (
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests import materialise as module
 from airflow_partitions.requests.materialise import create_runs
-from airflow_partitions.requests.request import Request, RunOptions, read_request, requests_of
+from airflow_partitions.requests.request import Request, RunOptions
+from airflow_partitions.requests.request_rows import read_request, requests_of
 from tests.metadata import Metadata
 
 DAGS = """

@@ -14,7 +14,8 @@ from airflow_partitions.errors import InvalidKeyError, NotReadyError, RequestSiz
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.materialise import carry_out, create_runs
 from airflow_partitions.requests.plan import Plan, plan
-from airflow_partitions.requests.request import RunOptions, requests_of
+from airflow_partitions.requests.request import RunOptions
+from airflow_partitions.requests.request_rows import requests_of
 from airflow_partitions.states import State
 from tests.metadata import Metadata
 

@@ -52,6 +52,13 @@ def test_keys_survive_json() -> None:
     assert copy == keys
     assert list(copy.all) == ["a", "int:7", "b"]
     assert RuntimeKeys.from_json(RuntimeKeys().to_json()) == RuntimeKeys()
+    assert RuntimeKeys.from_json(RuntimeKeys(revision=7).to_json()) == RuntimeKeys(revision=7)
+
+
+@pytest.mark.parametrize("text", ["x" * 251, "a\0b"])
+def test_what_is_no_key_is_on_no_list(text: str) -> None:
+    with pytest.raises(ValueError, match="expected keys"):
+        RuntimeKeys.from_json(RuntimeKeys().to_json() | {"added": [[text, None, None]]})
 
 
 def test_keys_of_another_release_are_refused() -> None:
@@ -70,11 +77,12 @@ def test_ea7_keys_that_are_not_allowed_any_more_were_never_added() -> None:
     "damage",
     [
         "x", 7, [], {}, {"version": 1}, {"version": 1, "see": "customers"},
-        {"version": 1, "added": [["a", None]], "pending": [], "run": None},
-        {"version": 1, "added": [[5, None, None]], "pending": [], "run": None},
-        {"version": 1, "added": [["a", 5, None]], "pending": [], "run": None},
-        {"version": 1, "added": [], "pending": [], "run": {"at": "2026-01-01"}},
-        {"version": 1, "added": [], "pending": [], "run": "x"},
+        {"version": 1, "added": [["a", None]], "pending": [], "run": None, "revision": None},
+        {"version": 1, "added": [[5, None, None]], "pending": [], "run": None, "revision": None},
+        {"version": 1, "added": [["a", 5, None]], "pending": [], "run": None, "revision": None},
+        {"version": 1, "added": [], "pending": [], "run": {"at": "2026-01-01"}, "revision": None},
+        {"version": 1, "added": [], "pending": [], "run": "x", "revision": None},
+        {"version": 1, "added": [], "pending": [], "run": None, "revision": -1},
     ],
 )  # fmt: skip
 def test_ea8_a_cell_in_which_others_wrote_holds_no_keys(

@@ -13,7 +13,8 @@ from airflow.sdk.exceptions import AirflowSkipException
 from airflow.sdk.execution_time import context as airflow_context
 
 from airflow_partitions import Partition, PartitionByInterval, Partitioned, Selection
-from airflow_partitions.history.forgotten import FORGOTTEN, Forgetting, Forgotten
+from airflow_partitions.history.forgotten import Forgetting, Forgotten
+from airflow_partitions.history.ledger_pages import FORGOTTEN
 from airflow_partitions.runs.skip import SKIP_REASON, skip_if_materialised
 
 DAYS = PartitionByInterval("@daily")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.scheduler.conftest import Airflow
-from tests.scheduler.test_upkeep import command, ledger
+from tests.scheduler.test_upkeep import command
 
 DATABASES = ("sqlite",)  # what Spark does has nothing to do with the database
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
@@ -89,9 +89,9 @@ def test_a13_a_spark_asset_reads_just_the_upstream_partitions_it_waited_for(
         "seconds": counts["seconds"],
     }
     command(airflow, "upkeep")
-    (record,) = ledger(airflow, "days")
+    (record,) = command(airflow, "records", "days")
     assert (record["key"], record["extra"]) == ("2013-11-03", counts)
-    assert [half["extra"]["rows"] for half in ledger(airflow, "halves")] == [1, 1, 1]
+    assert [half["extra"]["rows"] for half in command(airflow, "records", "halves")] == [1, 1, 1]
 
 
 def read(partitions: int, files: list[Path], rows: int) -> dict[str, int]:
@@ -181,7 +181,7 @@ def test_k6_tasks_of_a_run_read_what_the_first_one_read_until_all_are_done(airfl
     assert not list((numbers.with_name(f"_{numbers.name}") / "listings").iterdir())
     command(airflow, "upkeep")
     for asset in ("frozen_first", "frozen_second"):  # an operator in a Dag of one's own tells as much as @spark_asset
-        (record,) = ledger(airflow, asset)
+        (record,) = command(airflow, "records", asset)
         assert (record["extra"]["rows"], record["extra"]["files"]) == (2, 2)
         assert record["extra"]["reads"]["numbers"]["rows"] == 2
 

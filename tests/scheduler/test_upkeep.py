@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.upkeep.leader import JOB_TYPE
+from airflow_partitions.database.models import PREFIX
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit, serialized
 
@@ -55,18 +55,25 @@ def service(airflow: Airflow) -> Iterator[Callable[[], list[Any]]]:
                 process.kill()
 
 
-def jobs(airflow: Airflow, state: str) -> list[int]:
-    rows = airflow.sql("select id from job where job_type = ? and state = ? order by id", JOB_TYPE, state)
+def running(airflow: Airflow) -> list[int]:
+    """The upkeep processes that have not ended."""
+    rows = airflow.sql(f"select id from {PREFIX}upkeep where ended_at is null order by id")
     return [number for (number,) in rows]
 
 
-def ledger(airflow: Airflow, asset: str) -> list[Any]:
+def ledger(airflow: Airflow, asset: str) -> list[str]:
+    """The keys of the ledger, by time."""
     rows = airflow.sql(
-        "select s.value from asset_state_store s join asset a on a.id = s.asset_id where a.name = ?"
-        " and s.key like 'record/%' order by s.key",
+        f'select p.key from {PREFIX}partition p join asset a on a.id = p.asset_id where a.name = ? order by p."start"',
         asset,
     )
-    return [json.loads(value) for (value,) in rows]
+    return [key for (key,) in rows]
+
+
+def cells(airflow: Airflow, asset: str) -> dict[str, str]:
+    """What tasks read of an asset, by name."""
+    query = "select s.key, s.value from asset_state_store s join asset a on a.id = s.asset_id where a.name = ?"
+    return dict(airflow.sql(query, asset))
 
 
 def purge(airflow: Airflow) -> None:
@@ -100,7 +107,7 @@ def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, meter_
     report = command(airflow, "upkeep")
     assert report["working"]
     assert any("'nonsense'" in problem and "meters" in problem for problem in report["problems"])
-    assert [record["key"] for record in ledger(airflow, "meters")] == HOURS[:23]
+    assert ledger(airflow, "meters") == HOURS[:23]
     assert command(airflow, "upkeep")["records"] == 0
     purge(airflow)
     assert airflow.events("meters") == []
@@ -108,23 +115,25 @@ def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, meter_
     assert airflow.wait_finished("meter_days", 1)[0][:2] == ("2014-03-01", "success")
 
 
-def test_a_wiped_ledger_is_made_again(airflow: Airflow, meter_consumer: str) -> None:
+def test_what_tasks_read_is_made_again(airflow: Airflow, meter_consumer: str) -> None:
     (asset,) = airflow.sql("select id from asset where name = 'meters'")
     command(airflow, "upkeep")
-    before = [record["key"] for record in ledger(airflow, "meters")]
+    before, read = ledger(airflow, "meters"), cells(airflow, "meters")
     response = airflow.api.ask("DELETE", f"assets/{asset[0]}/state-store")
     assert response.status_code in (200, 204), response.text
-    assert ledger(airflow, "meters") == []
+    assert cells(airflow, "meters") == {}
+    assert ledger(airflow, "meters") == before
+    command(airflow, "upkeep")
+    assert cells(airflow, "meters") == read
     (report,) = command(airflow, "reconcile", "meters")
-    assert report["asset"] == "meters"
-    assert report["written"] == len(ledger(airflow, "meters")) == 1
-    assert before[-1] == ledger(airflow, "meters")[0]["key"]
+    assert (report["asset"], report["written"]) == ("meters", 0)
+    assert ledger(airflow, "meters") == before == HOURS[:24]
 
 
 def test_what_came_during_a_pause_is_caught_up(airflow: Airflow, meter_consumer: str) -> None:
     command(airflow, "upkeep")  # from now on it knows the consumer
     with service(airflow) as reports:
-        airflow.wait(lambda: jobs(airflow, "running"), "the service")
+        airflow.wait(lambda: running(airflow), "the service")
         airflow.api.patch("dags/meter_days", {"is_paused": True})
         emit(airflow, "meters", *HOURS[24:])
         airflow.api.patch("dags/meter_days", {"is_paused": False})
@@ -178,16 +187,16 @@ def test_a_consumer_that_is_new_or_redefined_starts_nothing_by_itself(airflow: A
 
 def test_one_works_the_others_stand_by_and_take_over(airflow: Airflow, meter_consumer: str) -> None:
     with service(airflow) as first:
-        airflow.wait(lambda: jobs(airflow, "running"), "the first")
+        airflow.wait(lambda: running(airflow), "the first")
         with service(airflow) as second:
-            airflow.wait(lambda: len(jobs(airflow, "running")) == 2, "the second")
+            airflow.wait(lambda: len(running(airflow)) == 2, "the second")
             emit(airflow, "meters", HOURS[0])
             airflow.wait(lambda: any(line.get("records") for line in first()), "the first works")
             assert not any(line.get("records") for line in second())
             assert not command(airflow, "upkeep")["working"]
             alive = [AIRFLOW, "asset-partitions", "upkeep", "--check"]
             subprocess.run(alive, env=environment(airflow), check=True, capture_output=True, timeout=120)
-    assert jobs(airflow, "running") == []
+    assert running(airflow) == []
 
 
 def test_rows_that_have_nothing_to_do_are_taken_away(airflow: Airflow, meter_consumer: str) -> None:

@@ -108,6 +108,7 @@ def put(metadata: Metadata, facts: tuple[Fact, ...]) -> None:
 def clear(metadata: Metadata) -> None:
     from airflow.models.base import Base
 
+    metadata.clear_rows()
     with metadata.engine.begin() as at:
         for name in ("task_instance", "dag_run", "asset_partition_dag_run", "asset_event", "asset_state_store"):
             at.execute(delete(Base.metadata.tables[name]))

@@ -23,7 +23,9 @@ from airflow_partitions.runs.claim import Claimant, note_of
 from airflow_partitions.runs.failure import on_dag_run_failed
 from airflow_partitions.tasks import MaterialisedTrigger
 from airflow_partitions.timetables.asset_extra import ProducedPartitions, write_extra
+from airflow_partitions.upkeep.mailboxes import restore_notes
 from tests.metadata import Metadata
+from tests.orphaned_assets import throw_cells_away
 from tests.supervisor import Supervisor
 
 pytestmark = pytest.mark.airflow
@@ -165,7 +167,7 @@ def test_it_fails_as_soon_as_a_run_has_if_so_said(metadata: Metadata, supervisor
     deferred(patient, context())
 
 
-def test_a_run_that_failed_before_its_task_began_is_noticed_until_another_one_begins(
+def test_eb1_a_run_that_failed_before_its_task_began_is_noticed_until_another_one_begins(
     metadata: Metadata, supervisor: Supervisor, tmp_path: Path
 ) -> None:
     from airflow.models.dagbag import DBDagBag
@@ -188,8 +190,12 @@ def test_a_run_that_failed_before_its_task_began_is_noticed_until_another_one_be
             run.dag = DBDagBag().get_latest_version_of_dag("flights", session=at)
             on_dag_run_failed(run, "")
             at.commit()
-        with pytest.raises(AirflowFailException, match="which was to make 2013-02-08T01:00Z of flights, has failed"):
-            hasty.execute(context())
+        for throw_away in (False, True):
+            if throw_away:  # also when Airflow has thrown the note away
+                throw_cells_away(metadata)
+                restore_notes([metadata.asset("flights")])
+            with pytest.raises(AirflowFailException, match="make 2013-02-08T01:00Z of flights, has failed"):
+                hasty.execute(context())
         put_runs(metadata, "flights", [key], "running", began + timedelta(minutes=1))
         claimant = Claimant("flights", f"flights {key} {(began + timedelta(minutes=1)).isoformat()}")
         metadata.put("flights", f"claim|{key}", note_of(claimant))

@@ -16,6 +16,7 @@ from sqlalchemy import Engine, Table, delete, insert, select, update
 from sqlalchemy.event import listen
 
 from airflow_partitions import AtLeast, KeyFormat, Lookback, PartitionByInterval, Partitioned, Within
+from airflow_partitions.database.models import Base as Ours
 from airflow_partitions.dependencies import AllPartitions, LatestPartition, Window
 from airflow_partitions.dependencies import Rule as PartitionRule
 from airflow_partitions.errors import PartitionError
@@ -137,11 +138,16 @@ class Stage:
     def _clear(self) -> None:
         from airflow.models.base import Base
 
+        self.metadata.clear_rows()
         with self.metadata.engine.begin() as at:
+            for table in reversed(Ours.metadata.sorted_tables):
+                at.execute(delete(table))
             for name in ("partitioned_asset_key_log", "asset_partition_dag_run"):
                 at.execute(delete(Base.metadata.tables[name]))
             for name in ("asset_event", "asset_state_store", "dag_run"):
                 at.execute(delete(Base.metadata.tables[name]))
+            for table in reversed(Ours.metadata.sorted_tables):
+                at.execute(delete(table))
 
     def reached(self, event: Event, consumers: Mapping[str, Partitioned]) -> dict[str, list[str]]:
         """The keys of each consumer that Airflow makes pending rows for."""
@@ -260,7 +266,7 @@ class Stage:
         progress = read_form(form, LedgerProgress.from_json, PROGRESS, print)
         pages: dict[str, datetime] = {}
         for page in self.metadata.cells(asset, "page/").values():
-            pages |= read_page(page)
+            pages |= {text: last for text, (_, last) in read_page(page).items()}
         query = select(AssetEvent.partition_key, AssetEvent.timestamp).where(AssetEvent.asset_id == self.assets[asset])
         if progress is not None and progress.until is not None:
             query = query.where(AssetEvent.timestamp >= progress.until)

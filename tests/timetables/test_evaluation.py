@@ -166,7 +166,7 @@ def test_ea3_a_change_as_a_run_begins_is_never_lost(shifted: Stage, clock: Clock
 
 def test_ea3_what_was_missed_as_a_run_began_is_caught_up(shifted: Stage, clock: Clock) -> None:
     stage = shifted
-    catch_up("down", consumer_timetable(), print)
+    catch_up("down", consumer_timetable())
     for number, text in enumerate(KEYS[:24], 1):
         stage.commit(number, Event("up", text, NOW - 600 * SECOND), {"down": [DAY]})
     assert fires(consumer_timetable())
@@ -174,7 +174,7 @@ def test_ea3_what_was_missed_as_a_run_began_is_caught_up(shifted: Stage, clock: 
     stage.put(Run(1, "down", DAY, NOW, NOW), row=row)
     stage.commit(25, Event("up", KEYS[3], NOW + SECOND - CLOCKS), {})  # while the consumer was paused
     clock.now += 60 * SECOND
-    assert catch_up("down", consumer_timetable(), print) == 1
+    assert catch_up("down", consumer_timetable()) == 1
     assert fires(consumer_timetable())
 
 

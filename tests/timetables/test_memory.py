@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -68,17 +67,17 @@ def test_a_row_that_waits_for_changes_to_settle_stays_however_many_wait(stage: S
 def test_what_was_missed_is_asked_for_before_it_has_settled(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
-    catch_up("down", consumer_timetable(SETTLING), print)
+    catch_up("down", consumer_timetable(SETTLING))
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", consumer_timetable(SETTLING), print) == 1
+    assert catch_up("down", consumer_timetable(SETTLING)) == 1
     assert [key for key, _ in stage.pending("down").values()] == [DAY]
 
 
 def test_what_was_missed_is_asked_for_while_it_is_made_again(stage: Stage, clock: Clock) -> None:
-    catch_up("down", consumer_timetable(), print)
+    catch_up("down", consumer_timetable())
     tell(stage, 1, "up", NOON - 15 * MINUTE)
     again = run(stage, 1, "up", NOON, ended=False)
-    assert catch_up("down", consumer_timetable(), print) == 1
+    assert catch_up("down", consumer_timetable()) == 1
     again.ended = True  # and has failed: nothing tells of it
     stage.put(again)
     clock.now += MINUTE
@@ -92,21 +91,21 @@ def test_er2_a_consumer_paused_before_upkeep_ever_ran_loses_nothing(stage: Stage
         Run(1, "down", DAY, NOON - 50 * MINUTE, NOON - 50 * MINUTE, ended=True), row=next(iter(stage.pending("down")))
     )
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", consumer_timetable(), print) == 1
+    assert catch_up("down", consumer_timetable()) == 1
     assert [key for key, _ in stage.pending("down").values()] == [DAY]
-    assert catch_up("down", consumer_timetable(), print) == 0
+    assert catch_up("down", consumer_timetable()) == 0
 
 
 def test_er2_runs_by_hand_tell_too(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
     run(stage, 1, "down", NOON - 50 * MINUTE)
     tell(stage, 2, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", consumer_timetable(), print) == 1
+    assert catch_up("down", consumer_timetable()) == 1
 
 
 def test_er2_a_new_or_redefined_consumer_starts_nothing_by_itself(stage: Stage) -> None:
     tell(stage, 1, "up", NOON - 60 * MINUTE)
-    assert catch_up("down", consumer_timetable(), print) == 0
+    assert catch_up("down", consumer_timetable()) == 0
     stage._clear()
     stage.prints["down"] = {"other": 1}
     tell(stage, 2, "up", NOON - 60 * MINUTE, DAY)
@@ -114,20 +113,7 @@ def test_er2_a_new_or_redefined_consumer_starts_nothing_by_itself(stage: Stage) 
         Run(2, "down", DAY, NOON - 50 * MINUTE, NOON - 50 * MINUTE, ended=True), row=next(iter(stage.pending("down")))
     )
     tell(stage, 3, "up", NOON - 15 * MINUTE)
-    assert catch_up("down", consumer_timetable(), print) == 0
-
-
-@pytest.mark.parametrize("form", ["x", 7, [], {"version": 1}, {"version": 1, "fingerprint": 1, "event": "2"}], ids=repr)
-def test_ea2_a_last_event_that_cant_be_read_counts_as_not_there(stage: Stage, form: Any) -> None:
-    run(stage, 1, "down", NOON - 50 * MINUTE)
-    catch_up("down", consumer_timetable(), print)
-    tell(stage, 2, "up", NOON - 15 * MINUTE)
-    stage.metadata.put("up", "consumer/down", form)
-    problems: list[str] = []
-    assert catch_up("down", consumer_timetable(), problems.append) == 1
-    assert len(problems) == 1
-    catch_up("down", consumer_timetable(), problems.append)
-    assert len(problems) == 1
+    assert catch_up("down", consumer_timetable()) == 0
 
 
 @pytest.mark.parametrize("rerun", ["never", SETTLING])

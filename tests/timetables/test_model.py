@@ -114,7 +114,7 @@ class Model(RuleBasedStateMachine):
 
     def catch_up(self, name: str, timetable: Partitioned) -> None:
         """Upkeep knows the consumer from now on, if it did not before."""
-        catch_up(name, timetable, print)
+        catch_up(name, timetable)
         self.since.setdefault(name, self.world.now)
         self.marked.add(name)
 
@@ -256,23 +256,10 @@ class Model(RuleBasedStateMachine):
     @rule(data=st.data(), form=st.sampled_from(["x", 7, [], {"version": 1}, None]))
     def damage(self, data: st.DataObject, form: Any) -> None:
         """Somebody writes into a cell what is none of ours; it says nothing any more."""
-        cells = [
-            (asset, cell)
-            for asset in MEANINGS
-            for cell in self.stage.metadata.cells(asset)
-            if cell.startswith(("consumer/", "request/", "ledger"))
-        ]
-        if cells:
-            asset, cell = data.draw(st.sampled_from(cells))
-            self.stage.metadata.put(asset, cell, form)
-            kind, _, rest = cell.partition("/")
-            name, _, key = rest.partition("/")
-            if kind == "consumer":
-                self.since.pop(name, None)  # what it has missed until now only its rows and runs tell
-                self.marked.discard(name)
-            self.damaged |= kind == "ledger"
-            if kind == "request":
-                self.world.claims.pop((name, key), None)
+        assets = [asset for asset in MEANINGS if "ledger" in self.stage.metadata.cells(asset)]
+        if assets:
+            self.stage.metadata.put(data.draw(st.sampled_from(assets)), "ledger", form)
+            self.damaged = True
         self.tick(timedelta(0))
 
     @rule(dag_id=st.sampled_from(list(MEANINGS)))

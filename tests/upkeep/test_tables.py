@@ -11,9 +11,11 @@ from pathlib import Path
 import attrs
 import pyarrow as pa
 import pytest
+from sqlalchemy import select, update
 
 from airflow_partitions import PartitionByInterval, asset
 from airflow_partitions.cli.maintain import maintain_tables
+from airflow_partitions.database.models import Asset
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.storage import Iceberg, Maintenance, Storage
 from airflow_partitions.storage.tables.open import open_table
@@ -99,10 +101,20 @@ def test_a_table_is_kept_small_once_a_day_and_what_is_frozen_stays(metadata: Met
     assert delays.read("2013-01-04", as_="polars")["delay"].sort().to_list() == [6.0, 7.0]
     assert frozen.read("2013-01-01", as_="arrow")["delay"].to_pylist() == [2.0]
     assert one_round().tables == ()
-    (cell,) = metadata.cells("delays", "maintenance").values()
-    begun = datetime.fromisoformat(cell["begun"])
-    metadata.put("delays", "maintenance", {"version": 1, "begun": (begun - timedelta(days=1)).isoformat()})
+    with metadata.engine.begin() as at:
+        row = Asset.id == metadata.asset("delays")
+        begun = at.scalar(select(Asset.maintained_at).where(row))
+        assert begun is not None
+        at.execute(update(Asset).where(row).values(maintained_at=begun - timedelta(days=1, seconds=1)))
     assert [each.asset for each in one_round().tables] == ["delays"]
+
+
+def test_of_two_processes_one_begins_with_a_table(metadata: Metadata) -> None:
+    for name in ("delays", "later"):
+        metadata.asset(name)
+    names = ["delays", "later", "nobody"]
+    one, other = tables.due(names), tables.due(names)
+    assert [next(one), next(other), *one, *other] == ["delays", "later"]
 
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(
@@ -112,7 +124,8 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(
     maintain_tables(Namespace(assets=["delays"], dry_run=True, output="json"))
     (told,) = json.loads(capsys.readouterr().out)
     assert [each.snapshot_id for each in open_table(delays).snapshots()] == history
-    assert metadata.cells("delays", "maintenance") == {}
+    with metadata.engine.connect() as at:
+        assert at.scalars(select(Asset.maintained_at)).all() == []
     maintain_tables(Namespace(assets=["delays"], dry_run=False, output="json"))
     (done,) = json.loads(capsys.readouterr().out)
     assert done["compacted"] == told["compacted"] == ["2013-01-04"]

@@ -37,7 +37,7 @@ def prepare(home: Path) -> None:
     from airflow.models import import_all_models
     from airflow.models.base import Base
 
-    from tests.metadata import Metadata
+    from tests.metadata import Metadata, make_our_tables
     from tests.view.estate import fill
 
     if (home / "ready").exists():
@@ -46,6 +46,7 @@ def prepare(home: Path) -> None:
     (home / "passwords.json").write_text(json.dumps({user: user for user in USERS}))
     import_all_models()
     Base.metadata.create_all(airflow_settings.engine)
+    make_our_tables(airflow_settings.engine)
     fill(Metadata(airflow_settings.engine), home / "dags")
     (home / "ready").touch()
 

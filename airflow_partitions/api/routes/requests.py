@@ -28,8 +28,8 @@ from airflow_partitions.api.text import Text
 from airflow_partitions.graph.partitioned_assets import asset_dags
 from airflow_partitions.operations import requests as operations
 from airflow_partitions.operations.page import USUAL
-from airflow_partitions.requests.progress import RequestState
-from airflow_partitions.requests.request import read_request
+from airflow_partitions.requests.request import RequestState
+from airflow_partitions.requests.request_rows import read_request
 from airflow_partitions.states import State
 
 api = router("requests")
