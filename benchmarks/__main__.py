@@ -17,8 +17,10 @@ NAMES = (
     "frames",
     "tables",
     "checks",
+    "ledger",
     "states",
     "requests",
+    "upkeep",
     "view",
     "warm",
 )
