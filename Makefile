@@ -13,7 +13,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
 PARTS = test-sqlite test-postgresql test-spark test-rest test-view test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test $(PARTS) lint lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,7 +37,7 @@ cluster-status: $(READY) ## what of the cluster is running
 cluster-stop: ## end what `make cluster` started; its data stays in .cluster/
 	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m cluster stop $(ARGS); else echo 'nothing to stop'; fi
 
-test: $(READY) ## all tests, with the real scheduler and real Spark
+test: $(READY) ## the tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
@@ -51,13 +51,21 @@ $(PARTS): $(READY)
 	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
-test-sqlite: TESTS = tests/scheduler -k sqlite
-test-postgresql: TESTS = tests/scheduler -k postgresql
+test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
+test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/view
-test-spark: TESTS = $(ELSEWHERE) -m spark
-test-rest: TESTS = $(ELSEWHERE) -m "not spark"
-test-wheel: TESTS = tests/packaging/test_wheel.py
+test-spark: TESTS = $(ELSEWHERE) -m "spark and not long"
+test-rest: TESTS = $(ELSEWHERE) -m "not spark and not long"
+test-wheel: TESTS = tests/packaging/test_wheel.py -m "not long"
 test-view: TESTS = tests/view
+
+# State machines, which take more and other sequences if they are told to.
+MODELS = tests/states/test_oracle.py tests/states/test_grid.py tests/storage/test_model.py tests/storage/test_tables_model.py \
+  tests/storage/consumers/test_consumer_model.py tests/timetables/test_model.py
+
+test-long: $(READY) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
+	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
+	@HUNT=10 $(VENV)/bin/python -m pytest $(MODELS) $(ARGS)
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
 DRIVER_SIDE = calendars checks definitions dependencies frames keys storage spark.program spark.driver spark.running_job

@@ -183,7 +183,7 @@ def metadata(wheel: Path) -> Message:
         return Parser().parsestr(archive.read(name).decode())
 
 
-@pytest.fixture(scope="module", params=["highest", "lowest-direct"])
+@pytest.fixture(scope="module", params=["highest", pytest.param("lowest-direct", marks=pytest.mark.long)])
 def stranger(
     request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stranger]:
@@ -244,6 +244,7 @@ def test_the_metadata(metadata: Message) -> None:
     assert sorted(metadata.get_all("Provides-Extra", [])) == EXTRAS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stranger", ["lowest-direct"], indirect=True)
 def test_each_lower_bound_is_a_version_that_is_tested(stranger: Stranger, metadata: Message) -> None:
     requirements = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.scheduler.conftest import Airflow
 
+DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 IMPORTS = """

@@ -12,6 +12,7 @@ import pytest
 from airflow_partitions import PartitionByInterval
 from tests.scheduler.conftest import Airflow
 
+DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 

@@ -13,6 +13,7 @@ from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit
 from tests.scheduler.test_upkeep import cells, command, ledger, purge, service
 
+DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 HOURS = [str(key) for key in PartitionByInterval("@hourly").keys("2014-05-01", "2014-05-02")]

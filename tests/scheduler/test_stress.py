@@ -19,6 +19,7 @@ from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit
 from tests.scheduler.test_upkeep import command, environment, ledger, service
 
+DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 TRIES = 200

@@ -19,6 +19,7 @@ from airflow_partitions.database.models import PREFIX
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit, serialized
 
+DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 HOURS = [str(key) for key in PartitionByInterval("@hourly").keys("2014-03-01", "2014-03-03")]

@@ -20,6 +20,7 @@ from tests.spark.test_submit import run
 CHOSEN = os.environ.get("SPARKS", "").split(",") if os.environ.get("SPARKS") else [min(RELEASES), max(RELEASES)]
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.spark,
     pytest.mark.usefixtures("airflow"),
     # Airflow's own, when its providers are imported.

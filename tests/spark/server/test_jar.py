@@ -33,11 +33,13 @@ def test_the_sources_compile_to_the_jar(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("minor", [minor for minor in CHOSEN if minor in SPARKS])
 def test_it_is_the_same_for_other_sparks(minor: str, tmp_path: Path) -> None:
     assert compiled(Distribution(OtherSpark.of(minor).home), tmp_path) == JAR.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize("minor", [minor for minor in CHOSEN if minor in SPARKS])
 def test_servers_of_other_sparks_count_and_refuse(
