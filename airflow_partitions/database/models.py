@@ -53,6 +53,7 @@ class Asset(Base):
     :ivar until: all events before this instant are.
     :ivar changes: how often its partitions have been written; another number, other partitions.
     :ivar corrections: how often something was changed that no event tells of.
+    :ivar unpublished: the months of whose partitions tasks can't read the newest yet; ``None`` if there is none.
     :ivar maintained_at: when its table was last begun to be kept small.
     """
 
@@ -67,6 +68,7 @@ class Asset(Base):
     until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     changes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     corrections: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    unpublished: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     maintained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 

@@ -19,7 +19,7 @@ from airflow_partitions.history.asset_rows import asset_id_of, lock_asset, write
 from airflow_partitions.history.forgotten import Forgetting, Forgotten, read_forgotten, write_forgotten
 from airflow_partitions.history.ledger import read_progress, take_in, write_progress
 from airflow_partitions.history.ledger_pages import LedgerProgress
-from airflow_partitions.history.mailbox import publish, publish_forgotten
+from airflow_partitions.history.mailbox import note_changed, publish, publish_forgotten
 from airflow_partitions.history.partition_rows import rows_of, set_flags
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def take_over(
             progress = LedgerProgress(definition)
             write_progress(at, asset_id, progress)
         if progress.addresses.family == addresses.family:
-            publish(at, asset_id, progress, set(map(addresses.month, changed)), log.warning)
+            note_changed(at, asset_id, set(map(addresses.month, changed)))
+            publish(at, asset_id, progress, log.warning)
         write_asset(at, asset_id, corrections=Asset.corrections + 1)
         at.commit()
     return [keys[address] for address in changed]
@@ -124,5 +125,5 @@ def _correct(at: Session, asset_id: int, selection: Selection, forgotten: Forgot
     publish_forgotten(at, asset_id, forgotten)
     progress = read_progress(at, asset_id)
     if progress is not None and progress.addresses.family == addresses.family:
-        months = {addresses.month(address) for changed in flags.values() for address in changed}
-        publish(at, asset_id, progress, months, log.warning)
+        note_changed(at, asset_id, {addresses.month(address) for changed in flags.values() for address in changed})
+        publish(at, asset_id, progress, log.warning)

@@ -27,7 +27,7 @@ from airflow_partitions.history.events import EventTimes, about, event_times
 from airflow_partitions.history.forgotten import Forgotten, read_forgotten
 from airflow_partitions.history.ledger_pages import LedgerProgress, meaning_form, meaning_from
 from airflow_partitions.history.ledger_record import LedgerRecord
-from airflow_partitions.history.mailbox import publish, publish_all
+from airflow_partitions.history.mailbox import note_changed, publish, publish_all
 from airflow_partitions.history.new_events import SETTLED
 from airflow_partitions.history.partition_rows import read_records, rows_of, set_flags, stored_records, write_records
 from airflow_partitions.versions import Report
@@ -165,13 +165,15 @@ def update_ledger(
             at.commit()
             after = None
         last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
+        is_published = True
         while True:
             now = datetime.now(UTC)
             latest = _events(at, asset_id, definition, last)
             complete = len(latest) < _AT_ONCE
             records = _records(latest, definition, progress.addresses, malformed)
             settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
-            if settled or progress.until is None or _changes(at, asset_id, progress.addresses, records)[0]:
+            changes = settled or progress.until is None or _changes(at, asset_id, progress.addresses, records)[0]
+            if changes or (complete and not is_published):
                 lock_asset(at, asset_id)
                 changed = take_in(at, asset_id, progress.addresses, records, report)
                 progress = read_progress(at, asset_id, report) or progress
@@ -179,7 +181,9 @@ def update_ledger(
                 if complete and (settled or progress.until is None):
                     progress = attrs.evolve(progress, until=now - SETTLED)
                 write_progress(at, asset_id, progress)
-                publish(at, asset_id, progress, set(map(progress.addresses.month, changed)), report)
+                note_changed(at, asset_id, set(map(progress.addresses.month, changed)))
+                if is_published := complete:  # once for all of them: a page may change with each batch
+                    publish(at, asset_id, progress, report)
                 at.commit()
                 written += len(changed)
             events += len(latest)

@@ -12,13 +12,13 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import attrs
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from airflow_partitions.database.connection import session
 from airflow_partitions.database.models import Asset
 from airflow_partitions.database.models import Partition as Row
 from airflow_partitions.history.addresses import Addresses, month_of, month_range
-from airflow_partitions.history.asset_rows import lock_asset
+from airflow_partitions.history.asset_rows import lock_asset, write_asset
 from airflow_partitions.history.forgotten import Forgotten, read_forgotten
 from airflow_partitions.history.ledger_pages import (
     FORGOTTEN,
@@ -38,13 +38,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def publish(at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str], report: Report) -> None:
-    """Let tasks read the *progress* of a ledger, and what it has of some *months*."""
+def note_changed(at: Session, asset_id: int, months: Collection[str]) -> None:
+    """Note that tasks are to read again what the ledger of an asset, whose row is locked, has of some *months*."""
+    if months:
+        before = at.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
+        write_asset(at, asset_id, unpublished=sorted({*before, *months}))
+
+
+def publish(at: Session, asset_id: int, progress: LedgerProgress, report: Report) -> None:
+    """Let tasks read the *progress* of a ledger, and what it has of the months in which it was changed."""
     form = read_cells(at, asset_id, [PROGRESS]).get(PROGRESS)
     published = read_form(form, LedgerProgress.leniently, f"the cell {PROGRESS}", report)
     if published is None or published.definition != progress.definition:
         publish_all(at, asset_id, progress, report)
         return
+    months = at.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
     _write(at, asset_id, attrs.evolve(progress, months=tuple(sorted({*published.months, *months}))), months)
 
 
@@ -63,17 +71,18 @@ def publish_forgotten(at: Session, asset_id: int, forgotten: Forgotten) -> None:
 
 
 def publish_missing(report: Report = log.warning) -> list[int]:
-    """Make again what Airflow has thrown away of active assets; returns their ids."""
+    """Make again what Airflow has thrown away of active assets, or a process has left undone; returns their ids."""
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     if not is_read_by_tasks():
         return []
     there = select(Cell.asset_id).where(Cell.asset_id == Asset.id, Cell.key == PROGRESS).exists()
+    is_missing = or_(~there, Asset.unpublished.is_not(None))
     query = (
         select(Asset.id)
         .join(AssetModel, AssetModel.id == Asset.id)
-        .where(AssetModel.active.has(), Asset.meaning.is_not(None), ~there)
+        .where(AssetModel.active.has(), Asset.meaning.is_not(None), is_missing)
         .order_by(Asset.id)
     )
     with session() as at:
@@ -96,14 +105,13 @@ def is_read_by_tasks() -> bool:
 
 def _write(at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str]) -> None:
     """Make the pages of *months*, and the progress that names all months."""
-    if not is_read_by_tasks():
-        return
-    cells = {PROGRESS: json.dumps(progress.to_json())}
-    for month in months:
-        records = read_records(at, asset_id, progress.addresses, month_range(month) if month else None)
-        times = {str(key): (record.first, record.last) for key, record in records}
-        cells[page_cell(progress.addresses, month)] = page_text(times)
-    write_cells(at, asset_id, cells)
+    if is_read_by_tasks():
+        for month in months:
+            records = read_records(at, asset_id, progress.addresses, month_range(month) if month else None)
+            times = {str(key): (record.first, record.last) for key, record in records}
+            write_cells(at, asset_id, {page_cell(progress.addresses, month): page_text(times)})
+        write_cells(at, asset_id, {PROGRESS: json.dumps(progress.to_json())})
+    write_asset(at, asset_id, unpublished=None)
 
 
 def _months(at: Session, asset_id: int, addresses: Addresses) -> set[str]:

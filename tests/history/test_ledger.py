@@ -25,6 +25,7 @@ from airflow_partitions.dependencies.box import Box
 from airflow_partitions.history import corrections, ledger
 from airflow_partitions.history.ledger import materialised_times, records, update_ledger
 from airflow_partitions.history.ledger_pages import meaning_form, months_with
+from airflow_partitions.history.mailbox import publish_missing
 from airflow_partitions.history.new_events import SETTLED
 from airflow_partitions.upkeep.cell_check import cell_problems
 from tests.metadata import LONG_AGO, Metadata
@@ -242,6 +243,36 @@ def test_until_waits_for_the_last_batch(metadata: Metadata, monkeypatch: pytest.
     metadata.emit("flights", *day(HOURS, "2013-07-01")[:10])
     update_ledger("flights", HOURS)
     assert [until is None for until in untils] == [True, True, True, False]
+
+
+def test_pages_are_written_once_for_all_batches_and_made_up_where_a_process_was_killed_between_two(
+    metadata: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "_AT_ONCE", 5)
+    published: list[int] = []
+    publish: Callable[..., None] = ledger.publish
+
+    def watched(at: Any, asset_id: int, *rest: Any) -> None:
+        published.append(asset_id)
+        publish(at, asset_id, *rest)
+
+    def killed(at: Any, asset_id: int, *rest: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ledger, "publish", watched)
+    hours = [*day(HOURS, "2013-07-01"), *day(HOURS, "2013-08-01")]
+    metadata.emit("flights", *hours[:24])
+    update_ledger("flights", HOURS)
+    assert len(published) == 1
+    metadata.emit("flights", *hours[24:44])
+    monkeypatch.setattr(ledger, "publish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        update_ledger("flights", HOURS)
+    metadata.purge()
+    assert metadata.pages("flights") == {"201307": hours[:24]}
+    assert publish_missing() == [metadata.asset("flights")]
+    assert metadata.pages("flights") == {"201307": hours[:24], "201308": hours[24:44]}
+    assert publish_missing() == []
 
 
 DAMAGED = ["x", 7, [], {}, None, {"version": 1}, {"version": "1"}, {"version": 99}, [[[[]]]], True]

@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("until", UtcDateTime(), nullable=True),
         sa.Column("changes", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("corrections", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("unpublished", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("maintained_at", UtcDateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("asset_partitions_asset_pkey")),
     )
