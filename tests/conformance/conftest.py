@@ -62,11 +62,26 @@ class Server:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     from moto.server import DomainDispatcherApplication, create_backend_app
-    from werkzeug.serving import make_server
+    from werkzeug.serving import WSGIRequestHandler, make_server
+
+    class Handler(WSGIRequestHandler):
+        """Keeps connections open: there are hundreds of requests in a test."""
+
+        protocol_version = "HTTP/1.1"
+
+    class Dispatcher(DomainDispatcherApplication):
+        """Knows requests for S3 by their signature; otherwise folders of all of moto's services are listed for each."""
+
+        def get_application(self, environ: dict[str, Any]) -> Any:
+            if "/s3/aws4_request" in environ.get("HTTP_AUTHORIZATION", ""):
+                if "s3" not in self.app_instances:
+                    self.app_instances["s3"] = self.create_app("s3")
+                return self.app_instances["s3"]
+            return super().get_application(environ)
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    writes = OneByOne(DomainDispatcherApplication(create_backend_app))
-    http_server = make_server("127.0.0.1", 0, writes, threaded=True)
+    writes = OneByOne(Dispatcher(create_backend_app))
+    http_server = make_server("127.0.0.1", 0, writes, threaded=True, request_handler=Handler)
     thread = threading.Thread(target=http_server.serve_forever, daemon=True)
     thread.start()
     variables = {
