@@ -1,4 +1,4 @@
-"""Rounds of upkeep over 300 partitioned Dags of 21 tasks: the first, idle ones, one after a change, and catching up."""
+"""Rounds of upkeep over 300 partitioned Dags of 21 tasks, and the overview of their assets."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ DAGS = 300
 DAYS = 80
 CONSUMERS = 10
 WANTED_IDLE = 0.05
+WANTED_OVERVIEW = 0.3
 SOURCE = """
 HOURS, DAYS = PartitionByInterval("@hourly", start="2013-01-01"), PartitionByInterval("@daily", start="2013-01-01")
 
@@ -64,6 +65,11 @@ def measure() -> list[Row]:
         for number in range(CONSUMERS):
             add_events(f"upkeep_hours_{number}", [our_text(hour) for hour in hours(FIRST, 24 * DAYS)])
         rows.append(_row(f"{CONSUMERS * DAYS} partitions of {CONSUMERS} consumers caught up", *_round(Upkeep())))
+        for number in range(DAGS // 2):
+            add_events(f"upkeep_days_{number}", [f"2013-01-{day:02}" for day in range(1, 31)])
+        Upkeep().round()
+        rows.append(_row(f"the overview of {DAGS} assets", *_overview(), WANTED_OVERVIEW))
+        rows.append(_row("the same, when nothing has changed", *_overview()))
     return rows
 
 
@@ -75,6 +81,19 @@ def _round(work: Upkeep) -> tuple[float, int]:
         started = process_time()
         work.round()
         return process_time() - started, queries()
+
+
+def _overview() -> tuple[float, int]:
+    """Seconds of processor time, and queries, of the numbers of all partitions by asset and state."""
+    from airflow_partitions.operations.assets import list_assets
+    from benchmarks.history import counted
+
+    with counted() as queries:
+        started = process_time()
+        assets = list_assets(search="upkeep_", counts=True, limit=2 * DAGS)["assets"]
+        seconds = process_time() - started
+        assert len(assets) == DAGS
+        return seconds, queries()
 
 
 def _row(what: str, seconds: float, queries: int, wanted: float | None = None) -> Row:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
 from sqlalchemy import delete, insert, select
 
-from airflow_partitions.database.connection import connection
+from airflow_partitions.database.connection import connection, portions
 from airflow_partitions.database.models import Asset
 from airflow_partitions.database.models import Forgetting as Row
 from airflow_partitions.dependencies import Selection
@@ -18,7 +19,7 @@ from airflow_partitions.history.asset_rows import asset_id_of
 from airflow_partitions.versions import Report, check_version, read_number, read_time
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, ScalarSelect
+    from sqlalchemy import ColumnElement, Connection, ScalarSelect
     from sqlalchemy.orm import Session
 
     from airflow_partitions.keys import Key
@@ -132,14 +133,32 @@ def read_forgotten(
 
     :param report: is told of what can't be read, which counts as taken back.
     """
-    columns = Row.id, Row.selection, Row.event, Row.at, Row.by, Row.reason
-    parts = []
-    for number, selection, *rest in at.execute(select(*columns).where(Row.asset_id == asset_id).order_by(Row.id)):
+    return Forgotten(tuple(part for _, part in _parts(at, Row.asset_id == asset_id, report)))
+
+
+def forgotten_by_asset(
+    at: Session | Connection, asset_ids: Collection[int], report: Report = log.warning
+) -> dict[int, Forgotten]:
+    """What is forgotten of those assets with some ids of which anything is; the *report* as for
+    :func:`read_forgotten`.
+    """
+    parts: dict[int, list[Forgetting]] = defaultdict(list)
+    for portion in portions(sorted(asset_ids)):
+        for asset_id, part in _parts(at, Row.asset_id.in_(portion), report):
+            parts[asset_id].append(part)
+    return {asset_id: Forgotten(tuple(own)) for asset_id, own in parts.items()}
+
+
+def _parts(
+    at: Session | Connection, condition: ColumnElement[bool], report: Report
+) -> Iterator[tuple[int, Forgetting]]:
+    """The rows that meet a *condition*, each with the id of its asset, in order."""
+    columns = Row.id, Row.asset_id, Row.selection, Row.event, Row.at, Row.by, Row.reason
+    for number, asset_id, selection, *rest in at.execute(select(*columns).where(condition).order_by(Row.id)):
         try:
-            parts.append(Forgetting(Selection.from_json(selection), *rest))
+            yield asset_id, Forgetting(Selection.from_json(selection), *rest)
         except Exception as error:  # noqa: BLE001 - a class of keys or a kind of definition that is not there any more
             report(f"row {number} of what is forgotten can't be read, and counts as taken back: {error}")
-    return Forgotten(tuple(parts))
 
 
 def write_forgotten(at: Session, asset_id: int, forgotten: Forgotten) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.database.connection import connection, session
+from airflow_partitions.database.connection import connection, portions, session
 from airflow_partitions.database.models import Asset
 from airflow_partitions.database.models import Partition as Row
 from airflow_partitions.definitions.whole import UNKEYED
@@ -299,28 +299,31 @@ class LedgerHead:
     corrections: int
 
 
-def ledger_head(at: Session | Connection, asset: str, report: Report = log.warning) -> LedgerHead | None:
-    """The head of the ledger of the active *asset*, in one question; ``None`` if there is no such asset.
+def ledger_heads(
+    at: Session | Connection, assets: Collection[str], report: Report = log.warning
+) -> dict[str, LedgerHead]:
+    """The heads of the ledgers of those of *assets* that are active, by their names.
 
     :param report: is told of a definition that can't be read: it counts as another one.
     """
     from airflow.models.asset import AssetModel
 
     columns = Asset.meaning, Asset.event, Asset.until, Asset.changes, Asset.corrections
-    query = (
-        select(AssetModel.id, *columns)
-        .join(Asset, Asset.id == AssetModel.id, isouter=True)
-        .where(AssetModel.name == asset, AssetModel.active.has())
-    )
-    row = at.execute(query).one_or_none()
-    if row is None:
-        return None
-    progress = _progress(row.meaning, row.event, row.until, report)
-    return LedgerHead(row.id, progress, row.changes or 0, row.corrections or 0)
+    heads = {}
+    for names in portions(sorted(assets)):
+        query = (
+            select(AssetModel.name, AssetModel.id, *columns)
+            .join(Asset, Asset.id == AssetModel.id, isouter=True)
+            .where(AssetModel.name.in_(names), AssetModel.active.has())
+        )
+        for name, asset_id, meaning, event, until, changes, corrections in at.execute(query):
+            progress = _progress(meaning, event, until, report)
+            heads[name] = LedgerHead(asset_id, progress, changes or 0, corrections or 0)
+    return heads
 
 
 def read_progress(at: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
-    """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_head`."""
+    """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_heads`."""
     row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
     return None if row is None else _progress(row.meaning, row.event, row.until, report)
 

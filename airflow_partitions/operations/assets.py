@@ -21,9 +21,9 @@ from airflow_partitions.graph.partitioned_assets import (
 from airflow_partitions.operations.allowed import Allowed
 from airflow_partitions.operations.page import USUAL, page
 from airflow_partitions.states import State
-from airflow_partitions.states.overview import Overview, overview_of
+from airflow_partitions.states.overview import Overview, overviews_of
 
-_AT_ONCE = 50
+_AT_ONCE = 300
 
 
 def list_assets(
@@ -67,8 +67,10 @@ def list_assets(
             details = read_dag_details({dag_id for each in portion for dag_id in each.owners})
             may_start = startable({dag_id for each in portion for dag_id in each.owners})
             groups = asset_groups([each.asset for each in portion])
-            for asset in read_assets(portion):
-                overview = overview_of(asset, now) if counts or chosen else None
+            assets = list(read_assets(portion))
+            overviews = overviews_of(assets, now) if counts or chosen else {}
+            for asset in assets:
+                overview = overviews.get(asset.name)
                 if chosen and overview is not None and chosen.isdisjoint(overview.counts.counts):
                     continue
                 yield _form(asset, now, details, surroundings, groups, may_start, overview if counts else None)

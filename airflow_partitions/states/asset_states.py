@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby, zip_longest
@@ -13,14 +13,15 @@ import attrs
 from airflow_partitions.calendars.instants import DAY, TimeRange
 from airflow_partitions.calendars.timeline import FIRST, LAST
 from airflow_partitions.definitions import PartitionAtRuntime, PartitionByInterval, PartitionBySequence
+from airflow_partitions.definitions.runtime import Addition
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.errors import UnknownAssetError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.history.last_times import LastTimes, TimesByStart
 from airflow_partitions.history.places import Place
-from airflow_partitions.runs.key_table import listed_keys
-from airflow_partitions.states.runs import Runs, pending_places, read_runs, succeeded_after, writing_tasks
+from airflow_partitions.states.readings import Readings
+from airflow_partitions.states.runs import Runs
 from airflow_partitions.states.slabs import rectangles, selection_of, slabs
 from airflow_partitions.states.stale import stale_places
 from airflow_partitions.states.state import MISSING, WAITING, State, Status
@@ -47,18 +48,29 @@ class AssetStates:
     :param asset: with the Dags around it.
     :param now: aware; the default is the moment.
     :param shows: whether an upstream asset may be told of; by default all may.
+    :param readings: of this asset and others; by default its own are read.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
 
-    def __init__(self, asset: PartitionedAsset, now: datetime | None = None, shows: Shows | None = None) -> None:
+    def __init__(
+        self,
+        asset: PartitionedAsset,
+        now: datetime | None = None,
+        shows: Shows | None = None,
+        readings: Readings | None = None,
+    ) -> None:
         self.asset = asset
+        self._readings = Readings([asset]) if readings is None else readings
         self._shows = shows
         self._told: dict[str, bool] = {}
         self.definition = asset.definition
         self.now = datetime.now(UTC) if now is None else now
         #: When its partitions were last materialised.
-        self.times = LastTimes(asset.name, asset.meaning)
-        self._waiting = [Waiting(each, self.upstream_times, self.now) for each in asset.upstreams.values()]
+        self.times = self._readings.times(asset)
+
+    @cached_property
+    def _waiting(self) -> list[Waiting]:
+        return [Waiting(each, self.upstream_times, self.now) for each in self.asset.upstreams.values()]
 
     @property
     def size(self) -> int:
@@ -97,7 +109,7 @@ class AssetStates:
         keys = {*self._statuses(None).get(0, {})}
         for dimension in definition.dimensions.values():
             if isinstance(dimension, PartitionAtRuntime):
-                keys |= {(text,) for text in listed_keys(dimension)}
+                keys |= {(text,) for text in self.listed_keys(dimension)}
         return selection_of(definition, {0: keys})
 
     def stretches(self, selection: Selection) -> list[Stretch]:
@@ -137,10 +149,9 @@ class AssetStates:
         return self._told[upstream]
 
     @cached_property
-    def upstream_times(self) -> dict[str, LastTimes]:
+    def upstream_times(self) -> Mapping[str, LastTimes]:
         """The last times of its upstream assets, by their names."""
-        members = [each.member(name) for each in self.asset.upstreams.values() for name in each.leaves]
-        return {member.name: LastTimes(member.name, member.key_format or member.definition) for member in members}
+        return self._readings.upstream_times(self.asset)
 
     @cached_property
     def own_past(self) -> list[Upstream]:
@@ -151,25 +162,28 @@ class AssetStates:
         return [Upstream(self.asset.name, "", produced, past) for past in pasts if past is not None]
 
     @cached_property
-    def tasks(self) -> Mapping[str, list[str]]:
+    def tasks(self) -> Mapping[str, Collection[str]]:
         """The ids of the tasks that make it, by the id of their Dag."""
-        return writing_tasks(self.asset.name)
+        return self._readings.makers[self.asset.name].tasks
 
     @cached_property
     def runs(self) -> Runs:
         """Its runs, as far as they say something of states."""
-        return read_runs(self.times.places, self.tasks)
+        return self._readings.runs[self.asset.name]
 
     @cached_property
     def made_again(self) -> set[Place]:
         """Those of its partitions with a failed run that have a newer run which succeeded."""
-        failed = self.runs.failed
-        return succeeded_after(self.times.places, list(self.tasks), failed) if failed else set()
+        return self._readings.made_again[self.asset.name]
 
     @cached_property
     def pending(self) -> set[Place]:
         """The partitions that events have asked for, and that no run was made for yet."""
-        return pending_places(self.times.places, list(self.asset.upstreams))
+        return self._readings.pending(self.asset)
+
+    def listed_keys(self, definition: PartitionAtRuntime) -> Mapping[str, Addition]:
+        """The keys that were added to one of its definitions."""
+        return self._readings.listed_keys(definition)
 
     def _open_ends(self) -> Iterator[int]:
         """Ends of intervals that are not over, and of which something is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from threading import Lock
 from typing import Any
@@ -14,6 +15,7 @@ from airflow_partitions.dependencies.box import Box
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.states.asset_states import AssetStates
 from airflow_partitions.states.pages import StateCounts, counts_of
+from airflow_partitions.states.readings import Readings
 from airflow_partitions.states.state import State
 from airflow_partitions.states.tally import Tally, by_state
 from airflow_partitions.states.version import version_of
@@ -45,21 +47,29 @@ class Overview:
     newest: dict[str, Any] | None
 
 
-def overview_of(asset: PartitionedAsset, now: datetime) -> Overview:
-    """The overview of an asset; as long as its version is the same, it is worked out once.
+def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:
+    """The overviews of *assets*, by name; as long as the version of one is the same, it is worked out once.
 
     :param now: aware.
     :raises UnknownVersionError: if another release wrote the ledger.
     """
-    of = AssetStates(asset, now)
-    key = asset.name, version_of(of)
+    readings = Readings(assets)
+    states = {asset.name: AssetStates(asset, now, readings=readings) for asset in assets}
+    versions = {name: version_of(of) for name, of in states.items()}
     with _LOCK:
-        overview = _OVERVIEWS.get(key)
-    if overview is None:
-        overview = Overview(counts_of(of, of.everything()), _newest(of))
-        with _LOCK:
-            _OVERVIEWS[key] = overview
-    return attrs.evolve(overview, counts=attrs.evolve(overview.counts, now=now))
+        overviews = {
+            name: overview for name, version in versions.items() if (overview := _OVERVIEWS.get((name, version)))
+        }
+    changed = {name: of for name, of in states.items() if name not in overviews}
+    readings.read_ahead(of.asset for of in changed.values())
+    for name, of in changed.items():
+        overviews[name] = Overview(counts_of(of, of.everything()), _newest(of))
+    with _LOCK:
+        _OVERVIEWS.update({(name, versions[name]): overviews[name] for name in changed})
+    return {
+        name: attrs.evolve(overview, counts=attrs.evolve(overview.counts, now=now))
+        for name, overview in overviews.items()
+    }
 
 
 def _newest(of: AssetStates) -> dict[str, Any] | None:

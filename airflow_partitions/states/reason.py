@@ -205,10 +205,9 @@ def _past(of: AssetStates, evidence: Evidence) -> Iterator[str]:
         if not isinstance(timetable, Partitioned) or timetable.own_past is None:
             continue
         needed = timetable.own_past.upstream(evidence.key)
-        times = LastTimes(of.asset.name, of.asset.meaning)
-        there = times.of(needed)
+        there = of.times.of(needed)
         for key in needed:
-            if times.places.of(key) not in there:
+            if of.times.places.of(key) not in there:
                 run = next(iter(run_details(str(key), of.tasks)), None)
                 why = f": {_run(run)} is {run.state}" if run is not None else ""
                 yield f"it needs partition {key} before it, which is not there{why}"

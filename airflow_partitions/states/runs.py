@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from typing import Any
 
 import attrs
 from sqlalchemy import and_, func, or_, select
 
 from airflow_partitions.calendars.instants import instant
-from airflow_partitions.database.connection import connection, portions
+from airflow_partitions.database.connection import MOST_PARAMETERS, connection, portions
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.places import Place, Places
 from airflow_partitions.states.state import State
+
+_AT_ONCE = 1_000
 
 
 @attrs.frozen(order=True)
@@ -37,112 +41,139 @@ class Runs:
     :ivar skipped: the newest that succeeded, and skipped the task that makes the asset.
     """
 
-    at_work: Mapping[Place, State]
-    failed: Mapping[Place, LastRun]
-    skipped: Mapping[Place, LastRun]
+    at_work: dict[Place, State]
+    failed: dict[Place, LastRun]
+    skipped: dict[Place, LastRun]
 
 
-def writing_tasks(asset: str) -> dict[str, list[str]]:
-    """The ids of the tasks that write an active *asset*, by the id of their Dag."""
+@attrs.frozen
+class Makers:
+    """What makes an asset.
+
+    :ivar places: of its partitions.
+    :ivar tasks: the ids of the tasks that write it, by the id of their Dag.
+    """
+
+    places: Places
+    tasks: Mapping[str, Collection[str]]
+
+
+def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
+    """The ids of the tasks that write active *assets*, by asset and by the id of their Dag."""
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dag import DagModel
 
-    query = (
-        select(TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
-        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
-        .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
-        .where(AssetModel.name == asset, AssetModel.active.has(), DagModel.is_stale.is_(False))
-    )
-    tasks: dict[str, list[str]] = {}
+    tasks: dict[str, dict[str, list[str]]] = {asset: {} for asset in assets}
     with connection() as at:
-        for dag_id, task_id in at.execute(query):
-            tasks.setdefault(dag_id, []).append(task_id)
+        for portion in portions(sorted(assets)):
+            query = (
+                select(AssetModel.name, TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
+                .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+                .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
+                .where(AssetModel.name.in_(portion), AssetModel.active.has(), DagModel.is_stale.is_(False))
+            )
+            for asset, dag_id, task_id in at.execute(query):
+                tasks[asset].setdefault(dag_id, []).append(task_id)
     return tasks
 
 
-def read_runs(places: Places, tasks: Mapping[str, Collection[str]]) -> Runs:
-    """The runs of the Dags that make an asset; those that succeeded otherwise are not read, however many they are.
+def read_runs(makers: Mapping[str, Makers]) -> dict[str, Runs]:
+    """The runs of the Dags that make assets; those that succeeded otherwise are not read, however many they are.
 
-    :param tasks: those that write the asset, by the id of their Dag.
+    :param makers: of each asset, by its name.
     """
     from airflow.models.dagrun import DagRun
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.state import DagRunState, TaskInstanceState
 
-    at_work: dict[Place, State] = {}
-    failed: dict[Place, LastRun] = {}
-    skipped: dict[Place, LastRun] = {}
+    runs = {asset: Runs({}, {}, {}) for asset in makers}
+    made = _assets_by_dag(makers)
+    task_ids = sorted({task_id for each in makers.values() for own in each.tasks.values() for task_id in own})
     began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
-    columns = DagRun.partition_key, DagRun.state, began, DagRun.id
+    columns = DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id
     with connection() as at:
-        for dag_ids in portions(list(tasks)):
+        for dag_ids in portions(sorted(made)):
             of_dags = select(*columns).where(DagRun.dag_id.in_(dag_ids), DagRun.partition_key.is_not(None))
             # What is cancelled before it begins is failed to Airflow, and has tried nothing.
             has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
             unfinished = of_dags.where(or_(DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED]), has_failed))
-            for place, state, run in _placed(places, at.execute(unfinished)):
-                if state == DagRunState.FAILED:
-                    failed[place] = max(run, failed.get(place, run))
-                elif state == DagRunState.RUNNING or place not in at_work:
-                    at_work[place] = State(state)
-        for dag_id, task_ids in tasks.items():
-            instances = (
-                select(TaskInstance.run_id)
+            for dag_id, *row in at.execute(unfinished):
+                for asset in made[dag_id]:
+                    own = runs[asset]
+                    for place, state, run in _placed(makers[asset].places, row):
+                        if state == DagRunState.FAILED:
+                            own.failed[place] = max(run, own.failed.get(place, run))
+                        elif state == DagRunState.RUNNING or place not in own.at_work:
+                            own.at_work[place] = State(state)
+        for dag_ids, some_ids in product(portions(sorted(made), _AT_ONCE), portions(task_ids, _AT_ONCE)):
+            query = (
+                select(TaskInstance.task_id, *columns)
+                .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
                 .where(
-                    TaskInstance.dag_id == dag_id,
+                    TaskInstance.dag_id.in_(dag_ids),
                     TaskInstance.state == TaskInstanceState.SKIPPED,
-                    TaskInstance.task_id.in_(task_ids),
+                    TaskInstance.task_id.in_(some_ids),
+                    DagRun.state == DagRunState.SUCCESS,
+                    DagRun.partition_key.is_not(None),
                 )
-                .distinct()
             )
-            query = select(*columns).where(
-                DagRun.dag_id == dag_id,
-                DagRun.state == DagRunState.SUCCESS,
-                DagRun.run_id.in_(instances),
-                DagRun.partition_key.is_not(None),
-            )
-            for place, _, run in _placed(places, at.execute(query)):
-                skipped[place] = max(run, skipped.get(place, run))
-    return Runs(at_work, failed, skipped)
+            for task_id, dag_id, *row in at.execute(query):
+                for asset in made[dag_id]:
+                    skipped = runs[asset].skipped
+                    for place, _, run in _placed(makers[asset].places, row):
+                        if task_id in makers[asset].tasks[dag_id]:
+                            skipped[place] = max(run, skipped.get(place, run))
+    return runs
 
 
-def succeeded_after(places: Places, dag_ids: Collection[str], runs: Mapping[Place, LastRun]) -> set[Place]:
-    """Those of the places of *runs* that have a newer run which succeeded."""
+def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Place, LastRun]]) -> dict[str, set[Place]]:
+    """Those of the places of *runs*, by asset, that have a newer run which succeeded."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    texts = [run.key for run in runs.values()]
+    failed = {asset: makers[asset] for asset, own in runs.items() if own}
+    made = _assets_by_dag(failed)
+    texts = sorted({run.key for own in runs.values() for run in own.values()})
     began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
-    later: set[Place] = set()
+    later: dict[str, set[Place]] = {asset: set() for asset in makers}
     with connection() as at:
-        for portion in portions(texts):
-            query = select(DagRun.partition_key, DagRun.state, began, DagRun.id).where(
-                DagRun.dag_id.in_(dag_ids), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
+        for portion in portions(texts, MOST_PARAMETERS - len(made)):
+            query = select(DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id).where(
+                DagRun.dag_id.in_(made), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
             )
-            later.update(place for place, _, run in _placed(places, at.execute(query)) if run > runs[place])
+            for dag_id, *row in at.execute(query):
+                for asset in made[dag_id]:
+                    for place, _, run in _placed(makers[asset].places, row):
+                        if place in runs[asset] and run > runs[asset][place]:
+                            later[asset].add(place)
     return later
 
 
-def pending_places(places: Places, dag_ids: Collection[str]) -> set[Place]:
-    """The places of partitions that events have asked for, and that no run was made for yet."""
+def pending_texts(dag_ids: Collection[str]) -> dict[str, list[str]]:
+    """The keys of partitions that events have asked for, and that no run was made for yet, by the id of the Dag."""
     from airflow.models.asset import AssetPartitionDagRun as Row
 
-    query = select(Row.partition_key).where(Row.target_dag_id.in_(dag_ids), Row.created_dag_run_id.is_(None))
-    pending: set[Place] = set()
+    pending: dict[str, list[str]] = {}
     with connection() as at:
-        for text in at.scalars(query):
-            try:
-                pending.add(places.read(text))
-            except InvalidKeyError:
-                continue
+        for portion in portions(sorted(dag_ids)):
+            query = select(Row.target_dag_id, Row.partition_key).where(
+                Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None)
+            )
+            for dag_id, text in at.execute(query):
+                pending.setdefault(dag_id, []).append(text)
     return pending
 
 
-def _placed(places: Places, rows: Iterable[tuple[str, str, datetime, int]]) -> Iterable[tuple[Place, str, LastRun]]:
-    """*rows* with the places of their keys; those of an older definition are left out."""
-    for text, state, began, number in rows:
-        try:
-            place = places.read(text)
-        except InvalidKeyError:
-            continue
-        yield place, state, LastRun(instant(began), number, text)
+def _assets_by_dag(makers: Mapping[str, Makers]) -> dict[str, list[str]]:
+    assets: dict[str, list[str]] = {}
+    for asset, each in makers.items():
+        for dag_id in each.tasks:
+            assets.setdefault(dag_id, []).append(asset)
+    return assets
+
+
+def _placed(places: Places, row: Sequence[Any]) -> Iterator[tuple[Place, str, LastRun]]:
+    """A *row* with the place of its key; nothing if that is of an older definition."""
+    text, state, began, number = row
+    with suppress(InvalidKeyError):
+        yield places.read(text), state, LastRun(instant(began), number, text)

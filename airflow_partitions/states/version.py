@@ -11,7 +11,6 @@ from typing import Any
 from airflow_partitions.definitions import PartitionAtRuntime
 from airflow_partitions.dependencies import Dependency
 from airflow_partitions.dependencies.rule import KeyRule
-from airflow_partitions.runs.key_table import listed_keys
 from airflow_partitions.states.asset_states import AssetStates
 from airflow_partitions.timetables.base import PartitionTimetable
 
@@ -44,7 +43,7 @@ def _sources(of: AssetStates) -> Iterator[Any]:
     yield sorted(of.made_again)
     yield sorted(of.pending)
     for dimension in of.definition.dimensions.values():
-        yield sorted(listed_keys(dimension)) if isinstance(dimension, PartitionAtRuntime) else None
+        yield sorted(of.listed_keys(dimension)) if isinstance(dimension, PartitionAtRuntime) else None
 
 
 def _moment(dependency: Dependency, now: datetime) -> str | None:

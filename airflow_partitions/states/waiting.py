@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from operator import and_, or_
@@ -33,7 +33,7 @@ class Waiting:
     :param now: aware.
     """
 
-    def __init__(self, upstreams: Upstreams, times: dict[str, LastTimes], now: datetime) -> None:
+    def __init__(self, upstreams: Upstreams, times: Mapping[str, LastTimes], now: datetime) -> None:
         self._upstreams = upstreams
         self._times = times
         self._now = now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -121,7 +121,7 @@ class Upstreams:
         :raises InvalidDefinitionError: naming the asset, and what to write instead.
         """
         for name in self.leaves:
-            if not self._looked_up(name):
+            if not self.is_looked_up(name):
                 member = self.member(name)
                 self._check(name, member.produced, member.dependency)
 
@@ -159,7 +159,7 @@ class Upstreams:
 
     def declared(self, name: str) -> dict[str, Any] | None:
         """JSON form of what the Dag file says of the upstream called *name*; ``None`` if it says nothing."""
-        if self._looked_up(name):
+        if self.is_looked_up(name):
             return None
         member = self.member(name)
         if member.key_format is not None:
@@ -170,7 +170,7 @@ class Upstreams:
         """The rule for the upstream called *name*: overlap, where there is no other."""
         return self._rules.get(name, Overlap())
 
-    def _looked_up(self, name: str) -> bool:
+    def is_looked_up(self, name: str) -> bool:
         """Whether an upstream is named only, so that its definition has to be looked up."""
         leaf, has_rule = self.leaves[name], isinstance(self.rule(name), Unpartitioned)
         return isinstance(leaf, SerializedAssetNameRef) and name not in self._definitions and not has_rule
@@ -270,18 +270,36 @@ def _produced(name: str) -> ProducedPartitions:
     """The partitions of the asset called *name* by the Dags that make it; read anew after ten seconds."""
     from airflow_partitions.timetables.producers import producing_timetables
 
-    return _agreed(name, producing_timetables(name))
+    return _agreed(name, producing_timetables([name])[name])
+
+
+def look_up(upstreams: Iterable[Upstreams]) -> None:
+    """Look up who makes those of *upstreams* that are named only, of all of them at once."""
+    from airflow_partitions.timetables.producers import producing_timetables
+
+    names = {name for each in upstreams for name in each.leaves if each.is_looked_up(name)}
+    with _LOCK:
+        names -= _PRODUCED.keys()
+    produced = _produced_of(producing_timetables(names)) if names else {}
+    with _LOCK:
+        _PRODUCED.update(produced)
 
 
 def remember_producers(producers: Mapping[str, Sequence[Timetable]]) -> None:
     """Take in who makes which asset, all of them by name, so that nobody has to look it up for ten seconds."""
+    produced = _produced_of(producers)
+    with _LOCK:
+        _PRODUCED.clear()
+        _PRODUCED.update(produced)
+
+
+def _produced_of(producers: Mapping[str, Sequence[Timetable]]) -> dict[str, ProducedPartitions]:
+    """The partitions of those assets whose producers agree, by name."""
     produced: dict[str, ProducedPartitions] = {}
     for name, timetables in producers.items():
         with suppress(InvalidDefinitionError):
             produced[name] = _agreed(name, timetables)
-    with _LOCK:
-        _PRODUCED.clear()
-        _PRODUCED.update(produced)
+    return produced
 
 
 def _agreed(name: str, timetables: Sequence[Timetable]) -> ProducedPartitions:

@@ -1,7 +1,7 @@
 """A real Airflow for the tests: scheduler, Dag processor, API server and triggerer, started once for each database.
 
-A test file with a constant ``DATABASES`` says on which it runs. The others run on PostgreSQL, and on SQLite only with the
-long tests: what they show of the database is held by the models and by the tests of rows, which run on both.
+A test file with a constant ``DATABASES`` says on which it runs. The others run on PostgreSQL, and on SQLite only with
+the long tests: what they show of the database is held by the models and by the tests of rows, which run on both.
 """
 
 from __future__ import annotations
