@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -222,16 +222,17 @@ class PartitionByInterval(PartitionDefinition):
             "kind": self.kind,
             "schedule": schedule if isinstance(schedule, str) else {"microseconds": microseconds(schedule)},
             "timezone": self.timezone,
-            **self._bounds(),
+            **self._bounds,
             "name": self.name,
         }
         return {field: value for field, value in form.items() if value is not None}
 
     def __repr__(self) -> str:
         shown = [repr(self.schedule), f"timezone={self.timezone!r}"]
-        shown += [f"{name}={bound!r}" for name, bound in self._bounds().items() if bound is not None]
+        shown += [f"{name}={bound!r}" for name, bound in self._bounds.items() if bound is not None]
         return f"PartitionByInterval({', '.join(shown)})"
 
+    @cached_property
     def _bounds(self) -> dict[str, str | None]:
         """Texts of start and end: where a day begins, its date, which means the same in other time zone data."""
         return {"start": self._bound_text(self.start), "end": self._bound_text(self.end)}

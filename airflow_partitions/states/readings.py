@@ -80,7 +80,11 @@ class Readings:
 
     @cached_property
     def _upstream_pairs(self) -> Collection[_Pair]:
-        look_up(upstreams for asset in self._assets for upstreams in asset.upstreams.values())
+        producers = {
+            asset.name: [asset.timetables[dag_id] for dag_id in asset.dags.producers if dag_id in asset.timetables]
+            for asset in self._assets
+        }
+        look_up((upstreams for asset in self._assets for upstreams in asset.upstreams.values()), producers)
         pairs: list[_Pair] = []
         for asset in self._assets:
             with suppress(InvalidDefinitionError):  # it is told of whoever asks for that asset

@@ -273,14 +273,19 @@ def _produced(name: str) -> ProducedPartitions:
     return _agreed(name, producing_timetables([name])[name])
 
 
-def look_up(upstreams: Iterable[Upstreams]) -> None:
-    """Look up who makes those of *upstreams* that are named only, of all of them at once."""
+def look_up(upstreams: Iterable[Upstreams], producers: Mapping[str, Sequence[Timetable]]) -> None:
+    """Look up who makes those of *upstreams* that are named only, of all of them at once.
+
+    :param producers: timetables of the Dags that make some assets, all of them, by the asset's name, as just read.
+    """
     from airflow_partitions.timetables.producers import producing_timetables
 
     names = {name for each in upstreams for name in each.leaves if each.is_looked_up(name)}
     with _LOCK:
         names -= _PRODUCED.keys()
-    produced = _produced_of(producing_timetables(names)) if names else {}
+    known = {name: producers[name] for name in names & producers.keys()}
+    others = names - known.keys()
+    produced = _produced_of(known | (producing_timetables(others) if others else {}))
     with _LOCK:
         _PRODUCED.update(produced)
 
