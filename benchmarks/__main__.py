@@ -18,6 +18,7 @@ NAMES = (
     "tables",
     "checks",
     "ledger",
+    "doctor",
     "states",
     "requests",
     "upkeep",

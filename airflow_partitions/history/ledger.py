@@ -317,7 +317,7 @@ def ledger_heads(
             .where(AssetModel.name.in_(names), AssetModel.active.has())
         )
         for name, asset_id, meaning, event, until, changes, corrections in at.execute(query):
-            progress = _progress(meaning, event, until, report)
+            progress = progress_from(meaning, event, until, report)
             heads[name] = LedgerHead(asset_id, progress, changes or 0, corrections or 0)
     return heads
 
@@ -325,10 +325,11 @@ def ledger_heads(
 def read_progress(at: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
     """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_heads`."""
     row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
-    return None if row is None else _progress(row.meaning, row.event, row.until, report)
+    return None if row is None else progress_from(row.meaning, row.event, row.until, report)
 
 
-def _progress(meaning: Any, event: int, until: datetime | None, report: Report) -> LedgerProgress | None:
+def progress_from(meaning: Any, event: int, until: datetime | None, report: Report) -> LedgerProgress | None:
+    """How far a ledger is by the columns of its row; the *report* as for :func:`ledger_heads`."""
     if meaning is None:
         return None
     try:

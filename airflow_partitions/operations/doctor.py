@@ -88,10 +88,9 @@ def errors(dags: SerializedDags | None, assets: Collection[str] | None = None) -
     """
     for text in () if dags is None else dags.problems:
         yield Problem(kind="graph", text=text, is_error=True)
-    for cell in cell_problems() if assets is None or assets else ():
-        if assets is None or cell.asset in assets:
-            remedy = Remedy("reconcile") if cell.is_rewritten else None
-            yield Problem(kind="cell", text=cell.text, is_error=True, asset=cell.asset, remedy=remedy)
+    for cell in cell_problems(assets):
+        remedy = Remedy("reconcile") if cell.is_rewritten else None
+        yield Problem(kind="cell", text=cell.text, is_error=True, asset=cell.asset, remedy=remedy)
 
 
 def stuck(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from airflow_partitions import (
     KeyFormat,
@@ -19,7 +20,7 @@ from airflow_partitions import (
     Selection,
 )
 from airflow_partitions.calendars.instants import instant
-from airflow_partitions.database.models import Asset
+from airflow_partitions.database.models import Asset, Partition
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.history import corrections, ledger
@@ -297,6 +298,43 @@ def test_eb4_a_cell_that_anybody_wrote_over_harms_nothing_and_is_written_anew(
     update_ledger("flights", HOURS, anew=True)
     assert metadata.pages("flights") == {"201307": there}
     assert metadata.cells("flights", "forgotten") == {"forgotten": before["forgotten"]}
+
+
+def test_eo3_records_are_examined_by_as_few_statements_however_many_there_are_and_only_those_asked_for(
+    metadata: Metadata,
+) -> None:
+    def examined(assets: list[str] | None) -> tuple[list[str], int]:
+        statements: list[Any] = []
+
+        def note(*of: Any) -> None:
+            statements.append(of[2])
+
+        event.listen(metadata.engine, "before_cursor_execute", note)
+        try:
+            return [problem.text for problem in cell_problems(assets)], len(statements)
+        finally:
+            event.remove(metadata.engine, "before_cursor_execute", note)
+
+    names = [f"flights_{number}" for number in range(30)]
+    hours = day(HOURS, "2013-07-01")
+    for name in names[:2]:
+        metadata.emit(name, *hours)
+        update_ledger(name, HOURS)
+    before = examined(None)
+    assert before[0] == []
+    for name in names:
+        metadata.emit(name, *hours, *day(HOURS, "2013-07-02"))
+        update_ledger(name, HOURS)
+    assert examined(None) == before
+    metadata.write_row(Partition, Partition.key == hours[3], dag_id=None, event=10**6)
+    metadata.write_row(Partition, Partition.asset_id == metadata.asset(names[4]), dag_id=None, event=10**6)
+    problems, statements = examined(names[4:6])
+    assert statements <= before[1]
+    assert [names[4] in problem for problem in problems] == [True] * 11 + [False]
+    assert "38 more partitions" in problems[10]
+    assert hours[3] in problems[11]
+    assert len(examined(None)[0]) == 29 + 11
+    assert examined([]) == ([], 0)
 
 
 @pytest.mark.parametrize("meaning", [{"definition": {"kind": "of a later release"}}, {}, []], ids=repr)
