@@ -12,7 +12,7 @@ SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
-PARTS = test-sqlite test-postgresql test-spark test-rest test-view test-wheel
+PARTS = test-spark test-postgresql test-rest test-sqlite test-view test-wheel
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) lint lock bench docs view
 
 help: ## list the targets
@@ -44,8 +44,8 @@ else
 	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS)
 endif
 
-# The longest first, so that no part is alone at the end. Two wait for an Airflow most of the time, one on each database;
-# one has Spark; the last two have the view in a browser, and the wheel. Each says what took it longest.
+# The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
+# each database; the last two have the view in a browser, and the wheel. Each says what took it longest.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY)
 	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
