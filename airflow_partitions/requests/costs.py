@@ -11,7 +11,7 @@ from sqlalchemy import select
 from airflow_partitions.database.connection import session
 from airflow_partitions.database.models import Partition
 from airflow_partitions.history.addresses import Addresses
-from airflow_partitions.history.asset_rows import asset_id_of
+from airflow_partitions.history.asset_rows import active_id
 
 if TYPE_CHECKING:
     from airflow_partitions.graph.partitioned_assets import PartitionedAsset
@@ -57,7 +57,7 @@ def _sizes(asset: PartitionedAsset) -> list[int]:
     from airflow.models.asset import AssetEvent
 
     with session() as at:
-        asset_id = asset_id_of(at, asset.name)
+        asset_id = active_id(asset.name)
         events = select(AssetEvent.extra).where(AssetEvent.asset_id == asset_id).order_by(AssetEvent.timestamp.desc())
         extras: list[Any] = list(at.scalars(events.limit(_RECENT)))
         if not extras:

@@ -60,7 +60,7 @@ def test_d9_to_ask_for_partitions_takes_few_statements(
     running_app.wait()  # until the three runs are there
     event.remove(estate.engine, "before_cursor_execute", note)
     assert any(statement.startswith("INSERT INTO dag_run ") for statement in statements)
-    assert len(statements) <= 45
+    assert len(statements) <= 42
     assert sum("FROM serialized_dag" in statement for statement in statements) <= 3
 
 
