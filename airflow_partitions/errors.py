@@ -144,6 +144,10 @@ class NotMigratedError(PartitionError, RuntimeError):
     """Airflow's database has not the tables of this release."""
 
 
+class ReadOnlyError(PartitionError, RuntimeError):
+    """Airflow's database refuses to be written; what was begun was taken back."""
+
+
 class ForeignRowsError(PartitionError, ValueError):
     """A job wrote rows that belong to another partition than the one it was asked for."""
 

@@ -19,6 +19,7 @@ from airflow_partitions.errors import (
     NotReadyError,
     OverlapError,
     PartitionError,
+    ReadOnlyError,
     StorageError,
     UnknownAssetError,
     UnknownRequestError,
@@ -38,6 +39,7 @@ STATUSES: tuple[tuple[type[PartitionError], HTTPStatus], ...] = (
     (StorageError, HTTPStatus.SERVICE_UNAVAILABLE),
     (UnknownVersionError, HTTPStatus.SERVICE_UNAVAILABLE),
     (NotMigratedError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (ReadOnlyError, HTTPStatus.SERVICE_UNAVAILABLE),
     (PartitionError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 

@@ -5,29 +5,33 @@ The scheduler's session must not be used: it is guarded against commits from out
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import column, inspect, select, table
+from sqlalchemy import column, event, inspect, select, table
 
 from airflow_partitions.database.revision import VERSION_TABLE, problem
-from airflow_partitions.errors import NotMigratedError
+from airflow_partitions.errors import NotMigratedError, ReadOnlyError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
+    from sqlalchemy.engine import ExceptionContext
     from sqlalchemy.orm import Session
 
 T = TypeVar("T")
 
 # Databases cap the parameters of a statement; this is below the caps of all three that Airflow supports.
 MOST_PARAMETERS = 10_000
-#: Engines of databases that have our tables: it is asked once.
-_MIGRATED: WeakSet[Engine] = WeakSet()
+#: By Airflow's engines, those of databases that have our tables: it is asked once.
+_MIGRATED: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
+# Codes of databases that can only be read just now, and of roles that may only read.
+_READ_ONLY = {"25006", "42501", 1142, 1290, 1792, 1836, sqlite3.SQLITE_READONLY}
 
 
 def connection() -> Connection:
-    """A connection of its own.
+    """A connection of its own, whose statements raise ``ReadOnlyError`` if nothing can be written.
 
     :raises NotMigratedError: if the database has not the tables of this release.
     """
@@ -35,7 +39,7 @@ def connection() -> Connection:
 
 
 def session() -> Session:
-    """A session of its own, without automatic commits.
+    """A session of its own, without automatic commits; its statements raise as those of a :func:`connection`.
 
     :raises NotMigratedError: if the database has not the tables of this release.
     """
@@ -73,13 +77,26 @@ def check_tables() -> None:
 
 
 def _engine() -> Engine:
-    """Airflow's engine, once our tables are known to be there."""
+    """Airflow's engine with errors of ours, once our tables are known to be there."""
     engine = _airflow_engine()
-    if engine not in _MIGRATED:
+    own = _MIGRATED.get(engine)
+    if own is None:
         if (words := problem(revision())) is not None:
             raise NotMigratedError(words)
-        _MIGRATED.add(engine)
-    return engine
+        own = _MIGRATED[engine] = engine.execution_options()  # whose listeners hear of nothing that is Airflow's
+        event.listen(own, "handle_error", _translate)
+    return own
+
+
+def _translate(context: ExceptionContext) -> None:
+    """Say in words that nothing can be written."""
+    error = context.original_exception
+    codes = {getattr(error, "pgcode", None), getattr(error, "sqlite_errorcode", 0) & 0xFF, *error.args[:1]}
+    if codes & _READ_ONLY:
+        raise ReadOnlyError(
+            f"Airflow's database refuses to be written: {str(error).strip()}. What was begun was taken back; ask again"
+            " once the database can be written, and Airflow's role may write its tables"
+        ) from error
 
 
 def _airflow_engine() -> Engine:
