@@ -59,13 +59,12 @@ test-rest: TESTS = $(ELSEWHERE) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py -m "not long"
 test-view: TESTS = tests/view
 
-# State machines, which take more and other sequences if they are told to.
-MODELS = tests/states/test_oracle.py tests/states/test_grid.py tests/storage/test_model.py tests/storage/test_tables_model.py \
-  tests/storage/consumers/test_consumer_model.py tests/timetables/test_model.py
+# What takes more steps, and state machines other ones, if it is told to.
+HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')
 
 test-long: $(READY) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
 	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
-	@HUNT=10 $(VENV)/bin/python -m pytest $(MODELS) $(ARGS)
+	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
 DRIVER_SIDE = calendars checks definitions dependencies frames keys storage spark.program spark.driver spark.running_job

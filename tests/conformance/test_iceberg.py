@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from copy import copy
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from airflow_partitions.checks import NotNull, RowCount
 from airflow_partitions.errors import CheckError, ForeignRowsError, LayoutError
 from airflow_partitions.storage import Iceberg, Parquet
 from airflow_partitions.storage.tables.open import open_table
+from tests.hunt import HUNT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,8 +37,9 @@ DAYS = PartitionByInterval("@daily", timezone=ZONE, start="2013-01-01", name="da
 AIRPORTS = PartitionBySequence(["EWR", "JFK", "LGA"], name="airport")
 FLIGHTS = PartitionByProduct([DAYS, AIRPORTS])
 SCHEMA = {"departed_at": "timestamp", "origin": "string", "delay": "double"}
-#: Thirty days, one of them of 25 hours.
-MONTH = "2013-10-20", "2013-11-19"
+#: A week, or a month if the tests are to look far; one day has 25 hours.
+DAY_COUNT = 30 if HUNT > 1 else 7
+PERIOD = "2013-10-30", str(date(2013, 10, 30) + timedelta(days=DAY_COUNT))
 DAY = "2013-11-03"
 
 #: Day in New York, airport, how many flights, sum of their delays.
@@ -177,19 +179,19 @@ def compact(lake: Lake) -> int:
     return int(row.rewritten_data_files_count)
 
 
-def test_a_month_that_others_append_to_and_compact_is_the_same_to_all_who_read_it(lake: Lake) -> None:
-    flights = flights_of(*MONTH)
+def test_a_period_that_others_append_to_and_compact_is_the_same_to_all_who_read_it(lake: Lake) -> None:
+    flights = flights_of(*PERIOD)
     lake.flights.save(dict(list(flights.groupby(days_of(flights)))))
     delays = lake.delays(schema=SCHEMA, create=True)
     checks = [NotNull("delay"), RowCount(at_least=1)]
     made = asset(schedule="@daily", partition=FLIGHTS, storage=delays, inputs={"flights": lake.flights}, checks=checks)(
         departures
     )
-    keys = [str(key) for key in FLIGHTS.keys(*MONTH)]
-    assert len(keys) == 90
+    keys = [str(key) for key in FLIGHTS.keys(*PERIOD)]
+    assert len(keys) == 3 * DAY_COUNT
     for key in keys:
         run(made, key)
-    assert lake.snapshots() == 90
+    assert lake.snapshots() == len(keys)
     agree(lake, flights)
 
     # A day is made again, of other flights.
@@ -211,14 +213,15 @@ def test_a_month_that_others_append_to_and_compact_is_the_same_to_all_who_read_i
     assert lake.snapshots() == before
 
     # A column comes.
-    last = (days_of(flights) == "2013-11-18") & (flights["origin"] == "LGA")
+    (before_last, _, _), (last_day, _, _) = (key.partition("|") for key in (keys[-4], keys[-1]))
+    last = (days_of(flights) == last_day) & (flights["origin"] == "LGA")
     flights.loc[last, "delay"] = 5.0
     wide = {**SCHEMA, "carrier": "string"}
     with_carriers = lake.delays(schema=wide).of(FLIGHTS)
     rows = flights[last].assign(carrier="UA")
-    with_carriers.save({"2013-11-18|LGA": rows}, mode="overwrite", evolve=True)
+    with_carriers.save({f"{last_day}|LGA": rows}, mode="overwrite", evolve=True)
     agree(lake, flights)
-    carriers = with_carriers.read(["2013-11-17|LGA", "2013-11-18|LGA"], as_="pandas")["carrier"]
+    carriers = with_carriers.read([f"{before_last}|LGA", f"{last_day}|LGA"], as_="pandas")["carrier"]
     assert carriers.dropna().tolist() == ["UA"] * last.sum()
     assert len(carriers) > last.sum()
 
@@ -228,7 +231,7 @@ def test_a_month_that_others_append_to_and_compact_is_the_same_to_all_who_read_i
     flights = pd.concat([flights, late])
     agree(lake, flights)
     assert not with_carriers.get(f"{DAY}|JFK").metadata  # type: ignore[union-attr]
-    assert compact(lake) > 400
+    assert compact(lake) > 13 * DAY_COUNT
     agree(lake, flights)
 
     # No file holds rows of two keys, so that each can still be replaced alone.

@@ -36,6 +36,7 @@ def run_job(options: str) -> None:
     subprocess.run([str(Path(sys.executable).with_name("spark-submit")), *words], check=True, capture_output=True)
 
 
+@pytest.mark.long
 def test_java_s_reason_is_told_where_there_can_be_no_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "spark-defaults.conf").write_text("spark.log.level WARN")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
