@@ -21,7 +21,9 @@ def check_version(form: Any, version: int, name: str) -> None:
     :param name: of the form, for the message: ``"the ledger's page"``.
     :raises UnknownVersionError: naming both versions.
     """
-    stored = form.get("version") if isinstance(form, Mapping) else None
+    if not isinstance(form, Mapping):
+        raise UnknownVersionError(f"{name} is {repr(form)[:_SHOWN]}; expected an object of version {version}")
+    stored = form.get("version")
     if stored != version:
         raise UnknownVersionError(
             f"{name} has version {stored!r}; expected {version}. Another release of airflow-partitions wrote it: run"

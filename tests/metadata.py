@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 import pytest
-from sqlalchemy import Engine, create_engine, delete, insert, make_url, select, text, update
+from sqlalchemy import Engine, create_engine, delete, insert, literal_column, make_url, select, text, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.database.models import Base as Ours
@@ -32,6 +32,8 @@ from airflow_partitions import PartitionByInterval, PartitionBySequence, Partiti
 DAYS = PartitionByInterval("@daily")
 """
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+#: PostgreSQL takes nothing but JSON; Python reads none that is so deep.
+UNREADABLE = "[" * 3_000 + "]" * 3_000
 
 
 @attrs.frozen
@@ -115,6 +117,10 @@ class Metadata:
         """Overwrite columns of rows of ours."""
         with self.engine.begin() as at:
             at.execute(update(model).where(*where).values(values))
+
+    def break_form(self, column: Any, *where: Any, text: str = UNREADABLE) -> None:
+        """Overwrite a column of JSON of rows of ours with text."""
+        self.write_row(column.class_, *where, **{column.key: literal_column(f"'{text}'")})
 
     def clear_rows(self) -> None:
         """Delete all rows of our tables, as if upkeep had never run."""

@@ -18,7 +18,7 @@ from fastapi import Depends, HTTPException, Path
 
 from airflow_partitions.api.text import PathText
 from airflow_partitions.graph.partitioned_assets import AssetDags, asset_dags, unknown_asset
-from airflow_partitions.requests.request_rows import read_request
+from airflow_partitions.requests.request_rows import read_dag_id
 
 if TYPE_CHECKING:
     from airflow.api_fastapi.auth.managers.base_auth_manager import ResourceMethod
@@ -71,7 +71,7 @@ def readable_request(request: RequestId, user: GetUserDep) -> int:
 
     :raises UnknownRequestError: if there is none.
     """
-    _check([read_request(request).dag_id], user, "read", method="GET")
+    _check([read_dag_id(request)], user, "read", method="GET")
     return request
 
 
@@ -80,7 +80,7 @@ def changeable_request(request: RequestId, user: GetUserDep) -> int:
 
     :raises UnknownRequestError: if there is none.
     """
-    dag_ids = [read_request(request).dag_id]
+    dag_ids = [read_dag_id(request)]
     _check(dag_ids, user, "read", method="GET")
     _check(dag_ids, user, "start runs of", method="POST", access_entity=DagAccessEntity.RUN)
     return request

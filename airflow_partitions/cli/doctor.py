@@ -12,7 +12,7 @@ from airflow_partitions.cli.source import Database, source_of
 from airflow_partitions.errors import NotMigratedError, PartitionError
 from airflow_partitions.graph.partitioned_assets import asset_dags
 from airflow_partitions.operations.deadlines import late_partitions
-from airflow_partitions.operations.doctor import errors, list_problems
+from airflow_partitions.operations.doctor import errors, list_problems, stuck_requests
 from airflow_partitions.operations.orphans import orphan_texts
 
 
@@ -26,7 +26,7 @@ def examine(args: Namespace) -> None:
         source = source_of(args)
         if isinstance(source, Database):
             dags = read_serialized_dags()
-            problems = [error.text for error in errors(dags)]
+            problems = [one.text for one in (*errors(dags), *stuck_requests()) if one.is_error]
             about = [
                 *notes(dags.paths, spark=bool(dags.paths)),
                 *orphan_texts(dags.definitions).values(),

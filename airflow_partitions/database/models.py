@@ -12,7 +12,6 @@ from typing import Any
 from airflow.models.base import naming_convention
 from airflow.utils.sqlalchemy import UtcDateTime
 from sqlalchemy import (
-    JSON,
     BigInteger,
     Boolean,
     ForeignKey,
@@ -25,6 +24,8 @@ from sqlalchemy import (
     false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from airflow_partitions.database.form import Form
 
 #: What the names of all our tables begin with.
 PREFIX = "asset_partitions_"
@@ -63,12 +64,12 @@ class Asset(Base):
     id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(_NAME)
     uri: Mapped[str] = mapped_column(_NAME)
-    meaning: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    meaning: Mapped[Any] = mapped_column(Form(none_as_null=True), nullable=True)
     event: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     changes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     corrections: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
-    unpublished: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    unpublished: Mapped[Any] = mapped_column(Form(none_as_null=True), nullable=True)
     maintained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
@@ -103,7 +104,7 @@ class Partition(Base):
     rows: Mapped[int | None] = mapped_column(BigInteger)
     files: Mapped[int | None] = mapped_column(BigInteger)
     bytes: Mapped[int | None] = mapped_column(BigInteger)
-    extra: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    extra: Mapped[Any] = mapped_column(Form(none_as_null=True), nullable=True)
     is_orphaned: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     is_forgotten: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
 
@@ -120,7 +121,7 @@ class Forgetting(Base):
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     asset_id: Mapped[int] = mapped_column(ForeignKey(Asset.id, ondelete="CASCADE"))
-    selection: Mapped[Any] = mapped_column(JSON)
+    selection: Mapped[Any] = mapped_column(Form)
     event: Mapped[int] = mapped_column(BigInteger)
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     by: Mapped[str] = mapped_column(Text)
@@ -187,14 +188,14 @@ class Request(Base):
     id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     asset: Mapped[str] = mapped_column(_NAME)
     dag_id: Mapped[str] = mapped_column(_ID)
-    selection: Mapped[Any] = mapped_column(JSON)
+    selection: Mapped[Any] = mapped_column(Form)
     partitions: Mapped[int] = mapped_column(Integer)
     concurrency: Mapped[int] = mapped_column(Integer)
     newest_first: Mapped[bool] = mapped_column(Boolean)
     stop_at_failure: Mapped[bool] = mapped_column(Boolean)
     while_paused: Mapped[bool] = mapped_column(Boolean)
     label: Mapped[str] = mapped_column(_LONG)
-    conf: Mapped[Any] = mapped_column(JSON)
+    conf: Mapped[Any] = mapped_column(Form)
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     by: Mapped[str] = mapped_column(String(512))
     created: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
@@ -225,8 +226,8 @@ class TaskRequest(Base):
 
     id: Mapped[str] = mapped_column(String(250), primary_key=True)
     asset: Mapped[str] = mapped_column(_NAME)
-    form: Mapped[Any] = mapped_column(JSON)
-    answer: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    form: Mapped[Any] = mapped_column(Form)
+    answer: Mapped[Any] = mapped_column(Form(none_as_null=True), nullable=True)
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     ended: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
@@ -264,7 +265,7 @@ class RuntimeKey(Base):
     key: Mapped[str] = mapped_column(_KEY, primary_key=True)
     place: Mapped[int] = mapped_column(Integer)
     previous: Mapped[str | None] = mapped_column(_KEY)
-    details: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    details: Mapped[Any] = mapped_column(Form(none_as_null=True), nullable=True)
 
 
 class Upkeep(Base):

@@ -155,10 +155,17 @@ def _parts(
     """The rows that meet a *condition*, each with the id of its asset, in order."""
     columns = Row.id, Row.asset_id, Row.selection, Row.event, Row.at, Row.by, Row.reason
     for number, asset_id, selection, *rest in at.execute(select(*columns).where(condition).order_by(Row.id)):
-        try:
-            yield asset_id, Forgetting(Selection.from_json(selection), *rest)
-        except Exception as error:  # noqa: BLE001 - a class of keys or a kind of definition that is not there any more
-            report(f"row {number} of what is forgotten can't be read, and counts as taken back: {error}")
+        if (read := read_selection(number, selection, report)) is not None:
+            yield asset_id, Forgetting(read, *rest)
+
+
+def read_selection(number: int, form: Any, report: Report) -> Selection | None:
+    """The partitions in the *form* of the row with that *number*; ``None`` if it can't be read, which is reported."""
+    try:
+        return Selection.from_json(form)
+    except Exception as error:  # noqa: BLE001 - a class of keys or a kind of definition that is not there any more
+        report(f"row {number} of what is forgotten can't be read, and counts as taken back: {error}")
+        return None
 
 
 def write_forgotten(at: Session, asset_id: int, forgotten: Forgotten) -> None:

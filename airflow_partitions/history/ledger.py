@@ -10,7 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 from sqlalchemy import select
@@ -25,7 +25,7 @@ from airflow_partitions.history.addresses import Address, Addresses, keys_of
 from airflow_partitions.history.asset_rows import active_id, asset_id_of, lock_asset, write_asset
 from airflow_partitions.history.events import EventTimes, about, event_times
 from airflow_partitions.history.forgotten import Forgotten, read_forgotten
-from airflow_partitions.history.ledger_pages import LedgerProgress, meaning_form, meaning_from
+from airflow_partitions.history.ledger_pages import LedgerProgress, meaning_form, progress_from
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.mailbox import note_changed, publish, publish_all
 from airflow_partitions.history.new_events import SETTLED
@@ -326,17 +326,6 @@ def read_progress(at: Session | Connection, asset_id: int, report: Report = log.
     """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_heads`."""
     row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
     return None if row is None else progress_from(row.meaning, row.event, row.until, report)
-
-
-def progress_from(meaning: Any, event: int, until: datetime | None, report: Report) -> LedgerProgress | None:
-    """How far a ledger is by the columns of its row; the *report* as for :func:`ledger_heads`."""
-    if meaning is None:
-        return None
-    try:
-        return LedgerProgress(meaning_from(meaning), event, until)
-    except Exception as error:  # noqa: BLE001 - a kind of definition that is not there any more
-        report(f"the definition by which the ledger was read can't be read: {error}")
-        return None
 
 
 def write_progress(at: Session, asset_id: int, progress: LedgerProgress) -> None:

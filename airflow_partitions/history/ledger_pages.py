@@ -15,7 +15,7 @@ from airflow_partitions.calendars.instants import instant, utc
 from airflow_partitions.definitions import PartitionDefinition, from_json
 from airflow_partitions.dependencies import KeyFormat, Selection
 from airflow_partitions.history.addresses import Addresses, month_of
-from airflow_partitions.versions import check_version, read_number, read_time
+from airflow_partitions.versions import Report, check_version, read_number, read_time
 
 #: The cell of an asset's :class:`LedgerProgress`.
 PROGRESS = "ledger"
@@ -63,7 +63,7 @@ class LedgerProgress:
         """
         check_version(data, _VERSION, "the progress of a ledger")
         until = None if data["until"] is None else read_time(data["until"])
-        return cls(meaning_from(data), read_number(data["event"]), until, tuple(map(_checked_month, data["months"])))
+        return cls(meaning_from(data), read_number(data["event"]), until, tuple(map(checked_month, data["months"])))
 
     @classmethod
     def leniently(cls, data: Mapping[str, Any]) -> LedgerProgress | None:
@@ -84,7 +84,25 @@ def meaning_from(form: Mapping[str, Any]) -> PartitionDefinition | KeyFormat:
     return KeyFormat.from_json(form["key_format"]) if "key_format" in form else from_json(form["definition"])
 
 
-def _checked_month(month: Any) -> str:
+def progress_from(meaning: Any, event: int, until: datetime | None, report: Report) -> LedgerProgress | None:
+    """How far a ledger is by the columns of its row; ``None`` if it has not begun.
+
+    :param report: is told of a definition that can't be read: it counts as another one.
+    """
+    if meaning is None:
+        return None
+    try:
+        return LedgerProgress(meaning_from(meaning), event, until)
+    except Exception as error:  # noqa: BLE001 - a kind of definition that is not there any more
+        report(f"the definition by which the ledger was read can't be read: {error}")
+        return None
+
+
+def checked_month(month: Any) -> str:
+    """A *month* as :func:`.month_of` names it, or the empty text.
+
+    :raises ValueError: for anything else.
+    """
     if not isinstance(month, str) or not _MONTH.fullmatch(month):
         raise ValueError(f"{month!r} is no month")
     return month

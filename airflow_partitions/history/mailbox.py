@@ -24,9 +24,10 @@ from airflow_partitions.history.ledger_pages import (
     FORGOTTEN,
     PROGRESS,
     LedgerProgress,
-    meaning_from,
+    checked_month,
     page_cell,
     page_text,
+    progress_from,
 )
 from airflow_partitions.history.partition_rows import read_records, rows_of
 from airflow_partitions.history.state_store import read_cells, write_cells
@@ -40,8 +41,7 @@ log = logging.getLogger(__name__)
 
 def note_changed(at: Session, asset_id: int, months: Collection[str]) -> None:
     """Note that tasks are to read again what the ledger of an asset, whose row is locked, has of some *months*."""
-    if months:
-        before = at.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
+    if months and (before := _unpublished(at, asset_id)) is not None:
         write_asset(at, asset_id, unpublished=sorted({*before, *months}))
 
 
@@ -49,10 +49,10 @@ def publish(at: Session, asset_id: int, progress: LedgerProgress, report: Report
     """Let tasks read the *progress* of a ledger, and what it has of the months in which it was changed."""
     form = read_cells(at, asset_id, [PROGRESS]).get(PROGRESS)
     published = read_form(form, LedgerProgress.leniently, f"the cell {PROGRESS}", report)
-    if published is None or published.definition != progress.definition:
+    months = _unpublished(at, asset_id)
+    if published is None or published.definition != progress.definition or months is None:
         publish_all(at, asset_id, progress, report)
         return
-    months = at.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
     _write(at, asset_id, attrs.evolve(progress, months=tuple(sorted({*published.months, *months}))), months)
 
 
@@ -90,7 +90,8 @@ def publish_missing(report: Report = log.warning) -> list[int]:
         for asset_id in asset_ids:
             lock_asset(at, asset_id)
             row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one()
-            publish_all(at, asset_id, LedgerProgress(meaning_from(row.meaning), row.event, row.until), report)
+            if (progress := progress_from(row.meaning, row.event, row.until, report)) is not None:
+                publish_all(at, asset_id, progress, report)
             at.commit()
     return asset_ids
 
@@ -112,6 +113,16 @@ def _write(at: Session, asset_id: int, progress: LedgerProgress, months: Collect
             write_cells(at, asset_id, {page_cell(progress.addresses, month): page_text(times)})
         write_cells(at, asset_id, {PROGRESS: json.dumps(progress.to_json())})
     write_asset(at, asset_id, unpublished=None)
+
+
+def _unpublished(at: Session, asset_id: int) -> list[str] | None:
+    """The months that tasks can't read the newest of; ``None``, so all of them, if that can't be read."""
+    try:
+        return [
+            checked_month(month) for month in at.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
+        ]
+    except (TypeError, ValueError):
+        return None
 
 
 def _months(at: Session, asset_id: int, addresses: Addresses) -> set[str]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: What of an event's extra has a column of its own, where it is a count.
 MEASURES = ("rows", "files", "bytes")
+#: In place of an event's extra that can't be read.
+UNREADABLE = "unreadable"
 _LARGEST = 2**63 - 1
 _AT_ONCE = 4_000
 _RECORD = (
@@ -135,7 +137,8 @@ def _at_addresses(query: Select[Any], wanted: Collection[Address]) -> Iterator[S
 def _record(columns: Iterable[Any]) -> LedgerRecord:
     key, first, last, event, dag_id, run_id, *counts, extra = columns
     measures = {name: count for name, count in zip(MEASURES, counts, strict=True) if count is not None}
-    return LedgerRecord(key, utc(first), utc(last), event, dag_id, run_id, measures | (extra or {}))
+    rest = extra if isinstance(extra, dict) else {} if extra is None else {UNREADABLE: str(extra)}
+    return LedgerRecord(key, utc(first), utc(last), event, dag_id, run_id, measures | rest)
 
 
 def _columns(record: LedgerRecord) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def stuck(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
         if dag_id in details and details[dag_id].broken:
             text = f"the file of Dag {dag_id!r} can't be imported as it is now, so it works as it was before, if at all"
             yield Problem(kind="import-error", text=text, dag_id=dag_id, asset=makes[dag_id])
-    yield from _requests(producers)
+    yield from stuck_requests(producers)
     yield from _waiting(details, makes)
     for each in late_partitions(assets.values()):
         remedy = Remedy("materialise", select=selection_text(each.partitions))
@@ -120,8 +120,8 @@ def _orphans(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
         yield Problem(kind="orphans", text=text, asset=name)
 
 
-def _requests(dag_ids: Collection[str]) -> Iterator[Problem]:
-    """The requests of Dags that failed, or that wait for somebody."""
+def stuck_requests(dag_ids: Collection[str] | None = None) -> Iterator[Problem]:
+    """The requests of Dags, of all if not given, that failed, wait for somebody, or can't be read."""
     unreadable: list[str] = []
     with session() as at:
         requests = progress_of_all(at, list(islice(requests_of(dag_ids, report=unreadable.append), _REQUESTS)))
@@ -131,7 +131,7 @@ def _requests(dag_ids: Collection[str]) -> Iterator[Problem]:
         if one.state in _REQUESTS_STUCK:
             kind, remedy, words = _REQUESTS_STUCK[one.state]
             request, runs = one.request, one.runs
-            left = len(request.selection) - runs.get("success", 0)
+            left = request.partitions - runs.get("success", 0)
             yield Problem(
                 kind=kind,
                 text=f"request {request.id} for {request.asset!r} {words.format(runs.get('failed', 0), left)}",

@@ -171,8 +171,10 @@ def resume_request(request: int, *, dry_run: bool = False, create: bool = True) 
 
 
 def cancel_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
-    """Begin no more runs of a request, for good; arguments and errors as for :func:`pause_request`."""
-    return (progress if dry_run else control.cancel)(request).to_json()
+    """Begin no more runs of a request, for good, also of one that can't be read, whose selection is empty then;
+    arguments and errors as for :func:`pause_request`.
+    """
+    return (progress(request, damaged=True) if dry_run else control.cancel(request)).to_json()
 
 
 def retry_request(request: int, *, dry_run: bool = False, create: bool = True) -> dict[str, Any]:

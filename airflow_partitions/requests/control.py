@@ -17,9 +17,9 @@ from airflow_partitions.requests.materialise import check_overlap, create_runs
 from airflow_partitions.requests.progress import Progress, progress, progress_of
 from airflow_partitions.requests.request import Request
 from airflow_partitions.requests.request_rows import (
+    dag_id_of,
     lock_dag,
     lock_request,
-    request_of,
     requests_being_made,
     write_request,
 )
@@ -62,6 +62,8 @@ def resume(number: int, *, create: bool = True) -> Progress:
 def cancel(number: int) -> Progress:
     """Begin no more runs of a request, for good: as Airflow does it, those that have not begun fail. Others go on.
 
+    One that can't be read is told of without its partitions.
+
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
     """
@@ -69,17 +71,18 @@ def cancel(number: int) -> Progress:
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    with _locked(number) as (at, request):
+    with _locked(number, damaged=True) as (at, request):
         _check_not_ended(at, request, "cancelled")
         now = datetime.now(UTC)
-        write_request(at, attrs.evolve(request, cancelled=now))
+        cancelled = attrs.evolve(request, cancelled=now)
+        write_request(at, cancelled)
         _set_backfill(at, request, is_paused=True)
         at.commit()  # from now on the scheduler begins none
         own = select(BackfillDagRun.dag_run_id).where(BackfillDagRun.backfill_id == number)
         queued = update(DagRun).where(DagRun.id.in_(own), DagRun.state == DagRunState.QUEUED)
         at.execute(queued.values(state=DagRunState.FAILED, end_date=now).execution_options(synchronize_session=False))
         _set_backfill(at, request, completed_at=now)
-    return progress(number)
+        return progress_of(at, cancelled)
 
 
 def retry(number: int, *, create: bool = True) -> Progress:
@@ -91,7 +94,7 @@ def retry(number: int, *, create: bool = True) -> Progress:
     """
     with _locked(number) as (at, request):
         before = progress_of(at, request)
-        if not before.runs.get("failed") and not (request.cancelled and request.created < len(request.selection)):
+        if not before.runs.get("failed") and not (request.cancelled and request.created < request.partitions):
             raise NotReadyError(f"no run of request {number} has failed; it is {before.state}")
         for other in requests_being_made(at, request.dag_id):
             if other.id != number:
@@ -127,11 +130,14 @@ def _clear_failed(number: int) -> bool:
 
 
 @contextmanager
-def _locked(number: int) -> Iterator[tuple[Session, Request]]:
-    """A request that nobody else changes until the end, nor begins one of its Dag; then all is committed."""
+def _locked(number: int, *, damaged: bool = False) -> Iterator[tuple[Session, Request]]:
+    """A request that nobody else changes until the end, nor begins one of its Dag; then all is committed.
+
+    :param damaged: as for :func:`.request_of`.
+    """
     with session() as at:
-        lock_dag(at, request_of(at, number).dag_id)
-        yield at, lock_request(at, number)
+        lock_dag(at, dag_id_of(at, number))
+        yield at, lock_request(at, number, damaged=damaged)
         at.commit()
 
 

@@ -50,13 +50,14 @@ class Progress:
         }
 
 
-def progress(number: int) -> Progress:
+def progress(number: int, *, damaged: bool = False) -> Progress:
     """How far the request of that *number* has come; two questions to the database, however many runs there are.
 
+    :param damaged: as for :func:`.request_of`.
     :raises UnknownRequestError: if there is none, or it can't be read.
     """
     with session() as at:
-        return progress_of(at, request_of(at, number))
+        return progress_of(at, request_of(at, number, damaged=damaged))
 
 
 def progress_of(at: Session, request: Request) -> Progress:

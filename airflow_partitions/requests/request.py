@@ -46,6 +46,11 @@ class RunOptions:
                 f"concurrency={value!r}; expected a number of runs from 1 to {MOST_AT_A_TIME:,}"
             )
 
+    @conf.validator
+    def _check_conf(self, _: Any, value: Any) -> None:
+        if not isinstance(value, Mapping):
+            raise InvalidDefinitionError(f"conf={value!r}; expected an object of JSON: names with their values")
+
 
 @attrs.frozen
 class Request:
@@ -57,6 +62,7 @@ class Request:
     :ivar by: who made it.
     :ivar created: number of keys, from the first on, that have a run by now.
     :ivar cancelled: when it was, aware.
+    :ivar partitions: number of its keys.
     """
 
     id: int
@@ -68,17 +74,17 @@ class Request:
     by: str = ""
     created: int = 0
     cancelled: datetime | None = None
+    partitions: int = attrs.field(default=attrs.Factory(lambda self: len(self.selection), takes_self=True))
 
     @property
     def is_making(self) -> bool:
         """Whether runs are yet to be created."""
-        return self.cancelled is None and self.created < len(self.selection)
+        return self.cancelled is None and self.created < self.partitions
 
     def to_json(self) -> dict[str, Any]:
         """JSON form for people and screens: the selection as text."""
         return attrs.asdict(self, filter=lambda field, _: field.name != "selection") | {
             "selection": selection_text(self.selection),
-            "partitions": len(self.selection),
             "at": self.at.isoformat(),
             "cancelled": None if self.cancelled is None else self.cancelled.isoformat(),
         }

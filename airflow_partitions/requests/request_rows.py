@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.database import models
 from airflow_partitions.database.connection import MOST_PARAMETERS, session
+from airflow_partitions.definitions import WholeAsset
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.errors import UnknownRequestError
 from airflow_partitions.requests.request import Request, RunOptions
@@ -39,27 +40,44 @@ def read_request(number: int) -> Request:
         return request_of(at, number)
 
 
-def request_of(at: Session, number: int) -> Request:
+def read_dag_id(number: int) -> str:
+    """The Dag of the request of that *number*; raises as :func:`dag_id_of`."""
+    with session() as at:
+        return dag_id_of(at, number)
+
+
+def dag_id_of(at: Session, number: int) -> str:
+    """The Dag of the request of that *number*, which need not be one that can be read.
+
+    :raises UnknownRequestError: if there is none.
+    """
+    dag_id = at.scalar(select(Row.dag_id).join(Backfill, OWN_BACKFILL).where(Row.id == number))
+    if dag_id is None:
+        raise _unknown(number)
+    return dag_id
+
+
+def request_of(at: Session, number: int, *, damaged: bool = False) -> Request:
     """The request of that *number*.
 
+    :param damaged: give one that can't be read without its partitions and its conf: enough to end it.
     :raises UnknownRequestError: if there is none, or it can't be read.
     """
     row = at.scalar(_rows().where(Row.id == number))
     if row is None:
-        raise UnknownRequestError(
-            f"there is no request {number}; airflow asset-partitions requests lists them, and Airflow's page of a Dag"
-            " its own backfills"
-        )
-    return _read(row)
+        raise _unknown(number)
+    try:
+        return _read(row)
+    except UnknownRequestError:
+        if damaged:
+            return _remains(row)
+        raise
 
 
-def lock_request(at: Session, number: int) -> Request:
-    """The request of that *number*, which nobody else changes until the transaction ends.
-
-    :raises UnknownRequestError: if there is none, or it can't be read.
-    """
+def lock_request(at: Session, number: int, *, damaged: bool = False) -> Request:
+    """The request of that *number*, which nobody else changes until the transaction ends; as :func:`request_of`."""
     at.execute(update(Row).where(Row.id == number).values(written_at=datetime.now(UTC)))
-    return request_of(at, number)
+    return request_of(at, number, damaged=damaged)
 
 
 def add_request(at: Session, request: Request) -> None:
@@ -69,8 +87,7 @@ def add_request(at: Session, request: Request) -> None:
         for field in attrs.fields(Request)
         if field.name not in ("selection", "options")
     }
-    selection = request.selection
-    values |= {"selection": selection.to_json(), "partitions": len(selection), "written_at": datetime.now(UTC)}
+    values |= {"selection": request.selection.to_json(), "written_at": datetime.now(UTC)}
     # SQLite gives the number of a deleted backfill again; what held another Dag for that one is released by upkeep.
     if not at.connection().execute(update(Row).where(Row.id == request.id).values(values)).rowcount:
         at.execute(insert(Row).values(values))
@@ -115,7 +132,7 @@ def requests_of(
     """The requests for partitions that some Dags make, the newest first; of all Dags for ``None``.
 
     :param before: only those with a lower number.
-    :param report: is told of those that can't be read; they are left out.
+    :param report: is told of those that can't be read and were not cancelled; they are left out.
     """
     query = _rows().order_by(Row.id.desc()).limit(_AT_ONCE)
     if dag_ids is not None and len(dag_ids) <= MOST_PARAMETERS:
@@ -139,7 +156,8 @@ def _readable(rows: Iterable[Row], report: Report) -> Iterator[Request]:
         try:
             yield _read(row)
         except UnknownRequestError as error:
-            report(str(error))
+            if row.cancelled is None:
+                report(str(error))
 
 
 def _read(row: Row) -> Request:
@@ -154,5 +172,23 @@ def _read(row: Row) -> Request:
     except Exception as error:
         raise UnknownRequestError(
             f"request {row.id} of Dag {row.dag_id} can't be read, and counts as not there: {type(error).__name__}:"
-            f" {error}; mend or delete its row of the table {Row.__tablename__}"
+            f" {error}; cancel it: airflow asset-partitions cancel {row.id}; or mend or delete its row of the table"
+            f" {Row.__tablename__}"
         ) from error
+
+
+def _remains(row: Row) -> Request:
+    """The request in a *row* that can't be read, without what can't be."""
+    names = "newest_first", "stop_at_failure", "label", "while_paused"
+    options = RunOptions(**{name: getattr(row, name) for name in names})
+    nothing = Selection(WholeAsset())
+    return Request(
+        row.id, row.asset, row.dag_id, nothing, options, row.at, row.by, row.created, row.cancelled, row.partitions
+    )
+
+
+def _unknown(number: int) -> UnknownRequestError:
+    return UnknownRequestError(
+        f"there is no request {number}; airflow asset-partitions requests lists them, and Airflow's page of a Dag its"
+        " own backfills"
+    )

@@ -19,6 +19,7 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.database.connection import connection, portions
+from airflow_partitions.database.form import Unreadable
 from airflow_partitions.database.models import KeyList, RuntimeKey
 from airflow_partitions.definitions.runtime import Addition
 from airflow_partitions.errors import UnknownVersionError
@@ -176,7 +177,11 @@ def _lists(at: Connection, names: Iterable[str] | None = None) -> list[_List]:
 def _read_rows(at: Connection, of: _List) -> RuntimeKeys:
     query = select(RuntimeKey.key, RuntimeKey.previous, RuntimeKey.details).where(RuntimeKey.list_id == of.id)
     rows = at.execute(query.order_by(RuntimeKey.place)) if of.id is not None else ()
-    return RuntimeKeys({key: Addition(previous, details) for key, previous, details in rows}, revision=of.revision)
+    return RuntimeKeys({key: _addition(previous, details) for key, previous, details in rows}, revision=of.revision)
+
+
+def _addition(previous: str | None, details: Any) -> Addition:
+    return Addition(previous, {"unreadable": str(details)} if isinstance(details, Unreadable) else details)
 
 
 def _read_cell(at: Connection, of: _List, report: Report) -> RuntimeKeys | None:
@@ -201,7 +206,7 @@ def _write_rows(at: Connection, of: _List, keys: RuntimeKeys) -> None:
     """Write what has changed."""
     query = select(RuntimeKey.key, RuntimeKey.place, RuntimeKey.previous, RuntimeKey.details)
     before = {
-        key: (place, Addition(previous, details))
+        key: (place, _addition(previous, details))
         for key, place, previous, details in at.execute(query.where(RuntimeKey.list_id == of.id))
     }
     last, top = 0, max((place for place, _ in before.values()), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -132,7 +132,7 @@ def _show(rows: Iterable[Row]) -> None:
     """Leave the answers where the tasks see them, also again if Airflow has thrown them away."""
     answers = defaultdict[str, dict[str, str]](dict)
     for row in rows:
-        if row.answer is not None:
+        if isinstance(row.answer, Mapping):  # what can't be read was told of
             answers[row.asset][ANSWER + row.id] = json.dumps(row.answer)
     if not answers:
         return

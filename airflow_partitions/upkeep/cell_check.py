@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby, islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import Text, cast, func, literal, or_, select
 
 from airflow_partitions.calendars.instants import utc
 from airflow_partitions.database.connection import connection, portions
-from airflow_partitions.database.models import Asset, Partition
+from airflow_partitions.database.form import Unreadable
+from airflow_partitions.database.models import Asset, Forgetting, KeyList, Partition, RuntimeKey
+from airflow_partitions.database.models import TaskRequest as Row
 from airflow_partitions.errors import UnknownVersionError
-from airflow_partitions.history.forgotten import read_forgotten
-from airflow_partitions.history.ledger import progress_from
+from airflow_partitions.history.forgotten import read_selection
+from airflow_partitions.history.ledger_pages import progress_from
 from airflow_partitions.history.state_store import form_of
-from airflow_partitions.requests.task_request import TASK_REQUEST, TaskRequest
-from airflow_partitions.runs.key_list import CELL, RuntimeKeys
+from airflow_partitions.requests.task_request import TASK_REQUEST, Answer, TaskRequest
+from airflow_partitions.runs.key_list import CELL, KEYS_OF, RuntimeKeys
 from airflow_partitions.versions import read_form
 
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Select
+
 _READERS: Mapping[str, Callable[[Any], object]] = {TASK_REQUEST: TaskRequest.from_json, CELL: RuntimeKeys.from_json}
-_AT_ONCE = 1_000
-# So many unexplained records of an asset are told one by one.
+_STREAMED: Mapping[str, int] = {"yield_per": 1_000}
+# So many partitions of an asset are told one by one.
 _SHOWN = 10
 
 
@@ -50,30 +55,104 @@ def cell_problems(assets: Collection[str] | None = None) -> Iterator[CellProblem
         conditions = [AssetModel.active.has()]
     else:
         conditions = [AssetModel.active.has() & AssetModel.name.in_(some) for some in portions(sorted(assets))]
-    for part in (_unreadable_rows, _unreadable_cells, _unexplained):
+    parts = (
+        _unreadable_ledgers,
+        _unreadable_task_requests,
+        _unreadable_extras,
+        _unreadable_details,
+        _unreadable_cells,
+        _unexplained,
+    )
+    for part in parts:
         for condition in conditions:
             yield from part(condition)
 
 
-def _unreadable_rows(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
+def _unreadable_ledgers(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
     """Definitions and forgotten partitions that another release, or another hand, has written."""
     from airflow.models.asset import AssetModel
 
-    query = (
-        select(AssetModel.name, Asset.id, Asset.meaning, Asset.event, Asset.until, Asset.corrections)
+    ledgers = (
+        select(AssetModel.name, Asset.meaning, Asset.event, Asset.until)
         .join(AssetModel, AssetModel.id == Asset.id)
         .where(condition)
         .order_by(AssetModel.name)
     )
+    forgettings = (
+        select(AssetModel.name, Forgetting.id, Forgetting.selection)
+        .join(AssetModel, AssetModel.id == Forgetting.asset_id)
+        .where(condition)
+        .order_by(AssetModel.name, Forgetting.id)
+    )
     with connection() as at:
-        for name, asset_id, meaning, event, until, corrections in at.execute(query).all():
+        for name, meaning, event, until in at.execute(ledgers, execution_options=_STREAMED):
             texts: list[str] = []
             progress_from(meaning, event, until, texts.append)
             yield from (CellProblem(name, f"asset {name!r}: {text}", is_rewritten=True) for text in texts)
-            texts.clear()
-            if corrections:  # otherwise nothing was ever forgotten
-                read_forgotten(at, asset_id, texts.append)
+        for name, number, form in at.execute(forgettings, execution_options=_STREAMED):
+            texts = []
+            read_selection(number, form, texts.append)
             yield from (CellProblem(name, f"asset {name!r}: {text}") for text in texts)
+
+
+def _unreadable_task_requests(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
+    """What tasks ask for, and answers to it, that another release, or another hand, has written."""
+    from airflow.models.asset import AssetModel
+
+    query = (
+        select(AssetModel.name, Row.id, Row.form, Row.answer)
+        .join(AssetModel, AssetModel.name == Row.asset)
+        .where(condition)
+        .order_by(AssetModel.name, Row.at)
+    )
+    with connection() as at:
+        for asset, number, form, answer in at.execute(query, execution_options=_STREAMED):
+            name = f"asset {asset!r}: task request {number}"
+            yield from _problems(asset, name, form, TaskRequest.from_json)
+            yield from _problems(asset, f"{name}: the answer", answer, Answer.from_json)
+
+
+def _unreadable_extras(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
+    """What events say of partitions, where it is no object of JSON: some of each asset, and how many others."""
+    from airflow.models.asset import AssetModel
+
+    text = cast(Partition.extra, Text)
+    query = (
+        select(AssetModel.name, Partition.key, Partition.extra)
+        .join(AssetModel, AssetModel.id == Partition.asset_id)
+        .order_by(AssetModel.name, Partition.start, Partition.segments)
+    )
+    with connection() as at:
+        is_broken: ColumnElement[bool] = text.not_like("{%")
+        if at.dialect.name == "sqlite":  # the others take nothing but JSON
+            is_broken = or_(is_broken, func.json_valid(text) == 0)
+        for asset, partitions in _by_asset(at, query.where(condition, Partition.extra.is_not(None), is_broken)):
+            for _, key, extra in islice(partitions, _SHOWN):
+                yield CellProblem(
+                    asset,
+                    f"asset {asset!r}: what the last event of partition {key!r} says of it can't be read: {extra}",
+                    is_rewritten=True,
+                )
+            if others := sum(1 for _ in partitions):
+                words = f"what the last events of {others:,} more partitions say of them can't be read"
+                yield CellProblem(asset, f"asset {asset!r}: {words}", is_rewritten=True)
+
+
+def _unreadable_details(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
+    """What is kept with keys that are known only at runtime, where it is no JSON."""
+    from airflow.models.asset import AssetModel
+
+    query = (
+        select(AssetModel.name, RuntimeKey.key, RuntimeKey.details)
+        .join(KeyList, KeyList.id == RuntimeKey.list_id)
+        .join(AssetModel, AssetModel.name == literal(KEYS_OF).concat(KeyList.name))
+        .where(condition, RuntimeKey.details.is_not(None))
+        .order_by(AssetModel.name, RuntimeKey.place)
+    )
+    with connection() as at:
+        for asset, key, details in at.execute(query, execution_options=_STREAMED):
+            if isinstance(details, Unreadable):
+                yield CellProblem(asset, f"{asset}: what is kept with {key!r} can't be read: {details}")
 
 
 def _unreadable_cells(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
@@ -88,15 +167,9 @@ def _unreadable_cells(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
         .order_by(AssetModel.name, Cell.key)
     )
     with connection() as at:
-        for asset, cell, text in at.execute(query, execution_options={"yield_per": _AT_ONCE}):
+        for asset, cell, text in at.execute(query, execution_options=_STREAMED):
             read = next(reader for kind, reader in _READERS.items() if cell.startswith(kind))
-            name = f"asset {asset!r}: the cell {cell!r}"
-            texts: list[str] = []
-            try:
-                read_form(form_of(text), read, name, texts.append)
-            except UnknownVersionError as error:
-                texts.append(f"{name}: {error}")
-            yield from (CellProblem(asset, each) for each in texts)
+            yield from _problems(asset, f"asset {asset!r}: the cell {cell!r}", form_of(text), read)
 
 
 def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
@@ -122,8 +195,7 @@ def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
         .order_by(AssetModel.name, Partition.start, Partition.segments)
     )
     with connection() as at:
-        rows = at.execute(query, execution_options={"yield_per": _AT_ONCE})
-        for asset, records in groupby(rows, key=lambda row: str(row.name)):
+        for asset, records in _by_asset(at, query):
             for _, key, last in islice(records, _SHOWN):
                 yield CellProblem(
                     asset,
@@ -133,3 +205,18 @@ def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
                 )
             if others := sum(1 for _ in records):
                 yield CellProblem(asset, f"asset {asset!r}: nothing explains the records of {others:,} more partitions")
+
+
+def _problems(asset: str, name: str, form: Any, read: Callable[[Any], object]) -> Iterator[CellProblem]:
+    """Why a *form* of that *name* can't be read, if so."""
+    texts: list[str] = []
+    try:
+        read_form(form, read, name, texts.append)
+    except UnknownVersionError as error:
+        texts.append(f"{name}: {error}")
+    yield from (CellProblem(asset, text) for text in texts)
+
+
+def _by_asset(at: Connection, query: Select[Any, Any, Any]) -> Iterator[tuple[str, Iterator[Any]]]:
+    """The rows of a *query* that begin with the name of an asset, by which they are ordered."""
+    return groupby(at.execute(query, execution_options=_STREAMED), key=lambda row: str(row.name))

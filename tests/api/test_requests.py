@@ -9,6 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import event, update
 
+from airflow_partitions.database import models
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.requests.materialise import ask as ask_without_runs
@@ -43,6 +44,18 @@ def test_a_request_is_made_watched_paused_and_cancelled(client: httpx.Client) ->
     assert client.post(f"{path}/cancel", json={}).json()["state"] == "cancelled"
     assert problem(client.post(f"{path}/pause", json={}))["status"] == 409
     assert client.post(f"{path}/retry", json={}).json()["state"] == "running"
+
+
+def test_a_request_that_cant_be_read_is_cancelled_by_who_may(
+    server: Server, client: httpx.Client, estate: Metadata
+) -> None:
+    number = ask(client, select="2013-03-01..2013-03-05")["id"]
+    estate.break_form(models.Request.selection, models.Request.id == number)
+    assert problem(client.get(f"/requests/{number}"))["status"] == 404
+    with server.client(viewer()) as reader:
+        assert reader.post(f"/requests/{number}/cancel", json={}).status_code == 403
+    answer = client.post(f"/requests/{number}/cancel", json={}).json()
+    assert (answer["state"], answer["partitions"], answer["selection"]) == ("cancelled", 4, "")
 
 
 def test_d9_to_ask_for_partitions_takes_few_statements(

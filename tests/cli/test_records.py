@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.database.models import Asset, Partition
+from airflow_partitions.database.models import Asset, Partition, Request
 from airflow_partitions.upkeep import one_round
 from airflow_partitions.upkeep.leader import Candidate
 from tests.metadata import Metadata
@@ -272,6 +272,18 @@ def test_ea6_the_doctor_tells_records_that_nothing_explains(
     assert len(problems) == 2
     assert all("no event and no run explains the record of partition" in problem for problem in problems)
     metadata.purge()  # what is older than all that is left may have been purged
+    assert examine(say, capsys) == []
+
+
+def test_the_doctor_tells_requests_that_cant_be_read(
+    say: Say, metadata: Metadata, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metadata.prepare_runs()
+    say("materialize", "flights", HOURS[0], "--while-paused")
+    metadata.break_form(Request.selection)
+    (problem,) = examine(say, capsys)
+    assert "of Dag flights can't be read" in problem
+    say("cancel", problem.split()[1])
     assert examine(say, capsys) == []
 
 

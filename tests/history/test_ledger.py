@@ -20,7 +20,7 @@ from airflow_partitions import (
     Selection,
 )
 from airflow_partitions.calendars.instants import instant
-from airflow_partitions.database.models import Asset, Partition
+from airflow_partitions.database.models import Asset, Forgetting, Partition
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies.box import Box
 from airflow_partitions.history import corrections, ledger
@@ -354,6 +354,45 @@ def test_a_definition_that_cant_be_read_is_told_and_written_anew(metadata: Metad
     assert list(cell_problems()) == []
     for asset in ("flights", "others"):
         assert recorded_keys(asset, of_day(HOURS, "2013-07-01")) == hours
+
+
+@pytest.mark.parametrize("column", [Asset.meaning, Asset.unpublished, Forgetting.selection, Partition.extra], ids=str)
+def test_a_row_with_a_form_that_is_no_json_keeps_no_other_from_being_read(metadata: Metadata, column: Any) -> None:
+    hours = day(HOURS, "2013-07-01")
+    for asset in ("flights", "others"):
+        metadata.emit(asset, *hours, extra={"by": "hand"})
+        update_ledger(asset, HOURS)
+        corrections.forget(asset, Selection.of(HOURS, hours[3]), by="me")
+    there = [*hours[:3], *hours[4:]]
+    flights = metadata.asset("flights")
+    table = column.class_
+    where = [(table.id if table is Asset else table.asset_id) == flights]
+    metadata.break_form(column, *where, *([Partition.key == hours[7]] if table is Partition else []))
+    problems = list(cell_problems())
+    assert {problem.asset for problem in problems} == (set() if column is Asset.unpublished else {"flights"})
+    assert all("'[[[" in problem.text for problem in problems)
+    assert recorded_keys("others", of_day(HOURS, "2013-07-01")) == there
+    assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == there
+    metadata.emit("flights", hours[5])
+    publish_missing()
+    update_ledger("flights", HOURS, anew=True)
+    taken_back = column is Forgetting.selection
+    assert metadata.pages("flights") == {"201307": hours if taken_back else there}
+    assert [problem for problem in cell_problems() if not taken_back] == []
+
+
+def test_records_whose_extra_is_of_another_shape_are_told_ten_of_an_asset(metadata: Metadata) -> None:
+    hours = day(HOURS, "2013-07-01")
+    metadata.emit("flights", *hours, extra={"by": "hand"})
+    update_ledger("flights", HOURS)
+    metadata.write_row(Partition, extra=[7])
+    problems = list(cell_problems(["flights"]))
+    assert [problem.is_rewritten for problem in problems] == [True] * 11
+    assert "14 more partitions" in problems[-1].text
+    ((_, record), *_) = records("flights", of_day(HOURS, "2013-07-01"))
+    assert record.extra == {"unreadable": "[7]"}
+    update_ledger("flights", HOURS, anew=True)
+    assert list(cell_problems()) == []
 
 
 def test_an_asset_nobody_has_ever_mentioned_has_no_records(metadata: Metadata) -> None:

@@ -152,6 +152,39 @@ def test_d2_a_request_that_cant_be_read_keeps_no_other_from_being_listed(
     materialise("flights", "2013-03-03")
 
 
+@pytest.mark.parametrize("column", [models.Request.selection, models.Request.conf], ids=["selection", "conf"])
+def test_a_request_that_is_no_json_keeps_no_other_from_being_read_and_can_be_cancelled(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch, column: Any
+) -> None:
+    damaged, other = interrupted("2013-03-01..2013-03-04", monkeypatch), materialise("flights", "2013-03-05")
+    dags.break_form(column, models.Request.id == damaged)
+    assert [each["id"] for each in asked.list_requests()["requests"]] == [other.id]
+    (problem,) = [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"]
+    assert f"cancel it: airflow asset-partitions cancel {damaged}; or mend or delete its row" in problem["text"]
+    for change in (pause, resume, retry, progress):
+        with pytest.raises(UnknownRequestError, match=r"can't be read, and counts as not there: .*'\[\[\["):
+            change(damaged)
+    assert asked.cancel_request(damaged, dry_run=True)["state"] == "creating"
+    answer = asked.cancel_request(damaged)
+    assert (answer["state"], answer["selection"], answer["partitions"]) == ("cancelled", "", 3)
+    assert [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"] == []
+    with pytest.raises(NotReadyError, match="is cancelled, so it can't be cancelled"):
+        cancel(damaged)
+    abandon(dags)
+    assert (one_round().problems, len(runs(dags))) == ((), 1)
+
+
+def test_a_hold_for_a_request_that_cant_be_read_ends_when_that_is_cancelled(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pause_dag(dags, "flights", True)
+    number = interrupted("2013-03-01", monkeypatch, WHILE_PAUSED)
+    damage(dags, number)
+    assert (release(), dag_row(dags)[0]) == (0, False)
+    assert cancel(number).state == "cancelled"
+    assert (release(), dag_row(dags)[0]) == (1, True)
+
+
 def test_d3_eb13_a_request_that_cant_be_read_keeps_no_other_dag_held(
     dags: Metadata, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

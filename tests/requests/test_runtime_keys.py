@@ -10,11 +10,13 @@ import pytest
 from sqlalchemy import insert, select
 
 from airflow_partitions import PartitionAtRuntime, Selection
+from airflow_partitions.database.models import RuntimeKey
 from airflow_partitions.errors import ConflictError, InvalidDefinitionError, InvalidKeyError, RequestSizeError
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.history.ledger import current_records
 from airflow_partitions.history.marks import Mark
 from airflow_partitions.requests.runtime_keys import add_runtime_keys, remove_runtime_keys, runtime_keys
+from airflow_partitions.upkeep.cell_check import cell_problems
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow
@@ -89,6 +91,17 @@ def test_added_keys_are_on_the_list_sent_as_events_and_start_what_is_downstream(
     assert list(runtime_keys(models)) == ["ann", "bob", "cid"]
     add_runtime_keys(models, ["ann"], by="eve")
     assert list(runtime_keys(models)) == ["bob", "cid", "ann"]
+
+
+def test_details_that_are_no_json_are_told_and_keep_no_key_from_the_list(dags: Metadata) -> None:
+    models = partitioned_asset("models")
+    add_runtime_keys(models, ["ann", "bob"], {"since": 2013}, by="eve")
+    dags.break_form(RuntimeKey.details, RuntimeKey.key == "ann")
+    (problem,) = cell_problems()
+    assert "keys of customers: what is kept with 'ann' can't be read: '[[[" in problem.text
+    add_runtime_keys(models, ["cid"], by="eve")
+    details = {text: addition.metadata for text, addition in runtime_keys(models).items()}
+    assert details == {"ann": {"unreadable": details["ann"]["unreadable"]}, "bob": {"since": 2013}, "cid": None}
 
 
 def test_removed_keys_are_off_the_list_and_what_was_made_stays(dags: Metadata) -> None:

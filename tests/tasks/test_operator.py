@@ -19,6 +19,7 @@ from airflow_partitions import Lookback, Materialise, Partition, PartitionByInte
 from airflow_partitions.database.models import TaskRequest
 from airflow_partitions.errors import InvalidDefinitionError
 from airflow_partitions.upkeep import answers, one_round
+from airflow_partitions.upkeep.cell_check import cell_problems
 from tests.metadata import Metadata
 from tests.requests.away import take_away
 from tests.supervisor import Supervisor
@@ -236,6 +237,22 @@ def test_what_cannot_be_read_keeps_no_other_from_being_answered(flights: Metadat
     assert (len(first), first) == (2, second)
     assert keys_of_runs(flights) == ["2013-02-03"]
     assert [answer["state"] for answer in cells(flights, "answer/")] == ["running"]
+
+
+@pytest.mark.parametrize("column", [TaskRequest.form, TaskRequest.answer], ids=["form", "answer"])
+def test_a_task_request_that_is_no_json_keeps_no_other_from_being_answered(flights: Metadata, column: Any) -> None:
+    for day in (3, 4):
+        asked(Materialise(task_id="make", asset="flights", keys=f"2013-02-0{day}"), context(cleared=day))
+    one_round()
+    with flights.engine.begin() as at:
+        damaged = at.scalars(select(TaskRequest.id).order_by(TaskRequest.id)).first()
+    flights.break_form(column, TaskRequest.id == damaged)
+    (problem,) = cell_problems(["flights"])
+    assert f"task request {damaged}" in problem.text
+    end_runs(flights, "success")
+    one_round()
+    states = sorted(answer["state"] for answer in cells(flights, "answer/"))
+    assert states == (["done", "running"] if column.key == "form" else ["done", "done"])
 
 
 def test_it_makes_what_its_own_partition_needs_and_what_is_missing_if_so_said(flights: Metadata) -> None:
