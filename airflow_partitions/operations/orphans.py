@@ -8,7 +8,7 @@ from typing import Any
 from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.history.orphans import orphans
+from airflow_partitions.history.orphans import orphans, orphans_of
 
 
 def list_orphans(asset: str) -> dict[str, Any]:
@@ -28,6 +28,5 @@ def orphan_texts(definitions: Mapping[str, PartitionDefinition | KeyFormat]) -> 
     return {
         asset: f"asset {asset!r}: {', '.join(map(str, parts))} are no partitions of its definition any more; they are"
         " kept, and nothing is made again by itself"
-        for asset, meaning in definitions.items()
-        if (parts := orphans(asset, meaning))
+        for asset, parts in orphans_of(definitions).items()
     }

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import event, insert, select
 from sqlalchemy.orm import Session
 
+from airflow_partitions import PartitionByInterval
 from airflow_partitions.dependencies import Selection
 from airflow_partitions.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.graph.serialized_dags import read_serialized_dags
-from airflow_partitions.history.ledger import current_records
-from airflow_partitions.history.orphans import orphans
+from airflow_partitions.history.ledger import current_records, update_ledger
+from airflow_partitions.history.orphans import orphans, orphans_of
 from airflow_partitions.operations.orphans import orphan_texts
 from airflow_partitions.requests.forget import forget
 from airflow_partitions.states import State, counts, explain, states_of
@@ -178,3 +179,51 @@ def test_a_partition_of_the_new_definition_explains_itself(estate: Estate) -> No
     one_round()
     estate.parse(OTHERS["days"])
     assert explain("flights", "2013-01-01").status.state == State.MISSING
+
+
+def test_eo3_old_partitions_of_many_assets_are_found_by_few_statements(metadata: Metadata, tmp_path: Path) -> None:
+    names = [f"flights_{number}" for number in range(20)]
+    source = "\n".join(
+        f"@asset(schedule=None, partition=DAYS)\ndef {name}(): ...\n" for name in (*names, "flights", "others")
+    )
+    metadata.parse(tmp_path, estate=source)
+    days = PartitionByInterval("@daily")
+    keys = [str(key) for key in days.keys("2013-01-01", "2013-01-11")]
+
+    def examined(*assets: str) -> tuple[dict[str, list[tuple[int, str, str]]], int]:
+        statements: list[Any] = []
+
+        def note(*of: Any) -> None:
+            statements.append(of[2])
+
+        event.listen(metadata.engine, "before_cursor_execute", note)
+        try:
+            orphaned = orphans_of(dict.fromkeys(assets, days))
+        finally:
+            event.remove(metadata.engine, "before_cursor_execute", note)
+        partitions = {name: [(part.count, part.first, part.last) for part in own] for name, own in orphaned.items()}
+        return partitions, len(statements)
+
+    before = examined("flights")
+    assert before[0] == {}
+    for name in (*names, "flights", "others"):
+        metadata.emit(name, *keys, *(f"{key}T05:00Z" for key in keys[:3]))
+        update_ledger(name, days)
+    metadata.emit("flights", "nonsense")  # not in the ledger yet
+    partitions, statements = examined("flights", *names)
+    hours = (3, "2013-01-01T05:00Z", "2013-01-03T05:00Z")
+    assert partitions == {"flights": [(4, hours[1], "nonsense")], **{name: [hours] for name in names}}
+    assert statements == before[1]
+    update_ledger("others", PartitionByInterval("@hourly"))  # its records are of both
+    assert examined("others")[0] == {"others": [(3, hours[1], hours[2])]}
+
+
+def test_what_was_forgotten_and_came_again_is_an_orphan_once(estate: Estate) -> None:
+    hours = estate.hours()
+    estate.metadata.emit("flights", *hours)
+    one_round()
+    forget(partitioned_asset("flights"), Selection.of(partitioned_asset("flights").definition, *hours[:24]), by="anna")
+    estate.parse(OTHERS["days"])
+    estate.metadata.emit("flights", *hours[22:26])
+    parts = orphans("flights", partitioned_asset("flights").meaning)
+    assert [(part.count, part.first, part.last) for part in parts] == [(24, hours[24], hours[-1]), (2, *hours[22:24])]
