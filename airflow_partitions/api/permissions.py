@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
@@ -27,6 +27,18 @@ if TYPE_CHECKING:
 AssetName = Annotated[
     PathText, Path(description="Name of the asset; a slash in it is written %2F", examples=["hourly_flights"])
 ]
+
+
+class _Right(NamedTuple):
+    """What somebody may do with a Dag, in words and as Airflow has it."""
+
+    verb: str
+    method: ResourceMethod
+    access_entity: DagAccessEntity | None = None
+
+
+_READ, _START = _Right("read", "GET"), _Right("start runs of", "POST", DagAccessEntity.RUN)
+_PAUSE = _Right("pause and unpause", "PUT")
 
 
 def signed_in(user: GetUserDep) -> None:
@@ -56,8 +68,7 @@ def changeable_asset(asset: AssetName, user: GetUserDep) -> str:
     :raises UnknownAssetError: if there is none; names only what the user may read.
     """
     dags = _dags_of(asset, user)
-    check_reading([dags], user)
-    _check(dags.owners, user, "start runs of", method="POST", access_entity=DagAccessEntity.RUN)
+    _check(dags.owners, user, _READ, _START)
     return asset
 
 
@@ -71,7 +82,7 @@ def readable_request(request: RequestId, user: GetUserDep) -> int:
 
     :raises UnknownRequestError: if there is none.
     """
-    _check([read_dag_id(request)], user, "read", method="GET")
+    _check([read_dag_id(request)], user, _READ)
     return request
 
 
@@ -80,9 +91,7 @@ def changeable_request(request: RequestId, user: GetUserDep) -> int:
 
     :raises UnknownRequestError: if there is none.
     """
-    dag_ids = [read_dag_id(request)]
-    _check(dag_ids, user, "read", method="GET")
-    _check(dag_ids, user, "start runs of", method="POST", access_entity=DagAccessEntity.RUN)
+    _check([read_dag_id(request)], user, _READ, _START)
     return request
 
 
@@ -92,12 +101,12 @@ ChangeableRequest = Annotated[int, Depends(changeable_request)]
 
 def check_reading(assets: Collection[AssetDags], user: BaseUser) -> None:
     """Refuse a *user* who may not read all these *assets*."""
-    _check(sorted({dag_id for dags in assets for dag_id in dags.owners}), user, "read", method="GET")
+    _check(sorted({dag_id for dags in assets for dag_id in dags.owners}), user, _READ)
 
 
 def check_pausing(dag_ids: Collection[str], user: BaseUser) -> None:
     """Refuse a *user* who may not pause and unpause all these Dags."""
-    _check(sorted(dag_ids), user, "pause and unpause", method="PUT")
+    _check(sorted(dag_ids), user, _PAUSE)
 
 
 def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
@@ -115,6 +124,8 @@ def _authorized(
 ) -> set[str]:
     from airflow.models.dag import DagModel
 
+    if not dag_ids:
+        return set()
     teams, manager = DagModel.get_dag_id_to_team_name_mapping(list(dag_ids)), get_auth_manager()
     return {
         dag_id
@@ -134,19 +145,18 @@ def _dags_of(asset: str, user: BaseUser) -> AssetDags:
     raise unknown_asset(asset, seen)
 
 
-def _check(
-    dag_ids: Collection[str],
-    user: BaseUser,
-    verb: str,
-    method: ResourceMethod,
-    access_entity: DagAccessEntity | None = None,
-) -> None:
+def _check(dag_ids: Collection[str], user: BaseUser, *rights: _Right) -> None:
     from airflow.models.dag import DagModel
 
     teams = DagModel.get_dag_id_to_team_name_mapping(list(dag_ids))
-    requests: list[IsAuthorizedDagRequest] = [
-        {"method": method, "access_entity": access_entity, "details": DagDetails(dag_id, teams.get(dag_id))}
-        for dag_id in dag_ids
-    ]
-    if not get_auth_manager().batch_is_authorized_dag(requests, user=user):
-        raise HTTPException(HTTPStatus.FORBIDDEN, f"You may not {verb} each of the Dags that this is about")
+    for right in rights:
+        requests: list[IsAuthorizedDagRequest] = [
+            {
+                "method": right.method,
+                "access_entity": right.access_entity,
+                "details": DagDetails(dag_id, teams.get(dag_id)),
+            }
+            for dag_id in dag_ids
+        ]
+        if not get_auth_manager().batch_is_authorized_dag(requests, user=user):
+            raise HTTPException(HTTPStatus.FORBIDDEN, f"You may not {right.verb} each of the Dags that this is about")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from getpass import getuser
 from itertools import islice
 from typing import Any
@@ -14,7 +15,7 @@ from airflow_partitions.errors import SelectionError
 from airflow_partitions.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.operations.page import USUAL, page
 from airflow_partitions.requests import control
-from airflow_partitions.requests.materialise import carry_out, create_runs
+from airflow_partitions.requests.materialise import begin, create_runs
 from airflow_partitions.requests.plan import plan
 from airflow_partitions.requests.progress import Progress, progress, progress_of_all
 from airflow_partitions.requests.request import REQUEST_STATES, Request, RunOptions
@@ -71,7 +72,7 @@ def materialise_partitions(
     dry_run: bool = False,
     dags: Collection[str] | None = None,
     by: str | None = None,
-    create: bool = True,
+    later: Callable[[Callable[[], object]], object] | None = None,
 ) -> dict[str, Any]:
     """Ask for partitions: a run for each; arguments and errors as for :func:`plan_partitions`, and:
 
@@ -83,23 +84,27 @@ def materialise_partitions(
     :param while_paused: make them also if a Dag is paused; its schedule begins no run until all requests for it ended.
     :param dry_run: only plan.
     :param by: who asks; the user of this process if not given.
-    :param create: create the runs, too; else ``create_requested`` does.
+    :param later: is given what creates the runs of a request, to be called later; if it is not given, that is done now.
     :raises OverlapError: if one of them is asked for already, or being made.
     """
     own, now = partitioned_asset(asset), datetime.now(UTC)
     selection = _asked_for(own, select, states, now)
     chosen = frozenset(map(State.called, states or ()))
     own_plan = plan(own, selection, states=chosen, upstream=upstream, dags=dags, now=now)
-    requests: tuple[Request, ...] = ()
+    requests: list[Progress] = []
     if not dry_run:
         options = RunOptions(concurrency, newest_first, stop_at_failure, label, conf or {}, while_paused)
-        requests = carry_out(own_plan, options, by=getuser() if by is None else by)
-        if create:
-            requests = tuple(map(create_runs, requests))
+        for request, producer in begin(own_plan, options, by=getuser() if by is None else by):
+            work = partial(create_runs, request, producer)
+            if later is not None:
+                later(work)
+                requests.append(Progress(request, "creating", {}))
+            else:
+                requests += _progress(iter([work()]), 1)
     return {
         "asset": asset,
         "plan": own_plan.to_json(),
-        "requests": [each.to_json() for each in _progress(iter(requests), max(1, len(requests)))],
+        "requests": [each.to_json() for each in requests],
         "dry_run": dry_run,
     }
 

@@ -37,11 +37,12 @@ def hold(at: Session, request: Request, *, goes_on: bool = False) -> None:
     :raises NotReadyError: if the Dag is paused, and has other runs that would go on, too.
     """
     # What parses the Dag has its row too: whoever comes later sees the hold, and finds nothing due.
-    dag_id = request.dag_id
-    is_paused = at.scalar(select(DagModel.is_paused).where(DagModel.dag_id == dag_id).with_for_update())
+    dag_id, while_paused = request.dag_id, request.options.while_paused
+    own_row = select(DagModel.is_paused).where(DagModel.dag_id == dag_id).with_for_update()
+    is_paused = while_paused and at.scalar(own_row)
     held_for = set(at.scalars(select(Hold.request_id).where(Hold.dag_id == dag_id)))
     numbers = held_for | {request.id}
-    if is_paused and request.options.while_paused:
+    if is_paused:
         if goes_on:
             numbers |= _at_work(at, dag_id)
         _check_runs(at, dag_id, numbers)

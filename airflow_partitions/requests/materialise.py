@@ -81,13 +81,18 @@ def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tupl
 
     :return: a request for each Dag of which something begins, without runs yet; errors are those of :func:`ask`.
     """
+    return tuple(request for request, _ in begin(plan, options, by=by))
+
+
+def begin(plan: Plan, options: RunOptions | None = None, *, by: str) -> list[tuple[Request, Producer]]:
+    """The requests of :func:`carry_out`, each with the Dag that makes its partitions, for :func:`create_runs`."""
     options = options or RunOptions()
     begins = [(step.producer, step.begins) for step in plan.steps if step.begins and step.producer is not None]
     producers = as_of_now([producer for producer, _ in begins])
     for producer in producers:  # all of them, before any is asked
         producer.check_ready(options)
     selections = (selection for _, selection in begins)
-    return tuple(_ask(each, selection, options, by) for each, selection in zip(producers, selections, strict=True))
+    return [(_ask(each, some, options, by), each) for each, some in zip(producers, selections, strict=True)]
 
 
 def create_runs(request: Request, producer: Producer | None = None) -> Request:

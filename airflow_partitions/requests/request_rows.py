@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.models.backfill import Backfill
+from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
 from sqlalchemy import and_, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -89,8 +90,7 @@ def add_request(at: Session, request: Request) -> None:
     }
     values |= {"selection": request.selection.to_json(), "written_at": datetime.now(UTC)}
     # SQLite gives the number of a deleted backfill again; what held another Dag for that one is released by upkeep.
-    if not at.connection().execute(update(Row).where(Row.id == request.id).values(values)).rowcount:
-        at.execute(insert(Row).values(values))
+    at.execute(build_upsert_stmt(get_dialect_name(at), Row, ["id"], values, values))
 
 
 def write_request(at: Session, request: Request) -> None:

@@ -121,10 +121,16 @@ def _create(at: Session, request: Request, producer: Producer, keys: Sequence[Ke
     if not keys:
         return []
     dag, timetable, now = producer.dag, producer.timetable, datetime.now(UTC)
-    version = DagVersion.get_latest_version(producer.dag_id, session=at)
-    if version is None:
+    newest = (
+        select(DagVersion.id, select(func.max(LogTemplate.id)).scalar_subquery())
+        .where(DagVersion.dag_id == producer.dag_id)
+        .order_by(DagVersion.version_number.desc())
+        .limit(1)
+    )
+    row = at.execute(newest).one_or_none()
+    if row is None:
         raise NotReadyError(f"Dag {producer.dag_id} has no version yet; ask again once its file was read")
-    template = at.scalar(select(func.max(LogTemplate.id)))
+    version, template = row
     runs = []
     for place, key in enumerate(keys):
         interval, date = producer.definition.interval_of(key), timetable.partition_date(key)
@@ -154,11 +160,11 @@ def _create(at: Session, request: Request, producer: Producer, keys: Sequence[Ke
             note=_note(request, producer, key),
         )
         run.log_template_id = template
-        run.created_dag_version_id = version.id
+        run.created_dag_version_id = version
         runs.append(run)
     at.add_all(runs)
     at.flush()
-    _create_tasks(at, dag, runs, version.id)
+    _create_tasks(at, dag, runs, version)
     return runs
 
 

@@ -61,6 +61,7 @@ def test_a_request_that_cant_be_read_is_cancelled_by_who_may(
 def test_d9_to_ask_for_partitions_takes_few_statements(
     client: httpx.Client, estate: Metadata, running_app: RunningApp
 ) -> None:
+    estate.prepare_runs()  # Airflow has that row: without it each run would be inserted by itself
     ask(client, select="2013-03-11")
     running_app.wait()
     statements: list[str] = []
@@ -73,8 +74,8 @@ def test_d9_to_ask_for_partitions_takes_few_statements(
     running_app.wait()  # until the three runs are there
     event.remove(estate.engine, "before_cursor_execute", note)
     assert any(statement.startswith("INSERT INTO dag_run ") for statement in statements)
-    assert len(statements) <= 42
-    assert sum("FROM serialized_dag" in statement for statement in statements) <= 3
+    assert len(statements) <= 32
+    assert sum("FROM serialized_dag" in statement for statement in statements) <= 2
 
 
 def test_missing_runs_are_created_after_a_resumed_request_is_answered(

@@ -20,6 +20,7 @@ from airflow_partitions.api.permissions import (
     check_pausing,
     editable,
     readable_asset,
+    readable_dags,
     startable,
 )
 from airflow_partitions.api.problem import problems
@@ -163,22 +164,19 @@ def plan_partitions(
     responses=problems(404, 409),
     dependencies=[Guarded],
 )
-def materialise_partitions(
-    asset: Changeable, order: Order, user: GetUserDep, dags: ReadableDags, background: BackgroundTasks
-) -> Any:
+def materialise_partitions(asset: Changeable, order: Order, user: GetUserDep, background: BackgroundTasks) -> Any:
     """Ask for partitions of an asset, each to be made by one run; the runs are created after the answer.
 
     Upstream Dags are asked only where one may start runs of them. ``while_paused`` takes the right to unpause Dags too.
     """
-    others = startable(dags, user) if order.upstream else set()
+    dags = readable_dags(user) if order.upstream else set()
+    others = startable(dags, user)
     if order.while_paused:
         check_pausing(asset_dags()[asset].producers, user)
         others &= editable(others, user)
     answer = operations.materialise_partitions(
-        asset, **order.model_dump(), dags=others, by=user.get_name(), create=False
+        asset, **order.model_dump(), dags=others, by=user.get_name(), later=background.add_task
     )
-    for request in answer["requests"]:
-        _created_after(background, request)
     return answer | {"plan": _visible(answer["plan"], dags)}
 
 
