@@ -51,7 +51,7 @@ def list_problems(
 
     What belongs to the graph of all Dags is told only where each partitioned Dag is among those asked for.
 
-    :param records: look at each record of the assets' state stores, too, which takes seconds for 100,000 of them.
+    :param records: look at each record of the ledgers, too, which takes some seconds for 300,000 of them.
     :param dags: only of assets whose own Dags are all among these; of all if not given.
     :param startable: those of some Dags of which the asker may start runs; by default all.
     :param editable: those of some Dags that the asker may unpause; by default all.
