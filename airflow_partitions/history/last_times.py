@@ -184,11 +184,6 @@ class LastTimes:
             return ()
 
 
-def last_times_of(asset: str, meaning: Meaning) -> LastTimes:
-    """The last times of one asset's partitions; arguments as for :func:`last_times`."""
-    return last_times([(asset, meaning)])[asset, meaning]
-
-
 def last_times(meanings: Iterable[tuple[str, Meaning]]) -> dict[tuple[str, Meaning], LastTimes]:
     """The last times of several assets' partitions, by a few questions for all of them.
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from sqlalchemy import BigInteger, and_, case, cast, func, null, or_, select, union_all
 
 from airflow_partitions.database.connection import portions, session
 from airflow_partitions.database.models import Partition as Row
-from airflow_partitions.definitions import PartitionDefinition, WholeAsset
+from airflow_partitions.definitions import WholeAsset
 from airflow_partitions.definitions.whole import UNKEYED
 from airflow_partitions.dependencies import KeyFormat
 from airflow_partitions.errors import InvalidKeyError
 from airflow_partitions.history.addresses import Address, Addresses, keys_of
 from airflow_partitions.history.forgotten import Forgotten, forgotten_by_asset
+from airflow_partitions.history.last_times import Meaning
 from airflow_partitions.history.ledger import LedgerHead, ledger_heads
 from airflow_partitions.history.places import Places
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-
-#: Of the keys of an asset's events.
-Meaning: TypeAlias = PartitionDefinition | KeyFormat
 
 _AT_ONCE = 1_000
 _STREAMED: Mapping[str, int] = {"yield_per": 1_000}

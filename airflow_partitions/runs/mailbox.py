@@ -99,8 +99,8 @@ def restore_claims(at: Connection, assets: Collection[str] | None = None) -> Non
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     claims = _claims(at)
-    wanted = {asset for asset, _ in claims if assets is None or asset in assets}
-    for portion in portions(sorted(wanted)):
+    names = {asset for asset, _ in claims if assets is None or asset in assets}
+    for portion in portions(sorted(names)):
         query = select(AssetModel.name, AssetModel.id).where(AssetModel.name.in_(portion))
         for asset, asset_id in at.execute(query).all():
             notes = {claim_cell(text): note for (name, text), note in claims.items() if name == asset}

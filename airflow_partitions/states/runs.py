@@ -87,25 +87,25 @@ def read_runs(makers: Mapping[str, Makers]) -> dict[str, Runs]:
     from airflow.utils.state import DagRunState, TaskInstanceState
 
     runs = {asset: Runs({}, {}, {}) for asset in makers}
-    made = _assets_by_dag(makers)
+    assets_of = _assets_by_dag(makers)
     task_ids = sorted({task_id for each in makers.values() for own in each.tasks.values() for task_id in own})
     began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
     columns = DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id
     with connection() as at:
-        for dag_ids in portions(sorted(made)):
+        for dag_ids in portions(sorted(assets_of)):
             of_dags = select(*columns).where(DagRun.dag_id.in_(dag_ids), DagRun.partition_key.is_not(None))
             # What is cancelled before it begins is failed to Airflow, and has tried nothing.
             has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
             unfinished = of_dags.where(or_(DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED]), has_failed))
             for dag_id, *row in at.execute(unfinished):
-                for asset in made[dag_id]:
+                for asset in assets_of[dag_id]:
                     own = runs[asset]
                     for place, state, run in _placed(makers[asset].places, row):
                         if state == DagRunState.FAILED:
                             own.failed[place] = max(run, own.failed.get(place, run))
                         elif state == DagRunState.RUNNING or place not in own.at_work:
                             own.at_work[place] = State(state)
-        for dag_ids, some_ids in product(portions(sorted(made), _AT_ONCE), portions(task_ids, _AT_ONCE)):
+        for dag_ids, some_ids in product(portions(sorted(assets_of), _AT_ONCE), portions(task_ids, _AT_ONCE)):
             query = (
                 select(TaskInstance.task_id, *columns)
                 .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
@@ -118,7 +118,7 @@ def read_runs(makers: Mapping[str, Makers]) -> dict[str, Runs]:
                 )
             )
             for task_id, dag_id, *row in at.execute(query):
-                for asset in made[dag_id]:
+                for asset in assets_of[dag_id]:
                     skipped = runs[asset].skipped
                     for place, _, run in _placed(makers[asset].places, row):
                         if task_id in makers[asset].tasks[dag_id]:
@@ -132,17 +132,17 @@ def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Pla
     from airflow.utils.state import DagRunState
 
     failed = {asset: makers[asset] for asset, own in runs.items() if own}
-    made = _assets_by_dag(failed)
+    assets_of = _assets_by_dag(failed)
     texts = sorted({run.key for own in runs.values() for run in own.values()})
     began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
     later: dict[str, set[Place]] = {asset: set() for asset in makers}
     with connection() as at:
-        for portion in portions(texts, MOST_PARAMETERS - len(made)):
+        for portion in portions(texts, MOST_PARAMETERS - len(assets_of)):
             query = select(DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id).where(
-                DagRun.dag_id.in_(made), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
+                DagRun.dag_id.in_(assets_of), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
             )
             for dag_id, *row in at.execute(query):
-                for asset in made[dag_id]:
+                for asset in assets_of[dag_id]:
                     for place, _, run in _placed(makers[asset].places, row):
                         if place in runs[asset] and run > runs[asset][place]:
                             later[asset].add(place)

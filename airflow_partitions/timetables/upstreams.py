@@ -283,9 +283,9 @@ def look_up(upstreams: Iterable[Upstreams], producers: Mapping[str, Sequence[Tim
     names = {name for each in upstreams for name in each.leaves if each.is_looked_up(name)}
     with _LOCK:
         names -= _PRODUCED.keys()
-    known = {name: producers[name] for name in names & producers.keys()}
-    others = names - known.keys()
-    produced = _produced_of(known | (producing_timetables(others) if others else {}))
+    timetables = {name: producers[name] for name in names & producers.keys()}
+    others = names - timetables.keys()
+    produced = _produced_of(timetables | (producing_timetables(others) if others else {}))
     with _LOCK:
         _PRODUCED.update(produced)
 

@@ -9,7 +9,7 @@ from airflow_partitions.definitions import PartitionDefinition
 from airflow_partitions.history import corrections
 from airflow_partitions.history.cache import HistoryCache
 from airflow_partitions.history.forgotten import forgotten_of
-from airflow_partitions.history.last_times import last_times_of
+from airflow_partitions.history.last_times import last_times
 from airflow_partitions.history.ledger import current_records, materialised_times, update_ledger
 from airflow_partitions.history.ledger_record import LedgerRecord
 from airflow_partitions.history.mailbox import publish_missing
@@ -37,13 +37,13 @@ def test_eb1_a_purged_history_and_what_is_forgotten_stay(metadata: Metadata, def
     metadata.purge()
     cells, forgotten = metadata.cells("sales"), forgotten_of("sales")
     before = dict(current_records("sales", definition, selection))
-    times = last_times_of("sales", definition).of(selection)
+    times = last_times([("sales", definition)])["sales", definition].of(selection)
     assert len(before) == len(times) == len(keys) - 1
     metadata.take_away("sales")
     assert metadata.cells("sales") == {}
     metadata.bring_back("sales")
     assert dict(current_records("sales", definition, selection)) == before
-    assert last_times_of("sales", definition).of(selection) == times
+    assert last_times([("sales", definition)])["sales", definition].of(selection) == times
     assert forgotten_of("sales") == forgotten
     assert list(materialised_times("sales", definition, {key: definition.parse(key) for key in keys})) == [
         keys[0],
@@ -99,8 +99,8 @@ def test_eb7_what_was_reconciled_is_seen_by_schedulers_at_once(metadata: Metadat
     cache = HistoryCache()
     cache.refresh(at_once=True)
     cache.times("sales", DAYS, [(str(other), other)])
-    version = last_times_of("sales", DAYS).version()
+    version = last_times([("sales", DAYS)])["sales", DAYS].version()
     update_ledger("sales", DAYS, anew=True)
     cache.refresh(at_once=True)
     assert cache.lacks("sales", [(str(other), other)])
-    assert last_times_of("sales", DAYS).version() != version
+    assert last_times([("sales", DAYS)])["sales", DAYS].version() != version
