@@ -5,6 +5,7 @@ VENV ?= .venv
 LOCK ?= requirements.lock
 ARGS ?=
 READY = $(VENV)/.ready
+CLASSES = $(VENV)/spark-classes.jsa
 RUN = PATH="$(abspath $(VENV))/bin:$$PATH"
 SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 
@@ -37,7 +38,7 @@ cluster-status: $(READY) ## what of the cluster is running
 cluster-stop: ## end what `make cluster` started; its data stays in .cluster/
 	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m cluster stop $(ARGS); else echo 'nothing to stop'; fi
 
-test: $(READY) ## the tests, with the real scheduler and real Spark
+test: $(READY) $(CLASSES) ## the tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
@@ -47,7 +48,7 @@ endif
 # The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
 # each database; the last two have the view in a browser, and the wheel. Each says what took it longest.
 $(PARTS): SHELL = bash
-$(PARTS): $(READY)
+$(PARTS): $(READY) $(CLASSES)
 	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
@@ -62,7 +63,7 @@ test-view: TESTS = tests/view
 # What takes more steps, and state machines other ones, if it is told to.
 HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')
 
-test-long: $(READY) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
+test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
 	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
 	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
 
@@ -88,3 +89,7 @@ docs: $(READY) ## the reference from the docstrings
 
 $(READY): $(LOCK) pyproject.toml tools/environment.sh
 	@tools/environment.sh $(VENV) $(LOCK)
+
+# Jobs of the tests start with it, in some 40% less processor time.
+$(CLASSES): $(READY) airflow_partitions/spark/class_archive.py
+	@$(SPARK) AIRFLOW_HOME="$$(mktemp -d)" airflow asset-partitions spark-classes $(abspath $@) >&2

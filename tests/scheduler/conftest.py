@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ from demo.api import Api
 from demo.home import USER, Home
 from demo.processes import Service
 from tests.postgres import postgres
+from tests.scheduler.command_line import CommandLine
 
 DATABASES = (pytest.param("sqlite", marks=pytest.mark.long), "postgresql")
 HEADER = """
@@ -83,6 +85,7 @@ class Airflow:
 
     home: ScratchHome
     api: Api
+    command_line: CommandLine
     killed: set[str] = attrs.field(factory=set)
     orphans: list[Service] = attrs.field(factory=list)
 
@@ -155,6 +158,10 @@ class Airflow:
             asset,
         )
         return [key for (key,) in rows]
+
+    def command(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """What ``airflow`` does with *words*, and with further environment *variables*."""
+        return self.command_line.run(*words, **variables)
 
     def trigger(self, dag_id: str, key: str | None) -> httpx.Response:
         """Ask for a run by hand; any answer is returned as it is."""
@@ -232,8 +239,10 @@ def _running(home: ScratchHome) -> Iterator[Airflow]:
         home_services = services.Services.of(home)
         assert home_services is not None
         with Api(home_services.address, USER, home.secret("password")) as api:
-            airflow = Airflow(home, api)
+            command_line = CommandLine(home.environment(dict(os.environ), home_services.port), home.root)
+            airflow = Airflow(home, api, command_line)
             yield airflow
+            command_line.end()
             for orphan in airflow.orphans:  # the workers of schedulers that were killed
                 for process in orphan.family:
                     with suppress(psutil.NoSuchProcess):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -55,14 +53,7 @@ def test_a15_the_command_line_backfills_too(airflow: Airflow, hours: str) -> Non
     active = "select 1 from backfill where dag_id = ? and completed_at is null"
     airflow.wait(lambda: not airflow.sql(active, hours), "the backfill before is marked complete")
     span = ["--from-date", "2013-07-04T10:00:00", "--to-date", "2013-07-04T11:00:00"]
-    process = subprocess.run(
-        ["airflow", "backfill", "create", "--dag-id", hours, *span],
-        env=airflow.home.environment(dict(os.environ), airflow.services.port),
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    process = airflow.command("backfill", "create", "--dag-id", hours, *span)
     assert process.returncode == 0, process.stderr
     expected = {f"2013-07-04T{hour}:00-04:00|{segment}" for hour in (10, 11) for segment in "ab"}
     airflow.wait(lambda: expected <= set(airflow.keys(hours)), "the runs")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -66,15 +62,8 @@ def token(airflow: Airflow) -> str:
 
 def command(airflow: Airflow, *words: str) -> tuple[int, Any]:
     """Run a command that asks the API server; its exit status and answer."""
-    program = f"{Path(sys.executable).parent}/airflow"
-    process = subprocess.run(
-        [program, "asset-partitions", *words, "--output", "json", "--url", airflow.services.address],
-        env=airflow.home.environment(dict(os.environ)) | {"AIRFLOW_CLI_TOKEN": token(airflow)},
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    url = ["--output", "json", "--url", airflow.services.address]
+    process = airflow.command("asset-partitions", *words, *url, AIRFLOW_CLI_TOKEN=token(airflow))
     assert process.stdout, process.stderr
     return process.returncode, json.loads(process.stdout)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from typing import Any
 
 import pytest
@@ -58,15 +56,7 @@ def asked(airflow: Airflow) -> Airflow:
 
 def command(airflow: Airflow, *arguments: str) -> tuple[int, dict[str, Any]]:
     """Exit status and JSON of a command."""
-    process = subprocess.run(
-        ["airflow", "asset-partitions", *arguments, "--output", "json"],
-        env=airflow.home.environment(dict(os.environ), airflow.services.port),
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-    )
+    process = airflow.command("asset-partitions", *arguments, "--output", "json")
     assert process.stdout, process.stderr
     return process.returncode, json.loads(process.stdout.splitlines()[-1])
 

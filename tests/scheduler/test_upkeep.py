@@ -32,10 +32,7 @@ def environment(airflow: Airflow) -> dict[str, str]:
 
 def command(airflow: Airflow, *words: str) -> Any:
     """What ``airflow asset-partitions`` prints as JSON."""
-    process = subprocess.run(
-        [AIRFLOW, "asset-partitions", *words, "--output", "json"],
-        env=environment(airflow), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    process = airflow.command("asset-partitions", *words, "--output", "json")
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout.splitlines()[-1])
 
@@ -79,7 +76,7 @@ def cells(airflow: Airflow, asset: str) -> dict[str, str]:
 
 def purge(airflow: Airflow) -> None:
     words = ["db", "clean", "--tables", "asset_event", "--clean-before-timestamp", "2100-01-01", "--skip-archive", "-y"]
-    subprocess.run([AIRFLOW, *words], env=environment(airflow), check=True, capture_output=True, timeout=120)
+    airflow.command(*words).check_returncode()
 
 
 @pytest.fixture(scope="module")
@@ -195,8 +192,7 @@ def test_one_works_the_others_stand_by_and_take_over(airflow: Airflow, meter_con
             airflow.wait(lambda: any(line.get("records") for line in first()), "the first works")
             assert not any(line.get("records") for line in second())
             assert not command(airflow, "upkeep")["working"]
-            alive = [AIRFLOW, "asset-partitions", "upkeep", "--check"]
-            subprocess.run(alive, env=environment(airflow), check=True, capture_output=True, timeout=120)
+            airflow.command("asset-partitions", "upkeep", "--check").check_returncode()
     assert running(airflow) == []
 
 

@@ -11,17 +11,17 @@ from types import SimpleNamespace
 import pytest
 
 from airflow_partitions.cli.spark_classes import write_classes
+from airflow_partitions.spark.class_archive import write_class_archive
+from tests.conftest import CLASSES
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning")]  # Airflow's own
 
 
-def test_a_job_takes_its_classes_from_the_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    archive = tmp_path / "spark.jsa"
-    write_classes(SimpleNamespace(file=str(archive)))  # type: ignore[arg-type]
-    setting = json.loads(capsys.readouterr().out.splitlines()[-1])["conf"]
-    assert list(tmp_path.iterdir()) == [archive]
+def test_a_job_takes_its_classes_from_the_archive(tmp_path: Path) -> None:
+    if not CLASSES.exists():  # the Makefile writes it by the command
+        write_class_archive(CLASSES)
     loaded = tmp_path / "loaded"
-    run_job(setting["spark.driver.extraJavaOptions"] + f" -Xlog:class+load:file={loaded}")
+    run_job(f"-XX:SharedArchiveFile={CLASSES} -Xlog:class+load:file={loaded}")
     lines = loaded.read_text().splitlines()
     spark = [line for line in lines if "org.apache.spark" in line and "Lambda" not in line and "$Proxy" not in line]
     ours = [line for line in spark if "shared objects file (top)" in line]
@@ -34,6 +34,17 @@ def run_job(options: str) -> None:
     file.write_text(program)
     words = ["--master", "local[1]", "--conf", f"spark.driver.extraJavaOptions={options}", str(file)]
     subprocess.run([str(Path(sys.executable).with_name("spark-submit")), *words], check=True, capture_output=True)
+
+
+@pytest.mark.long
+def test_the_command_writes_an_archive_and_says_what_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = tmp_path / "spark.jsa"
+    write_classes(SimpleNamespace(file=str(archive)))  # type: ignore[arg-type]
+    setting = json.loads(capsys.readouterr().out.splitlines()[-1])["conf"]
+    assert setting == {"spark.driver.extraJavaOptions": f"-XX:SharedArchiveFile={archive}"}
+    assert list(tmp_path.iterdir()) == [archive]
 
 
 @pytest.mark.long

@@ -39,6 +39,8 @@ DEADLINE = 180
 JOB = ("started", "reading", "writing", "written", "reported")
 #: Where a driver goes on alone: at all of these points, if the tests are to look far.
 ALONE = JOB if HUNT > 1 else ("reading", "reported")
+#: Seconds between two looks of a reader.
+PAUSE = 0.02 if HUNT > 1 else 0.2
 OLD, KILLED, NEW = 1, 2, 3
 
 
@@ -141,7 +143,7 @@ class Reader(threading.Thread):
                     if numbers not in ([OLD] * 2, [NEW] * 2, [KILLED] * 2):
                         self.wrong.append(f"{lake.root.name}: {numbers}")
             self.looks += 1
-            self.stop.wait(0.02)  # the others want to run too
+            self.stop.wait(PAUSE)  # the others want to run too
 
 
 def tries(lake: Any) -> list[int]:

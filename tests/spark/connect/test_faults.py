@@ -43,9 +43,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectServer]:
         yield running
 
 
+@pytest.fixture
+def without_listener(server: ConnectServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    server.stop()
+    with monkeypatch.context() as patched:
+        patched.setattr("airflow_partitions.spark.server.connect_server.settings", lambda _: {})
+        server.start()
+    yield
+    server.stop()
+
+
 @pytest.fixture(autouse=True)
-def connection(server: ConnectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if server.pid is None:
+def connection(
+    request: pytest.FixtureRequest, server: ConnectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if server.pid is None and "without_listener" not in request.fixturenames:
         server.start()
     monkeypatch.setenv("AIRFLOW_CONN_WARM", form(server))
     monkeypatch.setenv(FOLDER, str(tmp_path))
@@ -126,12 +138,12 @@ def test_a_wrong_token_is_told(
         execute(task(lake, longest), lake)
 
 
-def test_a_server_that_is_away_is_told_and_the_next_try_succeeds(lake: Any, server: ConnectServer) -> None:
-    kill(server)
-    with pytest.raises(SparkServerError, match=r"does not answer; .*nothing was published"):
-        execute(task(lake, longest), lake)
-    server.start()
-    execute(task(lake, longest), lake, 2)
+def test_a_killed_task_ends_its_query_and_publishes_nothing(lake: Any, tmp_path: Path) -> None:
+    operator = task(lake, computes)
+    with pytest.raises(SparkServerError, match="the job was ended"):
+        meanwhile(tmp_path, lambda: execute(operator, lake), operator.on_kill, again=True)
+    assert lake.rows() == []
+    execute(task(lake, longest), lake, 2)  # which would wait for ever behind a query that goes on
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
@@ -149,10 +161,17 @@ def test_a_server_that_is_restarted_while_a_job_runs_fails_its_task(
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
-def test_a_server_that_dies_in_a_query_fails_its_task(lake: Any, server: ConnectServer, tmp_path: Path) -> None:
+def test_a_server_that_dies_in_a_query_fails_its_task_and_others_until_it_is_there_again(
+    lake: Any, server: ConnectServer, tmp_path: Path
+) -> None:
     with pytest.raises(SparkServerError, match="does not answer"):
         meanwhile(tmp_path, lambda: execute(task(lake, computes), lake), lambda: kill(server))
+    with pytest.raises(SparkServerError, match=r"does not answer; .*nothing was published"):
+        execute(task(lake, longest), lake, 2)
     assert lake.rows() == []
+    server.start()
+    execute(task(lake, longest), lake, 3)
+    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
 def test_a_job_that_takes_all_memory_ends_the_server_and_no_more(lake: Any, server: ConnectServer) -> None:
@@ -177,22 +196,8 @@ def test_a_server_that_dies_after_the_job_does_not_matter(
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
-def test_a_killed_task_ends_its_query_and_publishes_nothing(lake: Any, tmp_path: Path) -> None:
-    operator = task(lake, computes)
-    with pytest.raises(SparkServerError, match="the job was ended"):
-        meanwhile(tmp_path, lambda: execute(operator, lake), operator.on_kill, again=True)
-    assert lake.rows() == []
-    execute(task(lake, longest), lake, 2)  # which would wait for ever behind a query that goes on
-    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
-
-
-def test_without_the_listener_reads_are_not_counted_and_strict_is_refused(
-    lake: Any, server: ConnectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.stop()
-    with monkeypatch.context() as patched:
-        patched.setattr("airflow_partitions.spark.server.connect_server.settings", lambda _: {})
-        server.start()
+@pytest.mark.usefixtures("without_listener")
+def test_without_the_listener_reads_are_not_counted_and_strict_is_refused(lake: Any) -> None:
     event = execute(task(lake, longest), lake)
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
     assert (event["rows"], event["files"]) == (1, 1)
@@ -201,4 +206,3 @@ def test_without_the_listener_reads_are_not_counted_and_strict_is_refused(
     assert event["unseen"] == ["reads: the Spark Connect server has no listener of airflow_partitions"]
     with pytest.raises(MissingListenerError, match=r"settings that `airflow asset-partitions spark-server` prints"):
         execute(task(lake, computes, strict=True), lake, 2)
-    server.stop()
