@@ -68,7 +68,7 @@ test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times 
 	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
-DRIVER_SIDE = calendars checks definitions dependencies frames keys storage spark.program spark.driver spark.running_job
+DRIVER_SIDE = core checks frames storage spark.program spark.driver spark.running_job
 
 lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

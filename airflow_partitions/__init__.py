@@ -20,44 +20,49 @@ if sys.version_info < (3, 10):  # noqa: UP036 - pip does not see the Python of a
     )
 
 _MODULES = {
-    "INFER": "assets",
-    "AllPartitions": "dependencies",
-    "AtLeast": "timetables.run_policy",
-    "ByDimension": "dependencies",
-    "Dependency": "dependencies",
-    "Interval": "keys",
-    "KeyFormat": "dependencies",
-    "KeyRule": "dependencies",
-    "LatestPartition": "dependencies",
-    "Lookback": "dependencies",
-    "Materialise": "tasks",
-    "MaterialisedSensor": "tasks",
-    "Partition": "partition",
-    "PartitionAtRuntime": "definitions",
-    "PartitionByInterval": "definitions",
-    "PartitionByProduct": "definitions",
-    "PartitionBySequence": "definitions",
-    "PartitionDeadline": "deadlines",
-    "PartitionDefinition": "definitions",
-    "PartitionKey": "keys",
-    "Partitioned": "timetables",
-    "Previous": "dependencies",
-    "ProductKey": "keys",
-    "Rule": "dependencies",
-    "RunPartition": "runs.run_partition",
-    "SameKey": "dependencies",
-    "Segment": "keys",
-    "SegmentMap": "dependencies",
-    "Selection": "dependencies",
-    "Sides": "dependencies",
+    "INFER": "authoring.assets",
+    "AllPartitions": "core.dependencies",
+    "AtLeast": "engine.timetables.run_policy",
+    "ByDimension": "core.dependencies",
+    "Dependency": "core.dependencies",
+    "Interval": "core.keys",
+    "KeyFormat": "core.dependencies",
+    "KeyRule": "core.dependencies",
+    "LatestPartition": "core.dependencies",
+    "Lookback": "core.dependencies",
+    "Materialise": "authoring.tasks",
+    "MaterialisedSensor": "authoring.tasks",
+    "Partition": "core.partition",
+    "PartitionAtRuntime": "core.definitions",
+    "PartitionByInterval": "core.definitions",
+    "PartitionByProduct": "core.definitions",
+    "PartitionBySequence": "core.definitions",
+    "PartitionDeadline": "authoring.deadline",
+    "PartitionDefinition": "core.definitions",
+    "PartitionError": "core.errors",
+    "PartitionKey": "core.keys",
+    "PartitionSensor": "authoring.arrival",
+    "Partitioned": "engine.timetables",
+    "Previous": "core.dependencies",
+    "ProductKey": "core.keys",
+    "Rule": "core.dependencies",
+    "RunPartition": "engine.runs.run_partition",
+    "SameKey": "core.dependencies",
+    "Segment": "core.keys",
+    "SegmentMap": "core.dependencies",
+    "Selection": "core.dependencies",
+    "Sides": "core.dependencies",
     "StoredFrame": "frames.stored_frame",
-    "Unpartitioned": "dependencies",
-    "Window": "dependencies",
-    "Within": "timetables.run_policy",
-    "asset": "assets",
-    "materialised": "runs.materialised",
-    "register_rules": "timetables.rules",
-    "spark_asset": "assets",
+    "Trial": "authoring.local",
+    "Unpartitioned": "core.dependencies",
+    "Window": "core.dependencies",
+    "Within": "engine.timetables.run_policy",
+    "asset": "authoring.assets",
+    "materialised": "engine.runs.materialised",
+    "register_rules": "engine.timetables.rules",
+    "spark_asset": "authoring.assets",
+    "try_partition": "authoring.local",
+    "watched": "authoring.arrival",
 }
 
 __all__ = [
@@ -80,7 +85,9 @@ __all__ = [
     "PartitionBySequence",
     "PartitionDeadline",
     "PartitionDefinition",
+    "PartitionError",
     "PartitionKey",
+    "PartitionSensor",
     "Partitioned",
     "Previous",
     "ProductKey",
@@ -92,6 +99,7 @@ __all__ = [
     "Selection",
     "Sides",
     "StoredFrame",
+    "Trial",
     "Unpartitioned",
     "Window",
     "Within",
@@ -100,19 +108,24 @@ __all__ = [
     "materialised",
     "register_rules",
     "spark_asset",
+    "try_partition",
+    "watched",
 ]
 
 if TYPE_CHECKING:
-    from airflow_partitions.assets import INFER, asset, spark_asset
-    from airflow_partitions.deadlines import PartitionDeadline
-    from airflow_partitions.definitions import (
+    from airflow_partitions.authoring.arrival import PartitionSensor, watched
+    from airflow_partitions.authoring.assets import INFER, asset, spark_asset
+    from airflow_partitions.authoring.deadline import PartitionDeadline
+    from airflow_partitions.authoring.local import Trial, try_partition
+    from airflow_partitions.authoring.tasks import Materialise, MaterialisedSensor
+    from airflow_partitions.core.definitions import (
         PartitionAtRuntime,
         PartitionByInterval,
         PartitionByProduct,
         PartitionBySequence,
         PartitionDefinition,
     )
-    from airflow_partitions.dependencies import (
+    from airflow_partitions.core.dependencies import (
         AllPartitions,
         ByDimension,
         Dependency,
@@ -129,15 +142,15 @@ if TYPE_CHECKING:
         Unpartitioned,
         Window,
     )
+    from airflow_partitions.core.errors import PartitionError
+    from airflow_partitions.core.keys import Interval, PartitionKey, ProductKey, Segment
+    from airflow_partitions.core.partition import Partition
+    from airflow_partitions.engine.runs.materialised import materialised
+    from airflow_partitions.engine.runs.run_partition import RunPartition
+    from airflow_partitions.engine.timetables import Partitioned
+    from airflow_partitions.engine.timetables.rules import register_rules
+    from airflow_partitions.engine.timetables.run_policy import AtLeast, Within
     from airflow_partitions.frames.stored_frame import StoredFrame
-    from airflow_partitions.keys import Interval, PartitionKey, ProductKey, Segment
-    from airflow_partitions.partition import Partition
-    from airflow_partitions.runs.materialised import materialised
-    from airflow_partitions.runs.run_partition import RunPartition
-    from airflow_partitions.tasks import Materialise, MaterialisedSensor
-    from airflow_partitions.timetables import Partitioned
-    from airflow_partitions.timetables.rules import register_rules
-    from airflow_partitions.timetables.run_policy import AtLeast, Within
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

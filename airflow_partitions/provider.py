@@ -14,8 +14,8 @@ def get_provider_info() -> dict[str, Any]:
         "name": "Asset partitions",
         "description": "Partition-aware assets: one Dag run, one Spark job and one stored partition per key.",
         "versions": [__version__],
-        "db-managers": ["airflow_partitions.database.manager.AssetPartitionsDBManager"],
-        "cli": ["airflow_partitions.cli.commands.get_commands"],
+        "db-managers": ["airflow_partitions.engine.database.manager.AssetPartitionsDBManager"],
+        "cli": ["airflow_partitions.operate.cli.commands.get_commands"],
         "config": {
             "asset_partitions": {
                 "description": "Settings of partition-aware assets.",

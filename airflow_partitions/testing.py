@@ -18,18 +18,18 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.local import Trial
+    from airflow_partitions.authoring.local import Trial
 
 
 @pytest.fixture
 def partition_trial() -> Callable[..., Trial]:
-    """Calls :func:`airflow_partitions.local.try_partition` with the same arguments.
+    """Calls :func:`airflow_partitions.authoring.local.try_partition` with the same arguments.
 
     Spark's session is kept for all tests of the process.
     """
 
     def trial(asset: Any, key: Any, **options: Any) -> Trial:
-        from airflow_partitions.local import try_partition
+        from airflow_partitions.authoring.local import try_partition
 
         return try_partition(asset, key, **options)
 
@@ -39,6 +39,6 @@ def partition_trial() -> Callable[..., Trial]:
 @pytest.fixture(scope="session")
 def partition_spark() -> SparkSession:
     """The Spark session that :func:`partition_trial` uses."""
-    from airflow_partitions.local.session import local_session
+    from airflow_partitions.authoring.local.session import local_session
 
     return local_session()

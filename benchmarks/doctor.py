@@ -24,8 +24,8 @@ def measure() -> list[Row]:
     from airflow.models.asset import AssetEvent
     from sqlalchemy import delete
 
-    from airflow_partitions.graph.partitioned_assets import partitioned_asset
-    from airflow_partitions.history.ledger import update_ledger
+    from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+    from airflow_partitions.engine.ledger.ledger import update_ledger
     from benchmarks.estate import add_history
 
     asset = partitioned_asset(ASSET)
@@ -39,7 +39,7 @@ def measure() -> list[Row]:
 
 
 def _row(what: str, *, records: bool) -> Row:
-    from airflow_partitions.operations.doctor import list_problems
+    from airflow_partitions.operate.operations.doctor import list_problems
     from benchmarks.history import counted
 
     with counted() as queries:

@@ -30,8 +30,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from airflow_partitions import Partition, PartitionByInterval, asset
-from airflow_partitions.assets import frame_operator
-from airflow_partitions.runs.publication import finish
+from airflow_partitions.authoring.assets import frame_operator
+from airflow_partitions.engine.runs.publication import finish
 from airflow_partitions.storage import Parquet
 
 EXAMPLES = """examples:

@@ -22,11 +22,11 @@ def measure() -> list[Row]:
     """A ledger that is made of events, and what is asked of it and put into it afterwards."""
     from itertools import islice
 
-    from airflow_partitions.graph.partitioned_assets import partitioned_asset
-    from airflow_partitions.history.ledger import update_ledger
-    from airflow_partitions.operations.grid import show_grid
-    from airflow_partitions.operations.states import count_states
-    from airflow_partitions.states import states_of
+    from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+    from airflow_partitions.engine.ledger.ledger import update_ledger
+    from airflow_partitions.operate.operations.grid import show_grid
+    from airflow_partitions.operate.operations.states import count_states
+    from airflow_partitions.operate.states import states_of
     from benchmarks.estate import add_history
 
     asset = partitioned_asset(ASSET)
@@ -66,7 +66,7 @@ def _sizes() -> list[Row]:
     """Bytes of the tables with their indexes."""
     from sqlalchemy import text
 
-    from airflow_partitions.database.connection import connection
+    from airflow_partitions.engine.database.connection import connection
 
     names = "asset_event", "asset_partitions_partition", "asset_state_store"
     with connection() as at:

@@ -24,14 +24,14 @@ def measure() -> list[Row]:
     """A plan of all, a request of those after the history, and a backfill of some after these."""
     from airflow.models.backfill import ReprocessBehavior, _create_backfill
 
-    from airflow_partitions.dependencies import Selection
-    from airflow_partitions.dependencies.box import Box
-    from airflow_partitions.graph.partitioned_assets import partitioned_asset
-    from airflow_partitions.history.ledger import update_ledger
-    from airflow_partitions.requests.materialise import materialise
-    from airflow_partitions.requests.plan import plan
-    from airflow_partitions.requests.request import RunOptions
-    from airflow_partitions.states import State
+    from airflow_partitions.core.dependencies import Selection
+    from airflow_partitions.core.dependencies.box import Box
+    from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+    from airflow_partitions.engine.ledger.ledger import update_ledger
+    from airflow_partitions.engine.runs.run_options import RunOptions
+    from airflow_partitions.operate.requests.materialise import materialise
+    from airflow_partitions.operate.requests.plan import plan
+    from airflow_partitions.operate.states import State
     from benchmarks.estate import add_history
 
     name = "requested_hours"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.metadata import Row, main
 
 if TYPE_CHECKING:
-    from airflow_partitions.states import StatePage
+    from airflow_partitions.operate.states import StatePage
 
 ROUNDS = 5
 HISTORY = 100_000
@@ -31,8 +31,8 @@ def measure() -> list[Row]:
     """Pages and wholes, of ledgers that are up to date, and of one that upkeep has not written yet."""
     from itertools import islice
 
-    from airflow_partitions.graph.partitioned_assets import partitioned_asset
-    from airflow_partitions.history.ledger import update_ledger
+    from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+    from airflow_partitions.engine.ledger.ledger import update_ledger
     from benchmarks.estate import add_history, add_noise
 
     made = datetime.now(UTC) - timedelta(days=30)
@@ -65,7 +65,7 @@ def measure() -> list[Row]:
 
 
 def _picture(what: str, asset: str, *, seen: bool = False) -> Row:
-    from airflow_partitions.operations.grid import show_grid
+    from airflow_partitions.operate.operations.grid import show_grid
 
     grid = show_grid(asset, columns=800)
     assert grid is not None
@@ -78,7 +78,7 @@ def _picture(what: str, asset: str, *, seen: bool = False) -> Row:
 
 
 def _row(what: str, asset: str, wanted: float | None, **arguments: Any) -> Row:
-    from airflow_partitions.states import states_of
+    from airflow_partitions.operate.states import states_of
 
     def partitions(page: StatePage) -> int:
         return sum(stretch.count for stretch in page.stretches)

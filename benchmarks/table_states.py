@@ -14,7 +14,7 @@ import attrs
 import pyarrow as pa
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage import Attempt, Iceberg
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.tables.key_filter import KeyFilter

@@ -34,7 +34,7 @@ from airflow_partitions import Partition
 from airflow_partitions.checks import NotNull, RowCount, ValueRange
 from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.keys import Interval
+from airflow_partitions.core.keys import Interval
 from airflow_partitions.storage import Attempt
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.io import WriteRequest, writer_for

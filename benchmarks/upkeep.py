@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from benchmarks.metadata import Row, main
 
 if TYPE_CHECKING:
-    from airflow_partitions.upkeep import Upkeep
+    from airflow_partitions.operate.upkeep import Upkeep
 
 ROUNDS = 9
 DAGS = 300
@@ -41,7 +41,7 @@ def measure() -> list[Row]:
     from airflow.utils.session import create_session
     from sqlalchemy import update
 
-    from airflow_partitions.upkeep import Upkeep
+    from airflow_partitions.operate.upkeep import Upkeep
     from benchmarks.history import FIRST, add_events, hours, our_text
     from tests.metadata import Metadata
 
@@ -85,7 +85,7 @@ def _round(work: Upkeep) -> tuple[float, int]:
 
 def _overview() -> tuple[float, int]:
     """Seconds of processor time, and queries, of the numbers of all partitions by asset and state."""
-    from airflow_partitions.operations.assets import list_assets
+    from airflow_partitions.operate.operations.assets import list_assets
     from benchmarks.history import counted
 
     with counted() as queries:

@@ -139,7 +139,7 @@ def add_runs(server: RunningServer) -> None:
     from sqlalchemy import create_engine
 
     from tests.metadata import Metadata
-    from tests.states.world import put_runs
+    from tests.operate.states.world import put_runs
     from tests.view.dags import REGIONS, YEARS
 
     keys = ["|".join(map(str, parts)) for parts in product(YEARS.keys(), REGIONS.keys())]

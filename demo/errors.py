@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_partitions.errors import PartitionError
+from airflow_partitions import PartitionError
 
 
 class DemoError(PartitionError, RuntimeError):

@@ -53,7 +53,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
             "partitions",
         ),
         "airflow_partitions:PartitionDefinition": None,
-        "airflow_partitions.definitions:from_json": (),
+        "airflow_partitions.core.definitions:from_json": (),
     },
     "Keys": {
         "airflow_partitions:Interval": ("start", "end", "overlaps"),
@@ -166,9 +166,9 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.storage:up_to_bytes": (),
     },
     "Arrival": {
-        "airflow_partitions.arrival": (),
-        "airflow_partitions.arrival:PartitionSensor": (),
-        "airflow_partitions.arrival:watched": (),
+        "airflow_partitions.authoring.arrival": (),
+        "airflow_partitions:PartitionSensor": (),
+        "airflow_partitions:watched": (),
     },
     "Deadlines": {"airflow_partitions:PartitionDeadline": ()},
     "In other Dags": {"airflow_partitions:MaterialisedSensor": (), "airflow_partitions:Materialise": ()},
@@ -185,7 +185,10 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.spark:SparkAssetOperator": (),
         "airflow_partitions.spark:JobResult": ("summary",),
     },
-    "Local loop": {"airflow_partitions.local:try_partition": (), "airflow_partitions.local:Trial": ()},
+    "Local loop": {
+        "airflow_partitions:try_partition": (),
+        "airflow_partitions:Trial": (),
+    },
     "Pytest fixtures": {
         "airflow_partitions.testing": (),
         "airflow_partitions.testing:partition_trial": (),
@@ -312,19 +315,19 @@ def public(thing: Any) -> list[str]:
 
 
 def errors() -> Iterator[str]:
-    from airflow_partitions import errors as module
+    from airflow_partitions.core import errors as module
 
     yield from described(module)
     for name, error in vars(module).items():
         if inspect.isclass(error):
             yield f"### {name}\n"
             bases = ", ".join(f"`{base.__name__}`" for base in error.__bases__)
-            yield f"`from airflow_partitions.errors import {name}`; bases: {bases}\n"
+            yield f"`from airflow_partitions.core.errors import {name}`; bases: {bases}\n"
             yield from described(error)
 
 
 def commands() -> Iterator[str]:
-    from airflow_partitions.cli.commands import get_commands
+    from airflow_partitions.operate.cli.commands import get_commands
 
     for group in get_commands():
         for command in group.subcommands:

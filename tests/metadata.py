@@ -16,12 +16,12 @@ import pytest
 from sqlalchemy import Engine, create_engine, delete, insert, literal_column, make_url, select, text, update
 from sqlalchemy.orm import Session
 
-from airflow_partitions.database.models import Base as Ours
-from airflow_partitions.database.revision import REVISION, VERSION_TABLE
-from airflow_partitions.graph.cycles import _FILES
-from airflow_partitions.history.ledger_pages import PROGRESS
-from airflow_partitions.timetables.evaluation import _history
-from airflow_partitions.timetables.upstreams import _produced
+from airflow_partitions.engine.database.models import Base as Ours
+from airflow_partitions.engine.database.revision import REVISION, VERSION_TABLE
+from airflow_partitions.engine.graph.cycles import _FILES
+from airflow_partitions.engine.ledger.ledger_pages import PROGRESS
+from airflow_partitions.engine.timetables.evaluation import _history
+from airflow_partitions.engine.timetables.upstreams import _produced
 
 HEADER = """
 from airflow.sdk import DAG, Asset, task

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 from hypothesis import strategies as st
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, PartitionKey
-from airflow_partitions.definitions import MAX_KEY_LENGTH
-from airflow_partitions.keys.value import Value, text_of
-from tests.calendars.tzif import changes
+from airflow_partitions.core.definitions import MAX_KEY_LENGTH
+from airflow_partitions.core.keys.value import Value, text_of
+from tests.core.calendars.tzif import changes
 
 ZONES = (
     "UTC",

@@ -15,42 +15,27 @@ import airflow_partitions
 
 ROOT = Path(airflow_partitions.__file__).parent
 PACKAGE = ROOT.name
-#: Folders and modules of the package, from the ground up: each imports only itself and what stands before it.
+#: Rooms of the package and modules beside them, from the ground up: each imports only itself and what stands before it.
 FLOORS = (
-    "errors",
-    "versions",
     "exports",
-    "calendars",
-    "keys",
-    "definitions",
-    "dependencies",
-    "partition",
+    "core",
     "storage",
     "frames",
     "checks",
-    "database",
-    "history",
-    "timetables",
-    "graph",
-    "runs",
-    "states",
-    "requests",
-    "upkeep",
+    "engine",
     "spark",
-    "assets",
-    "arrival",
-    "tasks",
-    "deadlines",
-    "operations",
-    "local",
+    "authoring",
     "testing",
-    "cli",
+    "operate",
     "view",
-    "api",
-    "cluster_policy",
     "plugin",
     "provider",
 )
+#: Floors within rooms, likewise.
+CORE_FLOORS = ("errors", "versions", "calendars", "keys", "definitions", "dependencies", "partition")
+ENGINE_FLOORS = ("database", "ledger", "timetables", "graph", "runs", "cluster_policy")
+AUTHORING_FLOORS = ("assets", "arrival", "tasks", "deadline", "local")
+OPERATE_FLOORS = ("states", "requests", "upkeep", "late", "operations", "cli", "rest")
 STORAGE_FLOORS = (
     "filesystem",
     "layout",
@@ -76,11 +61,19 @@ STORAGE_FLOORS = (
     "sql_iceberg",
     "sql_table",
 )
+#: Floors by room.
+INNER_FLOORS = {
+    "core": CORE_FLOORS,
+    "storage": STORAGE_FLOORS,
+    "engine": ENGINE_FLOORS,
+    "authoring": AUTHORING_FLOORS,
+    "operate": OPERATE_FLOORS,
+}
 #: The part that knows of no library but attrs.
-CORE = FLOORS[: FLOORS.index("storage")]
+CORE = ("exports", "core")
 HEAVY = ("airflow", "pyspark", "pandas", "numpy", "pyarrow", "pyiceberg", "sqlalchemy", "pendulum", "fsspec")
 #: Modules that only types tie together: a product of definitions has a time, whose type is one of the definitions.
-CIRCLES_OF_TYPES = {frozenset({"definitions.definition", "definitions.interval"})}
+CIRCLES_OF_TYPES = {frozenset({"core.definitions.definition", "core.definitions.interval"})}
 
 
 def _name(path: Path) -> str:
@@ -153,20 +146,20 @@ check("airflow_partitions")
 
 def test_every_module_has_a_floor() -> None:
     assert {module.partition(".")[0] for module in MODULES if module} == set(FLOORS)
-    storage = {module.split(".")[1] for module in MODULES if module.startswith("storage.")}
-    assert storage == set(STORAGE_FLOORS)
+    for room, floors in INNER_FLOORS.items():
+        assert {module.split(".")[1] for module in MODULES if module.startswith(f"{room}.")} == set(floors)
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if module])
 def test_imports_lead_down(module: str) -> None:
-    folder, *rest = module.split(".")
+    room, *rest = module.split(".")
     below = imports(module, types=True)
-    allowed = FLOORS[: FLOORS.index(folder) + 1]
+    allowed = FLOORS[: FLOORS.index(room) + 1]
     assert not [name for name in below if name and name.partition(".")[0] not in allowed]
-    if folder == "storage" and rest:
-        floors = STORAGE_FLOORS[: STORAGE_FLOORS.index(rest[0]) + 1]
-        inner = [name for name in below if name.partition(".")[0] == "storage"]
-        assert not [name for name in inner if name.split(".")[1:2] == [] or name.split(".")[1] not in floors]
+    if rest and (inner := INNER_FLOORS.get(room)):
+        floors = inner[: inner.index(rest[0]) + 1]
+        within = [name for name in below if name.partition(".")[0] == room]
+        assert not [name for name in within if name.split(".")[1:2] == [] or name.split(".")[1] not in floors]
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import airflow_partitions
-from airflow_partitions import errors
-from airflow_partitions.errors import PartitionError
+from airflow_partitions.core import errors
+from airflow_partitions.core.errors import PartitionError
 
 
 def test_unknown_names_are_refused() -> None:

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from airflow_partitions.api.app import create_app
+from airflow_partitions.operate.rest.app import create_app
 
 
 def document_text() -> str:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from airflow_partitions.checks.check import Check, missing_column
 from airflow_partitions.checks.result import CheckResult, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import CheckError, StorageError
+from airflow_partitions.core.errors import CheckError, StorageError
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 _Answer = TypeVar("_Answer")

@@ -11,7 +11,7 @@ import attrs
 
 from airflow_partitions.checks.result import Observation, Severity
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.function import FunctionCheck, by_spark
 from airflow_partitions.checks.pandera_schema import SchemaCheck, is_pandera
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.storage.io.registry import reader_for
 from airflow_partitions.storage.storage import Storage

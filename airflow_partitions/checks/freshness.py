@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from airflow_partitions.calendars.duration import duration
-from airflow_partitions.calendars.instants import UTC
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import ResultError
-from airflow_partitions.partition import Partition
+from airflow_partitions.core.calendars.duration import duration
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import ResultError
+from airflow_partitions.core.partition import Partition
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
 if TYPE_CHECKING:

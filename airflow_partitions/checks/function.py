@@ -11,7 +11,7 @@ import attrs
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import SHOWN, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import InvalidDefinitionError, ResultError
+from airflow_partitions.core.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.frames.frame import Frame, frame_of
 from airflow_partitions.frames.rows import first_rows, row_count
 from airflow_partitions.storage.io.registry import is_written

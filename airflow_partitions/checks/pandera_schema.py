@@ -10,7 +10,7 @@ import attrs
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import SHOWN, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.rows import first_rows
 from airflow_partitions.storage.metadata.counts import count

@@ -8,7 +8,7 @@ from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.checks.values import check_range, range_in_words
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 

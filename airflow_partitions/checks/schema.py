@@ -10,7 +10,7 @@ import attrs
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 

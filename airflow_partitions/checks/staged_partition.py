@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.rows import row_count as rows_in
-from airflow_partitions.partition import Partition
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.registry import reader_for
 from airflow_partitions.storage.io.sample import row_count, sample

@@ -13,7 +13,7 @@ import attrs
 from airflow_partitions.checks.check import Check, check_columns, column_names
 from airflow_partitions.checks.result import SHOWN, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.filters.expressions import in_utc
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics

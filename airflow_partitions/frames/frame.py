@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame_type import Columns, FrameType
 from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.io.registry import is_read

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.dependencies import Dependency, Overlap, Rule, Selection
-from airflow_partitions.errors import MissingInputError
+from airflow_partitions.core.dependencies import Dependency, Overlap, Rule, Selection
+from airflow_partitions.core.errors import MissingInputError
+from airflow_partitions.core.keys import Key
+from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.frame import Frame
-from airflow_partitions.keys import Key
-from airflow_partitions.partition import Partition
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
 from airflow_partitions.storage.scan.handing_over import check_there, handed_over

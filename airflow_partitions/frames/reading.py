@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import MissingInputError, StorageError
+from airflow_partitions.core.errors import MissingInputError, StorageError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.storage.scan.stored_partition import StoredPartition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_partitions.partition import Partition
+from airflow_partitions.core.partition import Partition
 from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles

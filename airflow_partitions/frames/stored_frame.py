@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.storage import Storage
 
 

@@ -9,8 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-_FOLDERS = ("calendars", "checks", "definitions", "dependencies", "frames", "keys", "spark", "storage")
-_MODULES = ("errors", "exports", "partition", "versions")
+_FOLDERS = ("checks", "core", "frames", "spark", "storage")
+_MODULES = ("exports",)
 #: Those that are written in Python only, so that any Python can use them. What is compiled can't come along.
 _LIBRARIES = ("attrs", "croniter", "fsspec", "pathlib-abc", "python-dateutil", "six", "tzdata", "universal-pathlib")
 #: Ends the package's ``__init__``. The driver's own libraries go before ours: others that it has fit to them.

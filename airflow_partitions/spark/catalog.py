@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
 from airflow_partitions.storage.scan.snapshot import snapshot

@@ -13,7 +13,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from airflow_partitions.errors import ResultError
+from airflow_partitions.core.errors import ResultError
 from airflow_partitions.spark.submission import OPTIONS, PROGRAM
 
 _LAST_LINES = 5
@@ -63,8 +63,8 @@ def _program() -> str:
 
 def _trial(folder: Path) -> list[str]:
     """The words of spark-submit that hand over a job in *folder*, much like those of assets."""
-    from airflow_partitions.definitions import PartitionByInterval
-    from airflow_partitions.partition import Partition
+    from airflow_partitions.core.definitions import PartitionByInterval
+    from airflow_partitions.core.partition import Partition
     from airflow_partitions.spark.handover import PROPERTY, Handover
     from airflow_partitions.spark.shipping import ship
     from airflow_partitions.storage import Parquet

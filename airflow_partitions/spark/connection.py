@@ -10,7 +10,7 @@ from typing import Any
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 
 _log = logging.getLogger(__name__)
 #: The connection where nobody names one, and none of its name is there: as the local loop runs Spark.

@@ -13,7 +13,7 @@ REPEATS = 3
 
 def run(current: Job) -> None:
     """Call the function of *current* with what its parameters ask for, and write what it returns."""
-    from airflow_partitions.errors import PartitionError, ResultError
+    from airflow_partitions.core.errors import PartitionError, ResultError
     from airflow_partitions.frames.input import PAST
 
     shipped = current.handover.function

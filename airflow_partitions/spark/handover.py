@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.definitions import from_json
-from airflow_partitions.errors import ResultError
+from airflow_partitions.core.definitions import from_json
+from airflow_partitions.core.errors import ResultError
+from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.input import Input
-from airflow_partitions.partition import Partition
 from airflow_partitions.spark.shipped_check import ShippedCheck
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage.filesystem.filesystem import at, read, write

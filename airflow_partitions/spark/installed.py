@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_partitions.errors import MissingSparkError
+from airflow_partitions.core.errors import MissingSparkError
 
 
 def check_installed() -> None:

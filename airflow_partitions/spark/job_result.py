@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions import errors
 from airflow_partitions.checks.result import CheckResult
-from airflow_partitions.errors import PartitionError, ResultError
+from airflow_partitions.core import errors
+from airflow_partitions.core.errors import PartitionError, ResultError
 from airflow_partitions.frames.result import Reads, Result
 from airflow_partitions.storage.filesystem.filesystem import write
 from airflow_partitions.storage.metadata.staged_files import StagedFiles

@@ -14,13 +14,13 @@ from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.declared import declared
 from airflow_partitions.checks.function import by_spark
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.dependencies import Rule
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.dependencies import Rule
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.partition import Partition
+from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
+from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
-from airflow_partitions.partition import Partition
-from airflow_partitions.runs.freezing import Freezing, check_freeze
-from airflow_partitions.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.spark.connection import CONNECT, SUBMIT, conf_of, connection_of
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import PartitionError, ReplacedError, ResultError, UnpromisedReadError
+from airflow_partitions.core.errors import PartitionError, ReplacedError, ResultError, UnpromisedReadError
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import Handover, receive
 from airflow_partitions.spark.job_result import JobResult, save_error
@@ -34,8 +34,8 @@ from airflow_partitions.storage.table_dataset import TableDataset
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from airflow_partitions.core.partition import Partition
     from airflow_partitions.frames.input import Input
-    from airflow_partitions.partition import Partition
     from airflow_partitions.spark.shipped_check import ShippedCheck
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import ShippingError
+from airflow_partitions.core.errors import ShippingError
 
 #: Parameters with a meaning of their own; all others are inputs.
 RESERVED = ("spark", "partition")

@@ -17,7 +17,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINA
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException
 
-from airflow_partitions.errors import InvalidDefinitionError, MissingSparkError
+from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkError
 from airflow_partitions.spark.archive import make_archive
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed

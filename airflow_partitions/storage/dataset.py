@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
-from airflow_partitions.definitions import PartitionDefinition, from_json
-from airflow_partitions.definitions.definition import check_definition
-from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.definitions import PartitionDefinition, from_json
+from airflow_partitions.core.definitions.definition import check_definition
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.column_type import check_type
 from airflow_partitions.storage.ownership import Ownership, ownership_of
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
-from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
-from airflow_partitions.definitions.definition import check_definition
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
+from airflow_partitions.core.definitions.definition import check_definition
+from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.column_type import check_index
 from airflow_partitions.storage.dataset import Dataset, Pairs, items, pairs_of
 from airflow_partitions.storage.filesystem.paths import check_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 
 
 class Ownership(str, Enum):

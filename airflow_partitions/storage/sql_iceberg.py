@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.io.spark_reader import quoted
 from airflow_partitions.storage.sql_text import listed, sql_name, sql_text
 from airflow_partitions.storage.table_dataset import TableDataset

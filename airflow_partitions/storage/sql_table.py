@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.file_dataset import FileDataset
 from airflow_partitions.storage.filesystem.paths import is_local, local

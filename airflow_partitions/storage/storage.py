@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 
 if TYPE_CHECKING:

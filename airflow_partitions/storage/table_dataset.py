@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.dataset import Dataset, Pairs, items
 from airflow_partitions.storage.layout.table_layout import TableLayout
 from airflow_partitions.storage.ownership import Ownership

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.checks import Check, CheckResult, StagedPartition
 from airflow_partitions.checks.audit import audit
-from airflow_partitions.errors import CheckError
+from airflow_partitions.core.errors import CheckError
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.storage import Attempt, Files, Parquet, StagedFiles
 from airflow_partitions.storage.metadata.arrow_types import spark_name

@@ -14,7 +14,7 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition, PartitionByInterval, asset
 from airflow_partitions.checks import AcceptedValues, NotNull, RowCount, Unique, ValueRange
-from airflow_partitions.errors import CheckError, InvalidDefinitionError, StorageError
+from airflow_partitions.core.errors import CheckError, InvalidDefinitionError, StorageError
 from airflow_partitions.storage import Parquet
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")

@@ -24,7 +24,7 @@ from airflow_partitions.checks import (
     Unique,
     ValueRange,
 )
-from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.storage import Avro, Csv, Files, Json, Orc, Parquet
 from tests.checks.staging import DAY, DAYS, parquet, result, spoil, staged
 

@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import DataFrame
 
 from airflow_partitions import PartitionByInterval, asset
+from airflow_partitions.authoring.local import try_partition
 from airflow_partitions.checks import Check, FunctionCheck, NotNull, SameRowCount, SchemaCheck, ValueRange
-from airflow_partitions.errors import CheckError, InvalidDefinitionError
-from airflow_partitions.local import try_partition
+from airflow_partitions.core.errors import CheckError, InvalidDefinitionError
 from airflow_partitions.storage import Parquet
 
 DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="date")

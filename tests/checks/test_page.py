@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from airflow_partitions.errors import CheckError
+from airflow_partitions.core.errors import CheckError
 from tests.docs.pages import blocks
 
 if TYPE_CHECKING:
-    from airflow_partitions.local import Trial
+    from airflow_partitions.authoring.local import Trial
 
 DEPARTED = datetime(2024, 3, 10, 9, tzinfo=UTC)
 RIDES = {"departed": DEPARTED, "arrived": DEPARTED, "zone": "bronx", "cancelled": False}

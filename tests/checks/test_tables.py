@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions.checks import AcceptedValues, Freshness, NotNull, RowCount, RowCountChange, Unique, ValueRange
-from airflow_partitions.errors import CheckError
+from airflow_partitions.core.errors import CheckError
 from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.io import table_readers
 from tests.checks.staging import DAY, DAYS, result, staged

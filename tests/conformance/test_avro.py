@@ -21,7 +21,7 @@ UNPACKED = """
 import sys
 sys.modules["cramjam"] = None
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ReaderError
+from airflow_partitions.core.errors import ReaderError
 from airflow_partitions.storage import Avro
 
 try:
@@ -33,7 +33,7 @@ WITHOUT = """
 import sys
 from pyspark.sql import SparkSession
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ReaderError
+from airflow_partitions.core.errors import ReaderError
 from airflow_partitions.storage import Avro
 
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()

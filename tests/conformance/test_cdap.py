@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from airflow_partitions import PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     InvalidDefinitionError,
     InvalidKeyError,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import LeaseLostError
+from airflow_partitions.core.errors import LeaseLostError
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.consumers.batch import up_to_bytes
@@ -128,7 +128,7 @@ import sys, time
 from datetime import timedelta
 from pathlib import Path
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import LeaseLostError
+from airflow_partitions.core.errors import LeaseLostError
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.consumers.consumer import Consumer
 

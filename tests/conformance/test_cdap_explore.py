@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, StorageError
 from airflow_partitions.spark.catalog import explore
 from airflow_partitions.storage import Column, Commit, FilePerKey, Files, compact, ddl
 from airflow_partitions.storage.filesystem.filesystem import at, remove

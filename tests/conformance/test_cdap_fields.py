@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionBySequence
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     InvalidKeyError,
     LayoutError,
 )

@@ -11,7 +11,7 @@ from airflow_partitions import Partition, PartitionBySequence
 from airflow_partitions.checks import AcceptedValues, NotNull, RowCountChange, Unique
 from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.errors import CheckError
+from airflow_partitions.core.errors import CheckError
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.storage import Attempt, Parquet
 from airflow_partitions.storage.commit.publish import publish

@@ -20,7 +20,7 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 from pyspark.sql import DataFrame
 
 from airflow_partitions import Partition, PartitionByInterval, StoredFrame, asset, spark_asset
-from airflow_partitions.errors import InvalidDefinitionError, SchemaError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, SchemaError, StorageError
 from airflow_partitions.storage import (
     Csv,
     Files,
@@ -39,7 +39,7 @@ from tests.conformance.conftest import BUCKET
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.local import Trial
+    from airflow_partitions.authoring.local import Trial
 
 pytestmark = pytest.mark.spark
 

@@ -18,7 +18,7 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence, asset
 from airflow_partitions.checks import NotNull, RowCount
-from airflow_partitions.errors import CheckError, ForeignRowsError, LayoutError
+from airflow_partitions.core.errors import CheckError, ForeignRowsError, LayoutError
 from airflow_partitions.storage import Iceberg, Parquet
 from airflow_partitions.storage.tables.open import open_table
 from tests.hunt import HUNT

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     DamagedError,
     FilterError,
     InvalidDefinitionError,

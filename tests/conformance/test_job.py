@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.errors import ConflictError, ResultError
+from airflow_partitions.core.errors import ConflictError, ResultError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run

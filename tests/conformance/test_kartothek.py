@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import ForeignRowsError, SchemaError, StoredError
+from airflow_partitions.core.errors import ForeignRowsError, SchemaError, StoredError
 from airflow_partitions.storage import Column, Files, compact, field, write_many
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, sizes

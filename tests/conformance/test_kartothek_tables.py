@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     InvalidDefinitionError,
     LayoutError,

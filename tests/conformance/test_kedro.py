@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ForeignRowsError,
     InvalidDefinitionError,
     InvalidKeyError,

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import CheckpointError, ConfirmedError, InvalidDefinitionError
+from airflow_partitions.core.errors import CheckpointError, ConfirmedError, InvalidDefinitionError
 from airflow_partitions.storage import Csv
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.consumers.consumer import Consumer

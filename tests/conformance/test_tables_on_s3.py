@@ -14,10 +14,10 @@ from airflow.sdk import Asset
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.core.errors import ConflictError
+from airflow_partitions.engine.runs import publication
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.staged import stage
-from airflow_partitions.runs import publication
 from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.metadata.change import Change

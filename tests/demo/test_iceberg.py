@@ -18,7 +18,7 @@ import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition
-from airflow_partitions.errors import CheckError
+from airflow_partitions.core.errors import CheckError
 from airflow_partitions.storage.tables.connection import connected
 from demo.backfill import Run
 from demo.comparison import differences

@@ -24,11 +24,11 @@ from airflow_partitions import PartitionByInterval, PartitionKey
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, tables
 
 if TYPE_CHECKING:
-    from airflow_partitions.local import Trial
+    from airflow_partitions.authoring.local import Trial
 
 #: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
-PUBLIC = {f"airflow_partitions{name}" for name in ("", ".arrival", ".checks", ".spark", ".storage", ".testing")}
-REFERENCED = {f"airflow_partitions.{name}" for name in ("definitions", "errors", "frames", "local")}
+PUBLIC = {f"airflow_partitions{name}" for name in ("", ".checks", ".spark", ".storage", ".testing")}
+REFERENCED = {f"airflow_partitions.{name}" for name in ("core.definitions", "core.errors", "frames")}
 CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
 
 

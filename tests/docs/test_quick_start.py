@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from airflow_partitions.local import try_partition
+from airflow_partitions.authoring.local import try_partition
 from tests.docs.pages import blocks
 
 if TYPE_CHECKING:

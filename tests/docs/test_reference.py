@@ -24,7 +24,7 @@ def test_the_reference_is_up_to_date() -> None:
     assert process.returncode == 0, process.stderr
 
 
-@pytest.mark.parametrize("module", ["", ".storage", ".frames", ".spark", ".local"])
+@pytest.mark.parametrize("module", ["", ".storage", ".frames", ".spark", ".authoring.local"])
 def test_every_public_name_has_an_entry(module: str) -> None:
     headings = re.findall(r"^### (\w+)$", (DOCS / "reference.md").read_text(), re.MULTILINE)
     public = set(importlib.import_module(f"airflow_partitions{module}").__all__) - {"__version__"}
@@ -32,7 +32,7 @@ def test_every_public_name_has_an_entry(module: str) -> None:
 
 
 def test_every_error_has_an_entry() -> None:
-    from airflow_partitions import errors
+    from airflow_partitions.core import errors
 
     headings = re.findall(r"^### (\w+Error)$", (DOCS / "reference.md").read_text(), re.MULTILINE)
     assert headings == [name for name in vars(errors) if name.endswith("Error")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import create_engine, text
 
-from airflow_partitions.database.models import Base
-from airflow_partitions.database.revision import COMMAND, VERSION_TABLE, problem
+from airflow_partitions.engine.database.models import Base
+from airflow_partitions.engine.database.revision import COMMAND, VERSION_TABLE, problem
 from tests.docs.pages import ROOT, Block, blocks, tables
 
 PAGE = ROOT / "docs/tables.md"

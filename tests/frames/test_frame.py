@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.frames.frame import Frame, check_read, frame_of, stored_as
 from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage import Csv, Iceberg, Parquet

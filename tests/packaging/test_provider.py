@@ -11,7 +11,7 @@ from pydoc import locate
 
 import pytest
 
-from airflow_partitions.database.models import Base
+from airflow_partitions.engine.database.models import Base
 from airflow_partitions.provider import get_provider_info
 
 
@@ -35,7 +35,7 @@ def test_airflow_lists_the_provider(tmp_path: Path) -> None:
 def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
     shown = airflow(tmp_path, "plugins", "--output", "json")
     (plugin,) = [p for p in json.loads(shown[shown.index("[") :]) if p["name"] == "asset_partitions"]
-    assert "airflow_partitions.timetables.partitioned.Partitioned" in str(plugin["timetables"])
+    assert "airflow_partitions.engine.timetables.partitioned.Partitioned" in str(plugin["timetables"])
 
 
 @pytest.mark.parametrize(

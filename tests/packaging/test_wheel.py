@@ -274,8 +274,8 @@ def test_airflow_makes_our_tables(stranger: Stranger) -> None:
     stranger.call("airflow", "db", "check-migrations", "--migration-wait-timeout", "1")
     program = """
         import airflow.settings
-        from airflow_partitions.database.connection import revision
-        from airflow_partitions.database.revision import REVISION
+        from airflow_partitions.engine.database.connection import revision
+        from airflow_partitions.engine.database.revision import REVISION
 
         print(revision() == REVISION)
         """
@@ -352,8 +352,8 @@ def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -
             import pyarrow
 
             from airflow_partitions import PartitionByInterval
-            from airflow_partitions.errors import PartitionError
-            from airflow_partitions.local.session import local_session
+            from airflow_partitions.core.errors import PartitionError
+            from airflow_partitions.authoring.local.session import local_session
             from airflow_partitions.storage import Avro, Iceberg, Parquet
 
             days = PartitionByInterval("@daily", name="date", start="2024-01-01")

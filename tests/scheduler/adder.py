@@ -56,7 +56,7 @@ class Adder:
 
     @asset(schedule=None, partition=keys)
     def {name}(self):
-        from airflow_partitions.runs.key_list import AddingRun, read, write
+        from airflow_partitions.engine.runs.key_list import AddingRun, read, write
         do(keys, self.name)
         if killed := json.loads((OUT / f"{{self.name}}.request").read_text()).get("killed"):
             run = AddingRun(self.name, self.name, "manual__killed", dt.datetime.now(dt.UTC))

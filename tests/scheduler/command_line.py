@@ -50,8 +50,8 @@ def serve(requests: IO[str], answers: IO[str], *files: str) -> None:
     from airflow.models.serialized_dag import SerializedDagModel  # noqa: F401 - loaded for all
     from airflow.plugins_manager import ensure_plugins_loaded
 
-    import airflow_partitions.cli.materialize
-    import airflow_partitions.upkeep  # noqa: F401
+    import airflow_partitions.operate.cli.materialize
+    import airflow_partitions.operate.upkeep  # noqa: F401
 
     ensure_plugins_loaded()
     for line in requests:

@@ -14,7 +14,7 @@ DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 IMPORTS = """
-from airflow_partitions.arrival import PartitionSensor, watched
+from airflow_partitions.authoring.arrival import PartitionSensor, watched
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.consumers.ready import Ready
 HOURS = PartitionByInterval("@hourly", name="hour", start="2013-01-01")
@@ -115,7 +115,7 @@ def test_the_triggerer_reaches_s3_by_a_connection(airflow: Airflow) -> None:
     airflow.write(
         "arrival_s3",
         """
-from airflow_partitions.arrival import PartitionSensor, watched
+from airflow_partitions.authoring.arrival import PartitionSensor, watched
 from airflow_partitions.storage import Parquet
 DAYS = PartitionByInterval("@daily", name="day", start="2013-01-01")
 LANDED = Parquet("s3://lake/landed", partition=DAYS, ownership="read-only", conn_id="lake")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.database.models import PREFIX
+from airflow_partitions.engine.database.models import PREFIX
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit
 from tests.scheduler.test_upkeep import cells, command, ledger, purge, service

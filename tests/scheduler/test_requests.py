@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airflow_partitions.cli.materialize import FAILED, STANDS_STILL
+from airflow_partitions.operate.cli.materialize import FAILED, STANDS_STILL
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_upkeep import service
 

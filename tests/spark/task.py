@@ -24,7 +24,7 @@ import conftest  # type: ignore[import-not-found]
 from airflow.sdk import Asset
 
 from airflow_partitions import Partition
-from airflow_partitions.runs import publication
+from airflow_partitions.engine.runs import publication
 from airflow_partitions.spark.operator import SparkAssetOperator
 from airflow_partitions.storage.filesystem import exchange
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_partitions.cli.spark_classes import write_classes
+from airflow_partitions.operate.cli.spark_classes import write_classes
 from airflow_partitions.spark.class_archive import write_class_archive
 from tests.conftest import CLASSES
 

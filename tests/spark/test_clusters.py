@@ -14,7 +14,7 @@ import pytest
 from airflow.providers.apache.spark.hooks import spark_submit
 
 from airflow_partitions import Partition
-from airflow_partitions.errors import MissingSparkError
+from airflow_partitions.core.errors import MissingSparkError
 from airflow_partitions.spark.shipping import Shipped
 from tests.spark.test_submit import run
 

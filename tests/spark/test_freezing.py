@@ -1,4 +1,4 @@
-"""A job over inputs that stay the same; how tasks of a run agree on them is in tests/runs/test_freezing.py."""
+"""A job over inputs that stay the same; how tasks of a run agree on them is in tests/engine/runs/test_freezing.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run

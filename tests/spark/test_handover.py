@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import MissingInputError, ResultError
+from airflow_partitions.core.errors import MissingInputError, ResultError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.spark.handover import LONGEST, PROPERTY, Handover, receive
 from airflow_partitions.spark.shipping import Shipped

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ForeignRowsError,
     MissingInputError,
     ResultError,

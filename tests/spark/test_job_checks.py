@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from airflow_partitions import PartitionByInterval, spark_asset
+from airflow_partitions.authoring.local import try_partition
 from airflow_partitions.checks import FunctionCheck, NotNull, RowCount, SameRowCount, Unique, ValueRange
-from airflow_partitions.errors import CheckError, InvalidDefinitionError, ShippingError
-from airflow_partitions.local import try_partition
+from airflow_partitions.core.errors import CheckError, InvalidDefinitionError, ShippingError
 from airflow_partitions.storage import Parquet
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import attrs
 import pandas as pd
 import pytest
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     InvalidDefinitionError,
     SchemaError,
 )

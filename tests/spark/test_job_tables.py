@@ -13,7 +13,7 @@ import pytest
 from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.checks import FunctionCheck, NotNull, StagedPartition, ValueRange
 from airflow_partitions.checks.audit import audit
-from airflow_partitions.errors import ForeignRowsError, MissingInputError, UnpromisedReadError
+from airflow_partitions.core.errors import ForeignRowsError, MissingInputError, UnpromisedReadError
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
 from airflow_partitions.spark.handover import Handover

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles, readable_files

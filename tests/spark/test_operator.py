@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     ForeignRowsError,
     InvalidDefinitionError,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_partitions import Dependency, PartitionByInterval, PartitionByProduct
-from airflow_partitions.history.addresses import keys_of
-from airflow_partitions.runs.pre_execute import partition_of
+from airflow_partitions.engine.ledger.addresses import keys_of
+from airflow_partitions.engine.runs.pre_execute import partition_of
 from airflow_partitions.spark import job
 from airflow_partitions.spark.driver import run
 from airflow_partitions.spark.shipping import ship

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import AnalysisException
 
-from airflow_partitions.errors import ResultError
+from airflow_partitions.core.errors import ResultError
 from airflow_partitions.spark.proof import ObservedScan, normalise_path, recording
 from tests.spark.in_process import is_warm
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionBySequence, Selection
-from airflow_partitions.errors import FilterError, MissingInputError, SchemaError, StorageError
+from airflow_partitions.core.errors import FilterError, MissingInputError, SchemaError, StorageError
 from airflow_partitions.frames.input import Input
 from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Filter, Json, Orc, Parquet, Text, field
 from airflow_partitions.storage.commit.commit import Commit

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from airflow_partitions.errors import ShippingError
+from airflow_partitions.core.errors import ShippingError
 from airflow_partitions.spark.modules import modules_of
 from airflow_partitions.spark.shipping import Shipped, ship
 

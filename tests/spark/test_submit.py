@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import UnpromisedReadError
+from airflow_partitions.core.errors import UnpromisedReadError
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from tests.spark.operator_task import execute, task

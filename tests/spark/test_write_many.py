@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionBySequence
-from airflow_partitions.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
+from airflow_partitions.core.errors import ForeignRowsError, InvalidDefinitionError, ResultError, SchemaError
 from airflow_partitions.storage import Column, Parquet, field, write_many
 from airflow_partitions.storage.layout.escape import escape
 from airflow_partitions.storage.scan.snapshot import inventory

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.keys import Interval, Key, ProductKey
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.keys import Interval, Key, ProductKey
 from airflow_partitions.storage import Column, Filter, field
 
 #: A filter, and whether it takes a key.

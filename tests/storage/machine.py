@@ -14,13 +14,13 @@ import pyarrow.parquet as parquet
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     ForeignRowsError,
     InvalidKeyError,
     StoredError,
 )
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage import Commit, Files, Parquet
 from airflow_partitions.storage.metadata.attempt import Attempt
 from tests.storage.lakes import LAKES

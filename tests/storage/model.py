@@ -13,8 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from airflow_partitions.errors import InvalidDefinitionError, NotStoredError, SchemaError, StorageError, StoredError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import (
+    InvalidDefinitionError,
+    NotStoredError,
+    SchemaError,
+    StorageError,
+    StoredError,
+)
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage import Commit, Files
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
 from airflow_partitions.storage.scan.stored_partition import StoredPartition

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions import Partition, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError, StorageError
 from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Parquet
 from airflow_partitions.storage.filesystem.paths import local
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.arrival.arrivals import Arrivals
-from airflow_partitions.dependencies import Selection
-from airflow_partitions.errors import (
+from airflow_partitions.authoring.arrival.arrivals import Arrivals
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.errors import (
     FilterError,
     ForeignRowsError,
     InvalidDefinitionError,
@@ -537,7 +537,7 @@ def test_a_partition_that_changes_later_is_given_out_once(delays: Iceberg, tmp_p
 
 
 def test_it_is_waited_for_what_others_append(delays: Iceberg) -> None:
-    from airflow_partitions.arrival.missing import missing
+    from airflow_partitions.authoring.arrival.missing import missing
 
     selection = Selection.of(NEW_YORK, *NEW_YORK.keys("2013-02-08", "2013-02-13"))
     assert missing(delays, selection, Ready()) == ["2013-02-10", "2013-02-11", "2013-02-12"]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     FilterError,
     InvalidDefinitionError,
     MissingInputError,

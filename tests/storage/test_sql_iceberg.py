@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionByInterval
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage import Iceberg, ddl
 from airflow_partitions.storage.tables.open import open_table
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage import Column, Commit, Csv, FilePerKey, Files, Parquet, ddl
 
 if TYPE_CHECKING:

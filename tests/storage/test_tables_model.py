@@ -14,7 +14,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from airflow_partitions.errors import ConflictError, FilterError, ResultError, StoredError
+from airflow_partitions.core.errors import ConflictError, FilterError, ResultError, StoredError
 from airflow_partitions.storage import Commit, Parquet, clean, compact, field
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.file_index import needed

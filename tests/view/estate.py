@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sqlalchemy import update
 
-from airflow_partitions.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.history.ledger import update_ledger
+from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.engine.ledger.ledger import update_ledger
 from tests.metadata import Metadata
-from tests.states.world import put_pending, put_runs, put_tasks
+from tests.operate.states.world import put_pending, put_runs, put_tasks
 
 DAGS = Path(__file__).parent / "dags.py"
 #: The day that could not be made.

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from airflow_partitions.errors import ResultError, SparkServerError, UnpromisedReadError
+from airflow_partitions.core.errors import ResultError, SparkServerError, UnpromisedReadError
 
 _FORGOTTEN = re.compile(r"NO_ACTIVE_SESSION|SESSION_(NOT_FOUND|CHANGED|CLOSED)|OPERATION_(NOT_FOUND|ABANDONED)")
 _ENDING = re.compile(r"OutOfMemoryError|stopped SparkContext|SparkContext was shut down")

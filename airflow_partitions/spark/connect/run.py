@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from airflow_partitions.errors import ReplacedError
+from airflow_partitions.core.errors import ReplacedError
 from airflow_partitions.spark.connect.address import address_of
 from airflow_partitions.spark.connect.failures import translated
 from airflow_partitions.spark.connect.session import connected

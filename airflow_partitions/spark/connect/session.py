@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import InvalidDefinitionError, SparkServerError
+from airflow_partitions.core.errors import InvalidDefinitionError, SparkServerError
 from airflow_partitions.spark.connect.progress import Progress
 from airflow_partitions.spark.proof.requests import Requests, remember
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import ResultError
+from airflow_partitions.core.errors import ResultError
 from airflow_partitions.spark.proof.file_listing import FileListing
 from airflow_partitions.spark.proof.promise import Promise
 from airflow_partitions.spark.proof.scan import ObservedScan, normalise_path

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import MissingListenerError, ResultError
+from airflow_partitions.core.errors import MissingListenerError, ResultError
 from airflow_partitions.spark.proof.promise import VERSION, Promise
 from airflow_partitions.spark.proof.requests import requests_of
 from airflow_partitions.spark.proof.scan import ObservedScan

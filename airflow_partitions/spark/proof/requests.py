@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import grpc
 
-from airflow_partitions.errors import UnpromisedReadError
+from airflow_partitions.core.errors import UnpromisedReadError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,7 +16,7 @@ from typing import Self
 
 import attrs
 
-from airflow_partitions.errors import MissingSparkError, StorageError, UnreachableError
+from airflow_partitions.core.errors import MissingSparkError, StorageError, UnreachableError
 from airflow_partitions.spark.java import JAVA, java_version
 from airflow_partitions.spark.server.distribution import Distribution
 from airflow_partitions.spark.server.listener import settings

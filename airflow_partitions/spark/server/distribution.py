@@ -8,7 +8,7 @@ from typing import Self
 
 import attrs
 
-from airflow_partitions.errors import MissingSparkError
+from airflow_partitions.core.errors import MissingSparkError
 
 
 @attrs.frozen

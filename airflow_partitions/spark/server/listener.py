@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from airflow_partitions.errors import MissingSparkError
+from airflow_partitions.core.errors import MissingSparkError
 
 _FOLDER = Path(__file__).parent
 #: The jar, in this installation.

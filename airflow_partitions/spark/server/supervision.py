@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from airflow_partitions.errors import PartitionError
+from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.spark.server.connect_server import ConnectServer
 
 _LOOK = 0.5  # seconds

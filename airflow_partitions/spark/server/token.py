@@ -8,7 +8,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from airflow_partitions.errors import DeniedError
+from airflow_partitions.core.errors import DeniedError
 
 _PRIVATE = 0o600
 

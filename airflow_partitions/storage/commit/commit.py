@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     InvalidDefinitionError,
     PartitionError,
     ResultError,
     StoredError,
     UnknownOutcomeError,
 )
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.commit.index import indexed
 from airflow_partitions.storage.commit.publish import metadata_of
 from airflow_partitions.storage.dataset import Dataset

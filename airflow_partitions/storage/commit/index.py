@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import SchemaError
+from airflow_partitions.core.errors import SchemaError
 from airflow_partitions.storage.column_type import check_index
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.value_index import index_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.keys import Key
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.commit.index import indexed
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt

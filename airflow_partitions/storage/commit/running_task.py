@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.counts import count, size

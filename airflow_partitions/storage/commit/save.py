@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_partitions.errors import InvalidKeyError, LayoutError, ResultError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import InvalidKeyError, LayoutError, ResultError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.running_task import own_key, report, running_attempt
 from airflow_partitions.storage.dataset import Dataset

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError, ResultError
+from airflow_partitions.core.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.registry import is_written, writer_for

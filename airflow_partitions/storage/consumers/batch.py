@@ -7,7 +7,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airflow_partitions.errors import ConfirmedError
+from airflow_partitions.core.errors import ConfirmedError
 from airflow_partitions.storage.consumers.lease import Heartbeat
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.read import load

@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.errors import CheckpointError, ConfirmedError, InvalidKeyError, LeaseLostError
-from airflow_partitions.keys import Interval, Key, ProductKey
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.errors import CheckpointError, ConfirmedError, InvalidKeyError, LeaseLostError
+from airflow_partitions.core.keys import Interval, Key, ProductKey
 from airflow_partitions.storage.consumers.lease import Lease
 from airflow_partitions.storage.layout.layout import Layout
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import CheckpointError, InvalidDefinitionError, MissingInputError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import CheckpointError, InvalidDefinitionError, MissingInputError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.consumers.batch import Acceptor, Batch
 from airflow_partitions.storage.consumers.checkpoint import Checkpoint, rank
 from airflow_partitions.storage.consumers.lease import Lease

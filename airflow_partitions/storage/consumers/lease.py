@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import LeaseLostError, StorageError
+from airflow_partitions.core.errors import LeaseLostError, StorageError
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.consumers.checkpoint import Checkpoint, key_of_watermark, rank
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.versions import check_version
 from airflow_partitions.storage.filesystem.filesystem import ages, at, read
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
-from airflow_partitions.versions import check_version
 
 _VERSION = 1
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import ages, at, create, names, read, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 

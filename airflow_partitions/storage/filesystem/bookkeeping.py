@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location

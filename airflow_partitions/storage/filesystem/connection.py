@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 
 
 @cache

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.connection import connected
 from airflow_partitions.storage.filesystem.exchange import move
 from airflow_partitions.storage.filesystem.paths import is_local, local

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, StorageError
 
 
 def check_path(path: str) -> str:

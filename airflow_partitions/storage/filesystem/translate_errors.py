@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import attrs
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     DamagedError,
     DeniedError,
     FullError,

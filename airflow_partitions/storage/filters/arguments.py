@@ -16,9 +16,9 @@ from functools import reduce
 from operator import and_
 from typing import Any
 
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.errors import FilterError, InvalidKeyError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.errors import FilterError, InvalidKeyError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.filters.filter import Filter, field
 from airflow_partitions.storage.layout.column import TYPES
 from airflow_partitions.storage.layout.layout import Layout

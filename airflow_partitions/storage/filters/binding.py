@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from airflow_partitions.definitions import PartitionByInterval, PartitionBySequence, PartitionDefinition
-from airflow_partitions.errors import FilterError, InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.keys import Segment
+from airflow_partitions.core.definitions import PartitionByInterval, PartitionBySequence, PartitionDefinition
+from airflow_partitions.core.errors import FilterError, InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.core.keys import Segment
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of, flatten
 from airflow_partitions.storage.filters.time_columns import TimeColumns
 from airflow_partitions.storage.filters.values import check_microseconds, test_of, typed

@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.calendars.instants import UTC
+from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.filters.filter import Condition
 from airflow_partitions.storage.filters.values import EPOCH, FLOATS, OPERATORS, name_of
 from airflow_partitions.storage.metadata.arrow_types import arrow_type

@@ -18,7 +18,7 @@ from unicodedata import is_normalized
 
 import attrs
 
-from airflow_partitions.errors import FilterError
+from airflow_partitions.core.errors import FilterError
 from airflow_partitions.storage.filters.scalar import scalar
 from airflow_partitions.storage.filters.text import form_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from airflow_partitions.errors import FilterError, LayoutError
+from airflow_partitions.core.errors import FilterError, LayoutError
 from airflow_partitions.storage.filters.binding import BoundColumns, DirectoryTest, Texts
 from airflow_partitions.storage.filters.expressions import arrow_condition, spark_condition
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or, all_of

@@ -7,9 +7,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from airflow_partitions.errors import FilterError
-from airflow_partitions.keys.partition_key import is_partition_key
-from airflow_partitions.keys.value import text_of
+from airflow_partitions.core.errors import FilterError
+from airflow_partitions.core.keys.partition_key import is_partition_key
+from airflow_partitions.core.keys.value import text_of
 
 
 def scalar(value: Any) -> str | int | float | bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from airflow_partitions.errors import FilterError
+from airflow_partitions.core.errors import FilterError
 
 Form = dict[str, Any]
 _LONGEST = 32 * 1024

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from airflow_partitions.calendars.instants import from_iso, instant, utc
-from airflow_partitions.calendars.timeline import FIRST, LAST
-from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.keys import Interval
+from airflow_partitions.core.calendars.instants import from_iso, instant, utc
+from airflow_partitions.core.calendars.timeline import FIRST, LAST
+from airflow_partitions.core.definitions import PartitionByInterval
+from airflow_partitions.core.keys import Interval
 from airflow_partitions.storage.filters.filter import NOTHING, And, Condition, Filter, Or, all_of
 from airflow_partitions.storage.layout.layout import Layout
 

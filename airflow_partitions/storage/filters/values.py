@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC, from_iso
-from airflow_partitions.errors import FilterError
+from airflow_partitions.core.calendars.instants import UTC, from_iso
+from airflow_partitions.core.errors import FilterError
 from airflow_partitions.storage.filters.filter import EVERYTHING, NOTHING, Condition, Filter
 from airflow_partitions.storage.filters.scalar import is_finite
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import MissingInputError, ReaderError
+from airflow_partitions.core.errors import MissingInputError, ReaderError
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.io import compression
 from airflow_partitions.storage.io.read_request import ReadRequest

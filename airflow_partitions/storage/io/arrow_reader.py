@@ -6,7 +6,7 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import FilterError
+from airflow_partitions.core.errors import FilterError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.io.arrow_dataset import dataset

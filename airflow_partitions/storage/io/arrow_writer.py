@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
-from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError, WriterError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ForeignRowsError, ResultError, SchemaError, WriterError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.file_writers import write_file
 from airflow_partitions.storage.io.shape import Shape

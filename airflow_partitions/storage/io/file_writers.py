@@ -8,7 +8,7 @@ from datetime import date, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import WriterError
+from airflow_partitions.core.errors import WriterError
 from airflow_partitions.storage.io import compression
 from airflow_partitions.storage.io.avro_types import avro_type
 from airflow_partitions.storage.io.write_request import WriteRequest

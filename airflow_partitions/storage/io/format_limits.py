@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from airflow_partitions.errors import WriterError
+from airflow_partitions.core.errors import WriterError
 from airflow_partitions.storage.dataset import Dataset
 
 #: Types of columns that have no text which is read back as the same value.

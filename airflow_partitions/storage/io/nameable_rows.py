@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import ForeignRowsError
+from airflow_partitions.core.errors import ForeignRowsError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.row_guard import guarded, guarded_row
 from airflow_partitions.storage.io.spark_reader import quoted

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import ForeignRowsError, ResultError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ForeignRowsError, ResultError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.row_guard import guarded, guarded_row
 from airflow_partitions.storage.io.spark_reader import quoted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import FilterError, InvalidDefinitionError
+from airflow_partitions.core.errors import FilterError, InvalidDefinitionError
 from airflow_partitions.storage.filesystem.translate_errors import about
 from airflow_partitions.storage.filters.pruning import Pruning
 from airflow_partitions.storage.io.request import Request

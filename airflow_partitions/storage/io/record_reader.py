@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import ReaderError, SchemaError
+from airflow_partitions.core.errors import ReaderError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.io.arrow_dataset import check_options, sources
 from airflow_partitions.storage.io.avro_types import arrow_type as avro_arrow_type

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
-from airflow_partitions.errors import ReaderError, WriterError
+from airflow_partitions.core.errors import ReaderError, WriterError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.arrow_reader import ArrowReader, LazyPolarsReader, PandasReader, PolarsReader
 from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter, PolarsWriter

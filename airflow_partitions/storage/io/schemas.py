@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import MissingInputError, SchemaError
+from airflow_partitions.core.errors import MissingInputError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 
 
 @attrs.frozen(kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from airflow_partitions.errors import ResultError, WriterError
+from airflow_partitions.core.errors import ResultError, WriterError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.shape import Shape
 from airflow_partitions.storage.io.spark_reader import quoted

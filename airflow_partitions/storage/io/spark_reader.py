@@ -9,7 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from airflow_partitions.errors import MissingInputError, ReaderError, StorageError
+from airflow_partitions.core.errors import MissingInputError, ReaderError, StorageError
 from airflow_partitions.storage.io.arrow_dataset import sources
 from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
 from airflow_partitions.storage.io.reader import Reader

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import ResultError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ResultError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.filesystem.filesystem import remove, sizes
 from airflow_partitions.storage.io.nameable_rows import nameable_rows
 from airflow_partitions.storage.io.own_rows import own_rows

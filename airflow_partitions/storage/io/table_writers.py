@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import ForeignRowsError, ResultError, WriterError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ForeignRowsError, ResultError, WriterError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter, PolarsWriter, check_shape, grouped
 from airflow_partitions.storage.io.shape import Shape
 from airflow_partitions.storage.io.spark_columns import fitted, types_of

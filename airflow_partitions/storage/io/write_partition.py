@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import ResultError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ResultError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.registry import is_written, writer_for
 from airflow_partitions.storage.io.write_request import WriteRequest

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import ForeignRowsError, LayoutError
+from airflow_partitions.core.errors import ForeignRowsError, LayoutError
 from airflow_partitions.storage.column_type import check_index
 from airflow_partitions.storage.io.format_limits import check_columns
 from airflow_partitions.storage.io.request import Request
 from airflow_partitions.storage.metadata.schema import SchemaRule
 
 if TYPE_CHECKING:
-    from airflow_partitions.keys import Key
+    from airflow_partitions.core.keys import Key
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from airflow_partitions.errors import WriterError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import WriterError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.format_limits import check_columns
 from airflow_partitions.storage.io.shape import Shape

@@ -10,9 +10,9 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.errors import LayoutError
-from airflow_partitions.keys import Interval, Segment
-from airflow_partitions.keys.value import text_of
+from airflow_partitions.core.errors import LayoutError
+from airflow_partitions.core.keys import Interval, Segment
+from airflow_partitions.core.keys.value import text_of
 
 _DIMENSION = re.compile(r"\{(\w+)(?:\[(\d+)\])?\}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from airflow_partitions.errors import LayoutError
+from airflow_partitions.core.errors import LayoutError
 
 #: What Spark reads as "no value"; it writes this name for null and empty text.
 NULL_NAME = "__HIVE_DEFAULT_PARTITION__"

@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.definitions import PartitionAtRuntime, PartitionDefinition
-from airflow_partitions.errors import InvalidKeyError, LayoutError
-from airflow_partitions.keys import Key, Segment
+from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
+from airflow_partitions.core.errors import InvalidKeyError, LayoutError
+from airflow_partitions.core.keys import Key, Segment
 from airflow_partitions.storage.layout.column import Column
 from airflow_partitions.storage.layout.layout import Layout
 

@@ -8,16 +8,16 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from airflow_partitions.calendars.instants import HOUR, UTC, instant, utc
-from airflow_partitions.calendars.timeline import timeline
-from airflow_partitions.definitions import (
+from airflow_partitions.core.calendars.instants import HOUR, UTC, instant, utc
+from airflow_partitions.core.calendars.timeline import timeline
+from airflow_partitions.core.definitions import (
     PartitionAtRuntime,
     PartitionByInterval,
     PartitionBySequence,
     PartitionDefinition,
 )
-from airflow_partitions.errors import InvalidKeyError, LayoutError
-from airflow_partitions.keys import Interval, Key, Segment
+from airflow_partitions.core.errors import InvalidKeyError, LayoutError
+from airflow_partitions.core.keys import Interval, Key, Segment
 from airflow_partitions.storage.layout.column import TYPES, VALUES, Column
 from airflow_partitions.storage.layout.escape import check_component, escape, unescape
 

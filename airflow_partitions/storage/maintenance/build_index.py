@@ -6,7 +6,7 @@ import logging
 
 import attrs
 
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError, PartitionError
+from airflow_partitions.core.errors import ConflictError, InvalidDefinitionError, PartitionError
 from airflow_partitions.storage.column_type import check_index
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import metadata_of

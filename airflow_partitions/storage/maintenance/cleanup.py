@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.calendars.instants import UTC
+from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import remove

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.stores.open import open_writable

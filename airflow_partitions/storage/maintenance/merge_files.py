@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import SchemaError
+from airflow_partitions.core.errors import SchemaError
 from airflow_partitions.storage.filesystem.filesystem import at
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.open import open_writable

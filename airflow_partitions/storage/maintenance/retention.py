@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError
-from airflow_partitions.keys import Interval, Key
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import ConflictError, InvalidDefinitionError
+from airflow_partitions.core.keys import Interval, Key
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors

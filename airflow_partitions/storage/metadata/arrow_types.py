@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.errors import SchemaError
+from airflow_partitions.core.errors import SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
 
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError, NotStoredError, StoredError
+from airflow_partitions.core.errors import ConflictError, InvalidDefinitionError, NotStoredError, StoredError
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 

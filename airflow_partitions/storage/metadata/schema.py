@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from airflow_partitions.errors import SchemaError
+from airflow_partitions.core.errors import SchemaError
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, wider, widest
 from airflow_partitions.storage.metadata.change import Change
 

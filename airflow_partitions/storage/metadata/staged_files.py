@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import ResultError
+from airflow_partitions.core.errors import ResultError
 from airflow_partitions.storage.filesystem.filesystem import children
 from airflow_partitions.storage.metadata.column_index import Index, to_index
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import reduce
 
-from airflow_partitions.errors import FilterError, SchemaError
+from airflow_partitions.core.errors import FilterError, SchemaError
 from airflow_partitions.storage.filters.filter import And, Condition, Filter, Or
 from airflow_partitions.storage.filters.values import test_of, value_of
 from airflow_partitions.storage.metadata.column_index import Index, is_read_as

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from airflow_partitions.errors import MissingInputError
+from airflow_partitions.core.errors import MissingInputError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.table_dataset import TableDataset

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from airflow_partitions.dependencies import Selection
-from airflow_partitions.errors import FilterError, InvalidDefinitionError, MissingInputError
-from airflow_partitions.keys import Interval, Key, ProductKey, Segment
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.errors import FilterError, InvalidDefinitionError, MissingInputError
+from airflow_partitions.core.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.filters.pruning import Pruning, prune

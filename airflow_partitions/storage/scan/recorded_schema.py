@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TypeVar
 
-from airflow_partitions.errors import SchemaError
+from airflow_partitions.core.errors import SchemaError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, widest

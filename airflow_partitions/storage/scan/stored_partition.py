@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import StorageError, UnknownOutcomeError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import StorageError, UnknownOutcomeError
 from airflow_partitions.storage.filesystem.filesystem import ages, create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.lazy_mapping import LazyMapping

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import ages, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.layout.file_per_key import FilePerKeyLayout
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.foreign_folders import leave_out

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.errors import InvalidDefinitionError, MissingInputError, ResultError
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputError, ResultError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.layout.layout import Layout

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.exchange import exchange, move, replace
 from airflow_partitions.storage.filesystem.filesystem import names, write
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.calendars.instants import UTC
+from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.filesystem.filesystem import ages, drafts, names
 from airflow_partitions.storage.stores.pinned_store import PINS
 from airflow_partitions.storage.stores.staging import STAGING

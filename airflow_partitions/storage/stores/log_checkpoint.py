@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import read, write
 
 if TYPE_CHECKING:

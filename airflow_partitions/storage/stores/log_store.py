@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.core.errors import ConflictError, StorageError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import ages, names, read, write
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.filesystem.filesystem import at, read
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata

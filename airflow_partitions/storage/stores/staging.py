@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from airflow_partitions.errors import ConflictError, StorageError
+from airflow_partitions.core.errors import ConflictError, StorageError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import create, read, remove
 from airflow_partitions.storage.filesystem.paths import local

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import attrs
 
-from airflow_partitions.errors import ConflictError, InvalidDefinitionError, ResultError
+from airflow_partitions.core.errors import ConflictError, InvalidDefinitionError, ResultError
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.metadata.attempt import Attempt

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import attrs
 
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.stores.store import Accept, ReadOnlyStore, Store
 

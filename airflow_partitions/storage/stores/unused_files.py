@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from airflow_partitions.calendars.instants import UTC
+from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.filesystem.filesystem import ages, is_folder_marker
 from airflow_partitions.storage.stores.commit_log import CommitLog
 from airflow_partitions.storage.stores.staging import DATA

@@ -2,7 +2,7 @@
 
 import logging
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 
 try:
     import pyiceberg  # noqa: F401

@@ -27,7 +27,7 @@ from pyiceberg.table import Table
 from requests.exceptions import RequestException
 from sqlalchemy.exc import SQLAlchemyError
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     DeniedError,
     InvalidDefinitionError,
     MissingInputError,

@@ -11,7 +11,7 @@ from pyiceberg.schema import Schema, promote
 from pyiceberg.table import Table
 from pyiceberg.types import IcebergType
 
-from airflow_partitions.errors import ConflictError, SchemaError
+from airflow_partitions.core.errors import ConflictError, SchemaError
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, spark_type
 
 if TYPE_CHECKING:

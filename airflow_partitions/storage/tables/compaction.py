@@ -9,8 +9,8 @@ import attrs
 from pyiceberg.manifest import ManifestEntry
 from pyiceberg.table import Table
 
-from airflow_partitions.errors import ConflictError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ConflictError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
 from airflow_partitions.storage.tables.file_keys import FileKeys
 from airflow_partitions.storage.tables.key_filter import KeyFilter

@@ -6,7 +6,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 
 #: What Airflow's own provider takes for the kind of a catalog when nothing is said.
 _REST = "rest"

@@ -9,8 +9,8 @@ import attrs
 from pyiceberg.manifest import ManifestEntry
 from pyiceberg.table import Table
 
-from airflow_partitions.errors import LayoutError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import LayoutError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.tables.file_keys import FileKeys
 from airflow_partitions.storage.tables.key_filter import KeyFilter

@@ -14,8 +14,8 @@ from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.transforms import DayTransform, HourTransform, IdentityTransform, MonthTransform, YearTransform
 from pyiceberg.types import DateType, IntegerType, LongType, PrimitiveType
 
-from airflow_partitions.calendars.instants import DAY, HOUR
-from airflow_partitions.keys import Key
+from airflow_partitions.core.calendars.instants import DAY, HOUR
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.tables.key_column import KeyColumn, Values
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 

@@ -25,14 +25,14 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from airflow_partitions.calendars.instants import DAY, instant, utc, wall_of
-from airflow_partitions.definitions import (
+from airflow_partitions.core.calendars.instants import DAY, instant, utc, wall_of
+from airflow_partitions.core.definitions import (
     PartitionByInterval,
     PartitionBySequence,
     PartitionDefinition,
 )
-from airflow_partitions.errors import InvalidDefinitionError, InvalidKeyError
-from airflow_partitions.keys import Interval, Segment
+from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.core.keys import Interval, Segment
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 _UTC = ("UTC", "Etc/UTC")

@@ -10,8 +10,8 @@ import attrs
 from pyiceberg.expressions import And, BooleanExpression, Or
 from pyiceberg.schema import Schema
 
-from airflow_partitions.errors import InvalidDefinitionError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.tables.key_column import KeyColumn, Values, key_column
 

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from airflow_partitions.errors import ForeignRowsError
-from airflow_partitions.keys import Interval, Key, Segment
+from airflow_partitions.core.errors import ForeignRowsError
+from airflow_partitions.core.keys import Interval, Key, Segment
 from airflow_partitions.storage.tables.key_column import KeyColumn
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 

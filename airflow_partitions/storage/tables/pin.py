@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyiceberg.table import StaticTable, Table
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.tables.static_metadata import create_static, form_of, read_static, version_of
 
 if TYPE_CHECKING:

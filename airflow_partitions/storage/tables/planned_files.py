@@ -9,7 +9,7 @@ from pyiceberg.manifest import DataFileContent, ManifestEntry
 from pyiceberg.table import FileScanTask, Table
 from pyiceberg.table.delete_file_index import DeleteFileIndex
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.tables.live_files import LiveFiles, may_be_of
 

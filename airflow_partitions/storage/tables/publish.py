@@ -10,12 +10,12 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     ForeignRowsError,
     LayoutError,
 )
-from airflow_partitions.keys import Key
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change, superseded

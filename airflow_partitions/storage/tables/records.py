@@ -10,7 +10,7 @@ from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 
 #: The property of a table that names the file.
 RECORDS = "airflow.records"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import attrs
 from pyiceberg.expressions import AlwaysFalse, And, BooleanExpression, Or
 
-from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.keys import Interval, Key, Segment
+from airflow_partitions.core.definitions import PartitionByInterval
+from airflow_partitions.core.keys import Interval, Key, Segment
 from airflow_partitions.storage.tables.key_column import ValueColumn
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 

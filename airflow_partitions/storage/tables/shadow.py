@@ -12,7 +12,7 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import StaticTable, Table
 from pyiceberg.typedef import Record
 
-from airflow_partitions.errors import ResultError, SchemaError
+from airflow_partitions.core.errors import ResultError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.tables.paths import below
 from airflow_partitions.storage.tables.spec_fit import keep_apart

@@ -19,10 +19,10 @@ from pyiceberg.transforms import (
 )
 from pyiceberg.types import DateType
 
-from airflow_partitions.calendars.instants import UTC
-from airflow_partitions.definitions import PartitionByInterval
-from airflow_partitions.errors import LayoutError
-from airflow_partitions.keys import Interval
+from airflow_partitions.core.calendars.instants import UTC
+from airflow_partitions.core.definitions import PartitionByInterval
+from airflow_partitions.core.errors import LayoutError
+from airflow_partitions.core.keys import Interval
 from airflow_partitions.storage.tables.key_column import KeyColumn, ValueColumn
 from airflow_partitions.storage.tables.key_filter import KeyFilter
 

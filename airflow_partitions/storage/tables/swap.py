@@ -9,7 +9,13 @@ from collections.abc import Callable
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.table import Table
 
-from airflow_partitions.errors import ConflictError, PartitionError, StorageError, UnknownOutcomeError, UnreachableError
+from airflow_partitions.core.errors import (
+    ConflictError,
+    PartitionError,
+    StorageError,
+    UnknownOutcomeError,
+    UnreachableError,
+)
 from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
 from airflow_partitions.storage.tables.new_snapshot import TableChange
 from airflow_partitions.storage.tables.snapshots import last_number

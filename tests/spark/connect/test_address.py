@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airflow_partitions.errors import InvalidDefinitionError, StorageError
+from airflow_partitions.core.errors import InvalidDefinitionError, StorageError
 
 pytestmark = [
     pytest.mark.usefixtures("airflow"),

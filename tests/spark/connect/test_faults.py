@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from airflow_partitions.errors import MissingListenerError, SparkServerError
-from airflow_partitions.runs import publication
+from airflow_partitions.core.errors import MissingListenerError, SparkServerError
+from airflow_partitions.engine.runs import publication
 from airflow_partitions.spark.connect import session
 from airflow_partitions.spark.server.connect_server import ConnectServer
 from tests.spark.connect.task import task

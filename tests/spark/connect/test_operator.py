@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     CheckError,
     InvalidDefinitionError,
     ResultError,

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from airflow_partitions.cli.spark_server import spark_server
+from airflow_partitions.operate.cli.spark_server import spark_server
 from airflow_partitions.spark.server.connect_server import ConnectServer
 from airflow_partitions.spark.server.listener import JAR
 
@@ -157,7 +157,7 @@ def test_a_server_that_was_killed_is_started_again_and_ends_with_the_command(
 
 @pytest.mark.spark
 def test_a_server_that_ends_at_once_says_where_to_look(tmp_path: Path) -> None:
-    from airflow_partitions.errors import UnreachableError
+    from airflow_partitions.core.errors import UnreachableError
 
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 from pyspark.errors import PySparkException
 
-from airflow_partitions.errors import MissingSparkError
+from airflow_partitions.core.errors import MissingSparkError
 from airflow_partitions.spark.server.build import build
 from airflow_partitions.spark.server.connect_server import ConnectServer
 from airflow_partitions.spark.server.distribution import Distribution

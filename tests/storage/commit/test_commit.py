@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     InvalidDefinitionError,
     StorageError,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ConflictError, ResultError, StorageError
+from airflow_partitions.core.errors import ConflictError, ResultError, StorageError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping

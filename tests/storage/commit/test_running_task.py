@@ -16,7 +16,7 @@ from airflow.sdk import Asset
 from airflow.sdk.execution_time.context import set_current_context
 
 from airflow_partitions import Partition, PartitionByInterval
-from airflow_partitions.errors import ConflictError, StoredError
+from airflow_partitions.core.errors import ConflictError, StoredError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.metadata.counts import count, size
 

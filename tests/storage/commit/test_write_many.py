@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import ForeignRowsError, ResultError, SchemaError, StoredError, WriterError
+from airflow_partitions.core.errors import ForeignRowsError, ResultError, SchemaError, StoredError, WriterError
 from airflow_partitions.storage import Column, Parquet, write_many
 from airflow_partitions.storage.filesystem.filesystem import sizes
 

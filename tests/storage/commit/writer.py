@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.storage import Files
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.metadata.attempt import Attempt

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConfirmedError,
     InvalidDefinitionError,
     LeaseLostError,

@@ -14,8 +14,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from airflow_partitions.errors import ConfirmedError, LeaseLostError, MissingInputError
-from airflow_partitions.keys import Key
+from airflow_partitions.core.errors import ConfirmedError, LeaseLostError, MissingInputError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage import Batch, Commit, Consumer, Parquet, up_to_bytes
 from airflow_partitions.storage.consumers.checkpoint import Checkpoint, rank
 from tests.hunt import effort

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions import PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import FilterError
+from airflow_partitions.core.errors import FilterError
 from airflow_partitions.storage import Consumer, Parquet, field
 from tests.storage.consumers.lake import DAYS, add, days
 

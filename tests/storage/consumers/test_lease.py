@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConfirmedError,
     LeaseLostError,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     CheckpointError,
     InvalidDefinitionError,
     StorageError,

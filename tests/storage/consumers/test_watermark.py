@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     CheckpointError,
 )
 from airflow_partitions.storage import Parquet

@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from airflow_partitions import PartitionBySequence
-from airflow_partitions.errors import DamagedError, DeniedError, FullError, ReplacedError, StorageError
+from airflow_partitions.core.errors import DamagedError, DeniedError, FullError, ReplacedError, StorageError
 from airflow_partitions.storage import Avro, Commit, Files, Parquet, compact, field
 from airflow_partitions.storage.stores.open import open_staging
 

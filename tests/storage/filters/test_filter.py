@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_partitions import PartitionByProduct, PartitionBySequence, PartitionKey
-from airflow_partitions.errors import FilterError, InvalidKeyError
+from airflow_partitions.core.errors import FilterError, InvalidKeyError
 from airflow_partitions.storage import Filter, field
 from airflow_partitions.storage.filters.arguments import input_filter, output_key
 from airflow_partitions.storage.filters.filter import Condition

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import FilterError, LayoutError
-from airflow_partitions.keys import Interval
+from airflow_partitions.core.errors import FilterError, LayoutError
+from airflow_partitions.core.keys import Interval
 from airflow_partitions.storage import Column, Filter, Layout, field
 from airflow_partitions.storage.filters.filter import And, Condition, Or
 from airflow_partitions.storage.filters.pruning import prune

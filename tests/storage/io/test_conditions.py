@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from airflow_partitions.errors import FilterError
+from airflow_partitions.core.errors import FilterError
 from airflow_partitions.storage import Files, Filter, Layout, Parquet, field, prune
 from airflow_partitions.storage.metadata.arrow_types import arrow_type
 from tests.storage.io.lake import DAYS, FRAMES, LETTERS, add, rows

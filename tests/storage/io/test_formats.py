@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 from pyarrow import orc
 
-from airflow_partitions.errors import ReaderError, StorageError
+from airflow_partitions.core.errors import ReaderError, StorageError
 from airflow_partitions.storage import Avro, Csv, Files, Json, Orc, Parquet, Text, field
 from tests.storage.io.lake import DAYS, FRAMES, SCHEMA, add, rows
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions import PartitionBySequence, Selection
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     FilterError,
     InvalidDefinitionError,
     InvalidKeyError,

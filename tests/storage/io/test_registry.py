@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from airflow_partitions.errors import ReaderError
+from airflow_partitions.core.errors import ReaderError
 from airflow_partitions.storage import Files, Parquet, Reader, ReadRequest, register_reader
 from tests.storage.io.lake import DAYS, WEEK
 

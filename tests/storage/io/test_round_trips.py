@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import Partition, PartitionBySequence
-from airflow_partitions.errors import ResultError, WriterError
+from airflow_partitions.core.errors import ResultError, WriterError
 from airflow_partitions.spark import job
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult

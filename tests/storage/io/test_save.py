@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionBySequence
-from airflow_partitions.errors import InvalidKeyError, LayoutError, ResultError, SchemaError, WriterError
+from airflow_partitions.core.errors import InvalidKeyError, LayoutError, ResultError, SchemaError, WriterError
 from airflow_partitions.storage import Column, Csv, FilePerKey, Files, Json, Orc, Parquet, field
 
 LETTERS = PartitionBySequence(["a", "b", "c"], name="letter")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from airflow_partitions.errors import MissingInputError, SchemaError
+from airflow_partitions.core.errors import MissingInputError, SchemaError
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.commit.commit import Commit
 from tests.storage.io.lake import DAYS, add

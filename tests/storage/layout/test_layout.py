@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import InvalidDefinitionError, LayoutError
+from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage import Column, Layout
 from airflow_partitions.storage.layout.escape import escape, unescape
 from airflow_partitions.storage.layout.file_per_key import FilePerKeyLayout

@@ -14,7 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.errors import InvalidDefinitionError, SchemaError
+from airflow_partitions.core.errors import InvalidDefinitionError, SchemaError
 from airflow_partitions.storage import Csv, Parquet
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, sizes

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     SchemaError,
 )
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits, spark_name

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores import commit_log, log_checkpoint
 from airflow_partitions.storage.stores.commit_log import CommitLog

@@ -14,7 +14,7 @@ import pytest
 from pyiceberg.transforms import IdentityTransform
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     ForeignRowsError,
     InvalidDefinitionError,

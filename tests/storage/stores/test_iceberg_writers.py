@@ -12,7 +12,7 @@ import requests
 from pyiceberg.expressions import EqualTo
 from pyiceberg.types import StringType
 
-from airflow_partitions.errors import (
+from airflow_partitions.core.errors import (
     ConflictError,
     LayoutError,
     ResultError,

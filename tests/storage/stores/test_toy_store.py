@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, Selection
-from airflow_partitions.errors import ConflictError, NotStoredError, SchemaError, StoredError
+from airflow_partitions.core.errors import ConflictError, NotStoredError, SchemaError, StoredError
 from airflow_partitions.storage import Commit, Consumer, Files, clean, compact, drop_older, field
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.filesystem import at

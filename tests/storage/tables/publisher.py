@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from tests.storage.tables.tables import DAYS, Try, rows_of, store_of
 

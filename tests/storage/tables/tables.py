@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyiceberg.table import Table
 
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.keys import Interval, Key
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.keys import Interval, Key
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change

@@ -21,8 +21,8 @@ from pyiceberg.types import (
 )
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval, PartitionByProduct, PartitionBySequence
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.errors import InvalidDefinitionError
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.tables.key_column import Values
 from airflow_partitions.storage.tables.key_filter import KeyFilter

@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.expressions import EqualTo
 from pyiceberg.manifest import ManifestFile
 
-from airflow_partitions.errors import ConflictError
+from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.store import Limits

@@ -45,7 +45,7 @@ def test_the_package_says_which_extra_is_missing() -> None:
     program = """
 import sys
 sys.modules["pyiceberg"] = None
-from airflow_partitions.errors import StorageError
+from airflow_partitions.core.errors import StorageError
 try:
     import airflow_partitions.storage.stores.iceberg_store
 except StorageError as error:

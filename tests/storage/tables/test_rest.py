@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.errors import ConflictError, MissingInputError, UnknownOutcomeError
+from airflow_partitions.core.errors import ConflictError, MissingInputError, UnknownOutcomeError
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.tables.catalog import TableReference

@@ -14,8 +14,8 @@ from pyiceberg.table.update.spec import UpdateSpec
 from pyiceberg.transforms import BucketTransform, DayTransform, HourTransform, IdentityTransform, MonthTransform
 
 from airflow_partitions import PartitionAtRuntime
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.errors import ConflictError, ForeignRowsError, LayoutError
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.errors import ConflictError, ForeignRowsError, LayoutError
 from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.errors import ResultError
+from airflow_partitions.core.errors import ResultError
 from airflow_partitions.storage.tables.shadow import Shadow
 from airflow_partitions.storage.tables.static_metadata import version_of
 from tests.storage.tables.tables import DAYS, Try, rows_of, store_of

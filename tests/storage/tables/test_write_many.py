@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from airflow_partitions import PartitionAtRuntime, PartitionByInterval
-from airflow_partitions.definitions import PartitionDefinition
-from airflow_partitions.errors import (
+from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.errors import (
     ConflictError,
     ForeignRowsError,
     LayoutError,

@@ -1,0 +1,149 @@
+"""The task that runs a function over frames, and publishes the one it returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.authoring.assets.inputs import Inputs
+from airflow_partitions.authoring.assets.python import (
+    AssetFunctionOperator,
+    check_names,
+    check_parameters,
+    upstream_names,
+)
+from airflow_partitions.checks.audit import audit
+from airflow_partitions.checks.check import Check
+from airflow_partitions.checks.staged_partition import StagedPartition
+from airflow_partitions.core.partition import Partition
+from airflow_partitions.engine.runs.elsewhere import published_elsewhere
+from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
+from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
+from airflow_partitions.frames.input import Input
+from airflow_partitions.frames.reading import read_inputs
+from airflow_partitions.frames.result import Result
+from airflow_partitions.frames.staged import stage
+from airflow_partitions.frames.stored_frame import StoredFrame
+from airflow_partitions.storage.storage import Storage
+from airflow_partitions.storage.stores.open import open_staging
+from airflow_partitions.storage.stores.staging import Staging
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_partitions.authoring.assets.declaration import PartitionedAsset
+
+
+class FrameOperator(AssetFunctionOperator):
+    """Calls a function with frames of the partitions that its run depends on, and publishes the frame it returns.
+
+    What it returns goes to a staging place of this run and try, and takes the place of the partition in one step.
+    Whatever fails before that leaves the old files alone.
+
+    :param asset: the asset that the function makes; one without storage writes by itself.
+    :param inputs: what the function reads.
+    :param checks: what its partition is checked for before it is published.
+    :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
+        their inputs, whoever writes meanwhile. The path of a folder keeps the listings there, not beside the data.
+    """
+
+    def __init__(
+        self,
+        *,
+        asset: PartitionedAsset,
+        inputs: Inputs,
+        checks: Sequence[Check] = (),
+        freeze: bool | str = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(asset_name=asset.name, show_return_value_in_logs=False, **kwargs)
+        self.asset = asset
+        self.storage = asset.storage
+        self.inputs = inputs
+        self.checks = checks
+        self.freeze = freeze
+        self.filled = tuple(inputs.storage)
+        self._frames: Mapping[str, Any] = {}
+
+    @classmethod
+    def over(
+        cls,
+        function: Callable[..., Any],
+        asset: PartitionedAsset,
+        inputs: Inputs,
+        schedule: Any,
+        checks: Sequence[Check] = (),
+        freeze: bool | str = False,
+    ) -> FrameOperator:
+        """The task of *function*, which makes *asset* from *inputs*, in a Dag with that *schedule*."""
+        check_parameters(function)
+        check_freeze(freeze, inputs.storage, asset.name)
+        check_names(function, schedule, inputs.storage)
+        from airflow.sdk import Asset
+
+        others = [name for name in upstream_names(function) if name not in inputs.storage]
+        return cls(
+            asset=asset,
+            inputs=inputs,
+            checks=checks,
+            freeze=freeze,
+            task_id=function.__name__,
+            inlets=[Asset.ref(name=name) for name in others],
+            outlets=[asset],
+            python_callable=function,
+        )
+
+    def execute(self, context: Context) -> Any:
+        """Call the function, and make the partition of this run."""
+        partition, storage = partition_in(context, self.task_id), self.storage
+        # Its place is made before anything is read: what another run publishes from now on is not for it to replace.
+        staging = None if storage is None else _staging(context, storage, partition)
+        started = time.monotonic()
+        # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
+        inputs = self.needed_by(partition, context["dag_run"].run_after)
+        freezing = Freezing.asked_for(context, self.freeze)
+        if freezing is not None:
+            inputs = freezing.freeze(inputs)
+        sources = inputs
+        if staging is not None:
+            sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
+        reading = read_inputs(sources)
+        self._frames = {**self.unfilled(inputs), **reading.frames}
+        value = super().execute(context)
+        frame = StoredFrame.of(value).collected()
+        if frame.storage or storage is not None:
+            value = None
+        with published_elsewhere(context, self.asset, storage, partition, frame):
+            if storage is not None and staging is not None:
+                written = stage(frame.frame, partition, storage, staging)
+                result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
+                staged = StagedPartition(partition, storage, written, staging.data, sources)
+                results = audit(self.checks, staged, self.asset.name, kept=str(staging.data))
+                finish(context, self.asset, storage, partition, staging, result, results)
+        if freezing is not None:
+            freezing.release(context, inputs)
+        return value
+
+    def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
+        """What *partition* needs of each input, *now* being an aware instant."""
+        inputs = self.inputs
+        needed = {
+            name: Input.needed_by(partition, name, storage, inputs.rules.get(name), now, inputs.frames[name])
+            for name, storage in inputs.storage.items()
+        }
+        return {name: source for name, source in needed.items() if not source.is_no_past}
+
+    def unfilled(self, inputs: Mapping[str, Input]) -> dict[str, Any]:
+        """What the function takes for what it declares and has nothing to read of: the past of the first partition."""
+        return {name: None for name in self.inputs.storage if name not in inputs}
+
+    def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The argument for each parameter of the function."""
+        return {**super().determine_kwargs(context), **self._frames}
+
+
+def _staging(context: Context, storage: Storage, partition: Partition) -> Staging:
+    directory = storage.layout.directory_of(partition.wrapped)
+    return open_staging(storage, attempt_of(context), directory)

@@ -1,0 +1,117 @@
+"""The inputs that an asset declares: storage, the rule, and the frame that its function takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from airflow_partitions.authoring.assets.declaration import AssetDeclaration, PartitionedAsset
+from airflow_partitions.core.dependencies import Dependency, Overlap, Previous, Rule
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.frames.frame import Frame, check_read, frame_of
+from airflow_partitions.frames.frame_type import FrameType
+from airflow_partitions.frames.input import PAST
+from airflow_partitions.storage import Storage
+
+
+@attrs.frozen
+class Inputs:
+    """The inputs of an asset, by name.
+
+    :ivar storage: where each is stored.
+    :ivar rules: what replaces overlap.
+    :ivar frames: what the function takes them as.
+    """
+
+    storage: Mapping[str, Storage]
+    rules: Mapping[str, Rule]
+    frames: Mapping[str, Frame]
+
+    @property
+    def types(self) -> dict[str, FrameType]:
+        """What is read of each: the columns of its annotation, from files as its storage has them."""
+        return {
+            # The columns of a table are not those of the asset that stores it.
+            name: FrameType(files.place, {} if files.table_name else self.frames[name].columns, files.format)
+            for name, files in self.storage.items()
+        }
+
+
+def inputs_of(
+    declaration: AssetDeclaration,
+    asset: PartitionedAsset,
+    function: Callable[..., Any] | None,
+    default: Frame | None = None,
+) -> Inputs:
+    """The inputs of *asset*: those that its *declaration* names, and the stored assets in its schedule that *function*
+    has as parameters.
+
+    :param default: what a parameter gets whose annotation says nothing, or can't be looked up; by default an input of
+        the declaration is refused then, and an asset in the schedule is no input.
+    :raises InvalidDefinitionError: if one is not stored, can't be read as its frame, or none of its partitions can
+        belong to one of the asset's.
+    """
+    sources: dict[str, Storage | PartitionedAsset] = {
+        upstream.name: upstream
+        for upstream in _assets(declaration.schedule)
+        if upstream.storage is not None and (function is None or _takes(function, upstream.name, default))
+    }
+    sources |= declaration.inputs
+    rules = dict(declaration.rules or {})
+    if declaration.past and function is not None and PAST in inspect.signature(function).parameters:
+        sources[PAST] = _own_storage(asset)
+        rules[PAST] = Previous(declaration.past)
+    storage = {name: _storage(name, source) for name, source in sources.items()}
+    rules = {name: rule for name, rule in rules.items() if name in storage}
+    frames = {}
+    for name, stored in storage.items():
+        if asset.partition is not None and stored.partition is not None:
+            Dependency(asset.partition, stored.partition, rules.get(name, Overlap()))  # refuses what can never meet
+        frame = default if function is None else frame_of(function, name, default) or default
+        if frame is None:
+            raise InvalidDefinitionError(
+                f"asset {asset.name!r}: input {name!r} does not say what it is to be read as; expected an annotation:"
+                f" def {asset.name}({name}: pd.DataFrame), or one of polars or Arrow"
+            )
+        check_read(frame, stored, getattr(sources[name], "result", None), f"{asset.name}: {name}")
+        frames[name] = frame
+    if others := set(declaration.rules or {}) - set(rules) - set(declaration.schedule_rules()):
+        raise InvalidDefinitionError(f"rules for {', '.join(sorted(others))}: no input or upstream of {asset.name}")
+    return Inputs(storage, rules, frames)
+
+
+def _own_storage(asset: PartitionedAsset) -> Storage:
+    if asset.storage is None:
+        raise InvalidDefinitionError(
+            f"asset {asset.name!r}: parameter {PAST!r} takes its own partitions before this one, and it has no storage;"
+            " expected storage=, or a function without that parameter"
+        )
+    return asset.storage
+
+
+def _takes(function: Callable[..., Any], name: str, default: Frame | None) -> bool:
+    """Whether *function* takes the asset *name* as a frame."""
+    if name not in inspect.signature(function).parameters:
+        return False
+    return default is not None or frame_of(function, name) is not None
+
+
+def _assets(schedule: Any) -> Iterator[PartitionedAsset]:
+    """The assets of this package in a schedule: one, a list, or joined by ``&`` and ``|``."""
+    if isinstance(schedule, PartitionedAsset):
+        yield schedule
+    for part in schedule if isinstance(schedule, list | tuple) else getattr(schedule, "objects", ()):
+        yield from _assets(part)
+
+
+def _storage(name: str, source: Storage | PartitionedAsset) -> Storage:
+    storage = source.storage if isinstance(source, PartitionedAsset) else source
+    if not isinstance(storage, Storage):
+        raise InvalidDefinitionError(
+            f"input {name!r} is {source!r}; expected storage such as Parquet('/lake/x', partition=…), or an asset with"
+            " storage="
+        )
+    return storage

@@ -1,7 +1,0 @@
-"""Calendars, which cut time into intervals. All of it counts microseconds since the epoch, in integers."""
-
-from airflow_partitions.calendars.calendar import Calendar, CronCalendar, ElapsedCalendar
-from airflow_partitions.calendars.clock import Clock
-from airflow_partitions.calendars.cron import Cron, read_cron
-
-__all__ = ["Calendar", "Clock", "Cron", "CronCalendar", "ElapsedCalendar", "read_cron"]

@@ -1,0 +1,46 @@
+"""What people say of Dags, and how they are: tags, owners, paused, import errors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+import attrs
+from sqlalchemy import select
+
+from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.ledger.holds import held_dags
+
+
+@attrs.frozen
+class DagDetails:
+    """Details of a Dag.
+
+    :ivar broken: whether its file can't be imported as it is now; the Dag is that of before.
+    :ivar held_for: numbers of the requests that it works for although it was paused; none if its schedule goes on.
+    """
+
+    tags: frozenset[str]
+    owners: frozenset[str]
+    paused: bool
+    broken: bool
+    held_for: tuple[int, ...]
+
+
+def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
+    """The details of those Dags, by id; none of them is parsed."""
+    from airflow.models.dag import DagModel, DagTag
+
+    tags, holds = defaultdict[str, set[str]](set), held_dags(dag_ids)
+    details: dict[str, DagDetails] = {}
+    with connection() as at:
+        for portion in portions(sorted(dag_ids)):
+            for dag_id, tag in at.execute(select(DagTag.dag_id, DagTag.name).where(DagTag.dag_id.in_(portion))):
+                tags[dag_id].add(tag)
+            query = select(DagModel.dag_id, DagModel.owners, DagModel.is_paused, DagModel.has_import_errors)
+            for dag_id, owners, paused, broken in at.execute(query.where(DagModel.dag_id.in_(portion))):
+                names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
+                details[dag_id] = DagDetails(
+                    frozenset(tags[dag_id]), names, bool(paused), bool(broken), holds.get(dag_id, ())
+                )
+    return details

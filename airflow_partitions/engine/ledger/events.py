@@ -1,0 +1,83 @@
+"""Airflow's asset events: the times at which partitions were materialised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
+from airflow_partitions.core.definitions.whole import UNKEYED
+from airflow_partitions.core.dependencies import KeyFormat
+from airflow_partitions.engine.database.connection import connection, portions
+
+_MOST_SHOWN = 1_000
+
+
+class EventTimes(NamedTuple):
+    """Times at which a partition was materialised.
+
+    :ivar first: the first time; aware.
+    :ivar last: the last time; aware.
+    :ivar first_event: id of the first event; greater than all ids if it is not known any more.
+    :ivar last_event: id of the newest event.
+    """
+
+    first: datetime
+    last: datetime
+    first_event: int
+    last_event: int
+
+    def also(self, other: EventTimes | None) -> EventTimes:
+        """These and the *other* times."""
+        if other is None:
+            return self
+        first, first_event = min((self.first, self.first_event), (other.first, other.first_event))
+        return EventTimes(first, max(self.last, other.last), first_event, max(self.last_event, other.last_event))
+
+
+def about(meaning: PartitionDefinition | KeyFormat) -> ColumnElement[bool]:
+    """The condition on events that they are about partitions of *meaning*: those with a key, or those without."""
+    from airflow.models.asset import AssetEvent as E
+
+    return E.partition_key.is_(None) if isinstance(meaning, WholeAsset) else E.partition_key.is_not(None)
+
+
+def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
+    """Times by key, for those of the keys *texts* that the active *asset* has events of."""
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
+
+    times: dict[str, EventTimes] = {}
+    with connection() as at:
+        for portion in portions(texts):
+            of_texts: ColumnElement[bool] = E.partition_key.in_(portion)
+            if UNKEYED in portion:
+                of_texts = or_(of_texts, E.partition_key.is_(None))
+            query = (
+                select(E.partition_key, *(of(column) for column in (E.timestamp, E.id) for of in (func.min, func.max)))
+                .join(AssetModel, AssetModel.id == E.asset_id)
+                .where(AssetModel.name == asset, AssetModel.active.has(), of_texts)
+                .group_by(E.partition_key)
+            )
+            times.update({UNKEYED if key is None else key: EventTimes(*rest) for key, *rest in at.execute(query)})
+    return times
+
+
+def newest_keys(assets: Sequence[str]) -> list[str]:
+    """Keys that events of the active *assets* have, the newest first, up to a thousand: for messages."""
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
+
+    query = (
+        select(E.partition_key)
+        .join(AssetModel, AssetModel.id == E.asset_id)
+        .where(AssetModel.name.in_(assets), AssetModel.active.has(), E.partition_key.is_not(None))
+        .group_by(E.partition_key)
+        .order_by(func.max(E.id).desc())
+        .limit(_MOST_SHOWN)
+    )
+    with connection() as at:
+        return [str(key) for key in at.scalars(query)]

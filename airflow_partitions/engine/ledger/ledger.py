@@ -1,0 +1,340 @@
+"""The ledger: the materialised partitions, kept when Airflow purges its events.
+
+It is a projection of the events: written by :func:`update_ledger`, any number of times with the same outcome, and never
+needed to know about an event that is still there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import attrs
+from sqlalchemy import select
+
+from airflow_partitions.core.definitions.whole import UNKEYED
+from airflow_partitions.core.dependencies import KeyFormat, Selection
+from airflow_partitions.core.errors import InvalidKeyError
+from airflow_partitions.core.versions import Report
+from airflow_partitions.engine.database.connection import connection, portions, session
+from airflow_partitions.engine.database.models import Asset
+from airflow_partitions.engine.database.models import Partition as Row
+from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of
+from airflow_partitions.engine.ledger.asset_rows import active_id, asset_id_of, lock_asset, write_asset
+from airflow_partitions.engine.ledger.events import EventTimes, about, event_times
+from airflow_partitions.engine.ledger.forgotten import Forgotten, read_forgotten
+from airflow_partitions.engine.ledger.ledger_pages import LedgerProgress, meaning_form, progress_from
+from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
+from airflow_partitions.engine.ledger.mailbox import note_changed, publish, publish_all
+from airflow_partitions.engine.ledger.new_events import SETTLED
+from airflow_partitions.engine.ledger.partition_rows import (
+    read_records,
+    rows_of,
+    set_flags,
+    stored_records,
+    write_records,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
+
+    from airflow_partitions.core.definitions import PartitionDefinition
+    from airflow_partitions.core.keys import Key
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 5_000
+_FLAGS = ("is_orphaned", "is_forgotten")
+
+
+@attrs.frozen
+class LedgerUpdate:
+    """Outcome of bringing one asset's ledger up to date.
+
+    :ivar events: number of events that were read.
+    :ivar records: number of partitions that were written.
+    :ivar malformed: keys that are none of the asset's definition, each with the reason.
+    """
+
+    asset: str
+    events: int
+    records: int
+    malformed: Mapping[str, str] = attrs.field(factory=dict)
+
+    @property
+    def problem(self) -> str:
+        """The first of the malformed keys in a sentence, and how many others there are; empty without one."""
+        reason = next(iter(self.malformed.values()), "")
+        others = len(self.malformed) - 1
+        return (
+            reason
+            if others < 1
+            else f"{reason} (and {others:,} more; of an older definition, as doctor tells, or typos)"
+        )
+
+
+def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
+    """Times of those of *keys* that ever were materialised and not forgotten, by the text their events carry."""
+    sent = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
+    addresses = Addresses(definition)
+    texts: dict[Address, list[str]] = defaultdict(list)
+    for text, key in keys.items():
+        texts[addresses.of(key)].append(text)
+    asset_id = active_id(asset)
+    with connection() as at:
+        recorded = stored_records(at, asset_id, addresses, texts, forgotten=False)
+        forgotten = read_forgotten(at, asset_id) if sent else Forgotten()
+    all_times = {text: times for text, times in sent.items() if not forgotten.hides(keys[text], times.last_event)}
+    for address, record in recorded.items():
+        for text in texts[address]:
+            all_times[text] = record.times.also(all_times.get(text))
+    return all_times
+
+
+def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The records of a *selection* of the asset's partitions, by time, as of the last :func:`update_ledger`."""
+    with connection() as at:
+        asset_id = asset_id_of(at, asset)
+        if asset_id is not None:
+            yield from _selected(at, asset_id, selection)
+
+
+def current_records(
+    asset: str, definition: PartitionDefinition | KeyFormat, selection: Selection
+) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The :func:`records` of a *selection*, and what events tell that are not in the ledger yet; changes nothing.
+
+    :param definition: of the keys of the asset's events.
+    """
+    with session() as at:
+        asset_id = asset_id_of(at, asset)
+        if asset_id is not None:
+            yield from current_records_of(at, asset_id, definition, selection)
+
+
+def current_records_of(
+    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, selection: Selection
+) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The :func:`current_records` of the asset with that id, active or not."""
+    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
+    newer: dict[Address, LedgerRecord] = {}
+    progress = read_progress(at, asset_id)
+    last = progress.event if progress is not None and progress.definition == definition else 0
+    while latest := _events(at, asset_id, definition, last):
+        for address, record in _records(latest, definition, addresses, {}).items():
+            newer[address] = record.after(newer.get(address))
+        last = latest[-1].event
+    entries = {addresses.of(key): (key, record) for key, record in _selected(at, asset_id, selection)}
+    for address, record in newer.items():
+        key = addresses.key(address)
+        if key in selection and not forgotten.hides(key, record.event):
+            entries[address] = key, record.after(entries[address][1] if address in entries else None)
+    for address in sorted(entries):
+        yield entries[address]
+
+
+def _selected(at: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
+    """The records of a *selection*, in order."""
+    addresses = Addresses(selection.definition)
+    for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
+        for key, record in read_records(at, asset_id, addresses, time_range):
+            if key in selection:
+                yield key, record
+
+
+def update_ledger(
+    asset: str,
+    definition: PartitionDefinition | KeyFormat,
+    report: Report = log.warning,
+    *,
+    anew: bool = False,
+    after: int | None = None,
+) -> LedgerUpdate:
+    """Bring the ledger of the active *asset* up to date with its events.
+
+    :param definition: of the keys of its events.
+    :param report: is told of what can't be read; it is written anew.
+    :param anew: read all events again, not only the newest; so it is done by itself when the definition has changed.
+    :param after: the event up to which this process has read all; then the ledger's own progress stays where it is.
+    """
+    with session() as at:
+        asset_id = asset_id_of(at, asset)
+        if asset_id is None:
+            return LedgerUpdate(asset, 0, 0)
+        progress = read_progress(at, asset_id, report)
+        if anew or progress is None or progress.definition != definition:
+            progress = _start(at, asset_id, definition, report, again=progress is not None)
+            at.commit()
+            after = None
+        last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
+        is_published = True
+        while True:
+            now = datetime.now(UTC)
+            latest = _events(at, asset_id, definition, last)
+            complete = len(latest) < _AT_ONCE
+            records = _records(latest, definition, progress.addresses, malformed)
+            settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
+            changes = settled or progress.until is None or _changes(at, asset_id, progress.addresses, records)[0]
+            if changes or (complete and not is_published):
+                lock_asset(at, asset_id)
+                changed = take_in(at, asset_id, progress.addresses, records, report)
+                progress = read_progress(at, asset_id, report) or progress
+                progress = attrs.evolve(progress, event=max([progress.event, *settled]))
+                if complete and (settled or progress.until is None):
+                    progress = attrs.evolve(progress, until=now - SETTLED)
+                write_progress(at, asset_id, progress)
+                note_changed(at, asset_id, set(map(progress.addresses.month, changed)))
+                if is_published := complete:  # once for all of them: a page may change with each batch
+                    publish(at, asset_id, progress, report)
+                at.commit()
+                written += len(changed)
+            events += len(latest)
+            if complete:
+                return LedgerUpdate(asset, events, written, malformed)
+            last = latest[-1].event
+
+
+def _start(
+    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, report: Report, *, again: bool
+) -> LedgerProgress:
+    """Progress of a ledger that takes in all events; what it has of purged events stays.
+
+    :param again: whether it did so before, so that schedulers may remember what is otherwise now.
+    """
+    progress = LedgerProgress(definition)
+    lock_asset(at, asset_id)
+    write_progress(at, asset_id, progress)
+    addresses, forgotten = progress.addresses, read_forgotten(at, asset_id, report)
+    columns = Row.start, Row.segments, Row.event, Row.is_orphaned, Row.is_forgotten
+    flags: dict[tuple[str, bool], list[Address]] = defaultdict(list)
+    for start, segments, event, *before in at.execute(select(*columns).where(*rows_of(asset_id, addresses))):
+        address = Address(start, segments)
+        is_orphaned = not addresses.has(address)
+        is_forgotten = bool(forgotten) and not is_orphaned and forgotten.hides(addresses.key(address), event)
+        for name, old, new in zip(_FLAGS, before, (is_orphaned, is_forgotten), strict=True):
+            if old != new:
+                flags[name, new].append(address)
+    for (name, value), changed in flags.items():
+        set_flags(at, asset_id, addresses, changed, **{name: value})
+    write_asset(at, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + int(again))
+    publish_all(at, asset_id, progress, report)
+    return progress
+
+
+def _records(
+    events: Iterable[LedgerRecord],
+    definition: PartitionDefinition | KeyFormat,
+    addresses: Addresses,
+    malformed: dict[str, str],
+) -> dict[Address, LedgerRecord]:
+    """The newest record of each partition in *events*, by address; notes those that are *malformed*."""
+    records: dict[Address, LedgerRecord] = {}
+    for record in events:
+        try:
+            keys = keys_of(definition, record.key)
+        except InvalidKeyError as error:
+            malformed[record.key] = str(error)
+            continue
+        for key in keys:
+            address = addresses.of(key)
+            records[address] = record.after(records.get(address))
+    return records
+
+
+def take_in(
+    at: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord], report: Report
+) -> Collection[Address]:
+    """Write *records* into the ledger of an asset whose row is locked; what is there and newer stays.
+
+    :return: the addresses of those that are new or were changed.
+    """
+    changed, stored = _changes(at, asset_id, addresses, records)
+    if changed:
+        forgotten = read_forgotten(at, asset_id, report)
+        hidden = (
+            {address for address, record in changed.items() if forgotten.hides(addresses.key(address), record.event)}
+            if forgotten
+            else ()
+        )
+        write_records(at, asset_id, addresses, changed, stored, hidden)
+        write_asset(at, asset_id, changes=Asset.changes + 1)
+    return changed
+
+
+def _changes(
+    at: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord]
+) -> tuple[dict[Address, LedgerRecord], Collection[Address]]:
+    """What *records* change in the ledger, and those of their addresses that are there."""
+    stored = stored_records(at, asset_id, addresses, records)
+    merged = {address: record.after(stored.get(address)) for address, record in records.items()}
+    return {address: record for address, record in merged.items() if record != stored.get(address)}, stored
+
+
+def _events(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, last: int) -> list[LedgerRecord]:
+    """The next events about partitions of *definition* after the one called *last*."""
+    from airflow.models.asset import AssetEvent as E
+
+    query = (
+        select(E.partition_key, E.timestamp, E.id, E.source_dag_id, E.source_run_id, E.extra)
+        .where(E.asset_id == asset_id, E.id > last, about(definition))
+        .order_by(E.id)
+        .limit(_AT_ONCE)
+    )
+    return [
+        LedgerRecord(key or UNKEYED, time, time, number, dag_id, run_id, extra or {})
+        for key, time, number, dag_id, run_id, extra in at.execute(query)
+    ]
+
+
+@attrs.frozen
+class LedgerHead:
+    """What is known of a ledger before any partition is read.
+
+    :ivar progress: how far it is; ``None`` if it has not begun.
+    :ivar changes: how often its partitions have been written.
+    :ivar corrections: how often something was changed that no event tells of; 0 if nothing was ever forgotten.
+    """
+
+    asset_id: int
+    progress: LedgerProgress | None
+    changes: int
+    corrections: int
+
+
+def ledger_heads(
+    at: Session | Connection, assets: Collection[str], report: Report = log.warning
+) -> dict[str, LedgerHead]:
+    """The heads of the ledgers of those of *assets* that are active, by their names.
+
+    :param report: is told of a definition that can't be read: it counts as another one.
+    """
+    from airflow.models.asset import AssetModel
+
+    columns = Asset.meaning, Asset.event, Asset.until, Asset.changes, Asset.corrections
+    heads = {}
+    for names in portions(sorted(assets)):
+        query = (
+            select(AssetModel.name, AssetModel.id, *columns)
+            .join(Asset, Asset.id == AssetModel.id, isouter=True)
+            .where(AssetModel.name.in_(names), AssetModel.active.has())
+        )
+        for name, asset_id, meaning, event, until, changes, corrections in at.execute(query):
+            progress = progress_from(meaning, event, until, report)
+            heads[name] = LedgerHead(asset_id, progress, changes or 0, corrections or 0)
+    return heads
+
+
+def read_progress(at: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
+    """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_heads`."""
+    row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
+    return None if row is None else progress_from(row.meaning, row.event, row.until, report)
+
+
+def write_progress(at: Session, asset_id: int, progress: LedgerProgress) -> None:
+    """Keep how far the ledger of an asset is."""
+    form = meaning_form(progress.definition)
+    write_asset(at, asset_id, meaning=form, event=progress.event, until=progress.until)

@@ -1,0 +1,86 @@
+"""Requests for runs: of several schedulers one starts a run, and all know what it has read.
+
+Airflow may have two pending rows for one partition. If each is looked at by a scheduler of its own, neither sees the
+run that the other one makes before it is committed. So each notes its requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+import attrs
+from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from airflow_partitions.engine.database.connection import connection, is_one_machine, portions, session
+from airflow_partitions.engine.database.models import RunRequest as Row
+
+#: A run that was requested is there after one loop of the scheduler; this is far longer.
+APPEARS_WITHIN = timedelta(seconds=60)
+
+
+@attrs.frozen
+class RunRequest:
+    """A request for the run of a partition.
+
+    :ivar at: when it was made, by the clock of the scheduler that made it; aware.
+    :ivar event: the newest asset event at that time, by id: a run that was made later has read all up to it.
+    :ivar run: the newest run of the partition at that time, by id; 0 if there was none.
+    """
+
+    at: datetime
+    event: int = 0
+    run: int = 0
+
+    def is_open(self, started: datetime | None, now: datetime) -> bool:
+        """Whether the run may still appear, and is not the one that has *started*."""
+        return abs(now - self.at) < APPEARS_WITHIN and (started is None or started < self.at)
+
+
+def request_run(dag_id: str, key: str, request: RunRequest, started: datetime | None) -> bool:
+    """Note the *request* of a run of the Dag's *key*; ``False`` if another scheduler's is open.
+
+    On SQLite, which Airflow allows one scheduler, nothing is noted.
+
+    :param started: when the newest run of the key began.
+    """
+    if is_one_machine():
+        return True
+    own = Row.dag_id == dag_id, Row.key == key
+    # What RunRequest.is_open says no to: of several schedulers one writes over it.
+    over = [Row.at <= request.at - APPEARS_WITHIN, Row.at >= request.at + APPEARS_WITHIN]
+    if started is not None:
+        over.append(Row.at <= started)
+    with session() as at:
+        taken = at.connection().execute(update(Row).where(*own, or_(*over)).values(attrs.asdict(request))).rowcount
+        if not taken:
+            if at.scalar(select(Row.at).where(*own)) is not None:
+                return False
+            try:
+                at.execute(insert(Row).values(dag_id=dag_id, key=key, **attrs.asdict(request)))
+            except IntegrityError:  # another scheduler was there first
+                return False
+        at.commit()
+    return True
+
+
+def run_requests(dag_id: str, keys: Collection[str]) -> dict[str, RunRequest]:
+    """The newest requests for runs of a Dag's *keys*, by key."""
+    if is_one_machine():
+        return {}
+    requests: dict[str, RunRequest] = {}
+    with connection() as at:
+        for portion in portions(list(keys)):
+            query = select(Row.key, Row.at, Row.event, Row.run).where(Row.dag_id == dag_id, Row.key.in_(portion))
+            requests.update((key, RunRequest(made, event, run)) for key, made, event, run in at.execute(query))
+    return requests
+
+
+def delete_run_requests(before: datetime) -> None:
+    """Delete those that were made *before* an instant: their runs are there, and their time tells what these read."""
+    if is_one_machine():
+        return
+    with session() as at:
+        at.execute(delete(Row).where(Row.at < before))
+        at.commit()

@@ -1,0 +1,131 @@
+"""What tasks find in the state stores of assets, made again from what lasts.
+
+Tasks reach no database, and Airflow throws the state store of an asset away while no Dag names the asset: a Dag file
+that is away for half a minute is enough. So what they need is made again where it is missing: in the transaction in
+which their run begins, and by upkeep. What they have left there is taken over by upkeep, and when their run ends.
+
+Airflow calls these listeners in the transaction that changes the run's state, in the scheduler and in the API server.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from airflow.listeners import hookimpl
+from sqlalchemy import select
+from sqlalchemy.orm import object_session
+
+from airflow_partitions.core.errors import NotMigratedError
+from airflow_partitions.core.versions import read_form
+from airflow_partitions.engine.database.connection import check_tables, portions
+from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
+from airflow_partitions.engine.runs.claim import Claimant, claim_cell, note_of
+from airflow_partitions.engine.runs.key_list import KEYS_OF
+from airflow_partitions.engine.runs.key_table import take_over
+from airflow_partitions.engine.runs.own_claims import OWN_CLAIMS, OwnClaims
+from airflow_partitions.engine.timetables.base import PartitionTimetable
+
+if TYPE_CHECKING:
+    from airflow.models.dagrun import DagRun
+    from sqlalchemy import Connection
+
+log = logging.getLogger(__name__)
+
+
+@hookimpl
+def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """Make the claims of those that are at work again, and the lists of keys that the run's tasks read."""
+    timetable: Any = getattr(dag_run.dag, "timetable", None)
+    if dag_run.dag is None or not isinstance(timetable, PartitionTimetable):
+        return
+    tasks = dag_run.dag.tasks
+    outlets = {str(outlet.name) for task in tasks for outlet in task.outlets or ()}
+    inlets = {str(getattr(inlet, "name", "")) for task in tasks for inlet in task.inlets or ()}
+    lists = sorted(name.removeprefix(KEYS_OF) for name in inlets if name.startswith(KEYS_OF))
+    with _within(dag_run) as at:
+        restore_claims(at, outlets | {f"{KEYS_OF}{name}" for name in lists})
+    if lists:
+        with _within(dag_run) as at:
+            take_over(at, lists, log.warning)
+
+
+@hookimpl
+def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """Take over the keys that the run has added."""
+    _take_over_added(dag_run)
+
+
+@hookimpl
+def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """Take over the keys that the run has added before it failed."""
+    _take_over_added(dag_run)
+
+
+def _take_over_added(dag_run: DagRun) -> None:
+    timetable: Any = getattr(dag_run.dag, "timetable", None)
+    if isinstance(timetable, PartitionTimetable) and timetable.adds is not None:
+        with _within(dag_run) as at:
+            take_over(at, [timetable.adds.name], log.warning)
+
+
+@contextmanager
+def _within(dag_run: DagRun) -> Iterator[Connection]:
+    """The transaction that changes the state of a run; what fails here is undone and logged, and nothing besides."""
+    session = object_session(dag_run)
+    if session is None:
+        raise RuntimeError(f"run {dag_run.run_id} of {dag_run.dag_id} is in no session")
+    session.flush()  # what it has changed is not part of what may be undone
+    at = session.connection()
+    try:
+        check_tables()
+        # Not a savepoint of the session: the scheduler takes its end for a commit, which it refuses.
+        with at.begin_nested():
+            yield at
+    except NotMigratedError as error:
+        log.warning("What tasks of run %s of %s need was not made again: %s", dag_run.run_id, dag_run.dag_id, error)
+    except Exception:
+        log.exception("What tasks of run %s of %s need was not made again", dag_run.run_id, dag_run.dag_id)
+
+
+def restore_claims(at: Connection, assets: Collection[str] | None = None) -> None:
+    """Make the claims of all runs that work again, where they were thrown away.
+
+    :param assets: names of those whose partitions they are of; all if not given.
+    """
+    from airflow.models.asset import AssetModel
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    claims = _claims(at)
+    names = {asset for asset, _ in claims if assets is None or asset in assets}
+    for portion in portions(sorted(names)):
+        query = select(AssetModel.name, AssetModel.id).where(AssetModel.name.in_(portion))
+        for asset, asset_id in at.execute(query).all():
+            notes = {claim_cell(text): note for (name, text), note in claims.items() if name == asset}
+            cells = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(notes))
+            there = {name for name, text in at.execute(cells) if form_of(text) is not None}
+            for name in notes.keys() - there:
+                replace_empty_cell(at, asset_id, name, notes[name])
+
+
+def _claims(at: Connection) -> dict[tuple[str, str], Any]:
+    """The note of the last claim of each partition that a run has which works, by asset and key."""
+    from airflow.models.dagrun import DagRun
+    from airflow.models.task_state_store import TaskStateStoreModel as Cell
+    from airflow.utils.state import DagRunState
+
+    query = (
+        select(Cell.key, Cell.value, Cell.updated_at, DagRun.dag_id, DagRun.run_id)
+        .join(DagRun, DagRun.id == Cell.dag_run_id)
+        .where(DagRun.state == DagRunState.RUNNING, Cell.key.startswith(OWN_CLAIMS, autoescape=True))
+        .order_by(Cell.updated_at)
+    )
+    claims: dict[tuple[str, str], Any] = {}
+    for name, text, written, dag_id, run_id in at.execute(query):
+        own = read_form(form_of(text), OwnClaims.from_json, f"what run {run_id} of {dag_id} has noted", log.warning)
+        if own is not None:
+            note = note_of(Claimant(dag_id, run_id), written)
+            claims.update({(asset, name.removeprefix(OWN_CLAIMS)): note for asset in own.assets})
+    return claims

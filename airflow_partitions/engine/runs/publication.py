@@ -1,0 +1,84 @@
+"""Publication of the partition that a run makes: who writes it, and the word of it on the event."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset
+
+from airflow_partitions.checks.result import CheckResult
+from airflow_partitions.core.errors import MissingPartitionError
+from airflow_partitions.core.partition import Partition
+from airflow_partitions.frames.result import Result
+from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.maintenance.cleanup import clean
+from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.storage import Storage
+from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
+from airflow_partitions.storage.stores.staging import Staging
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+log = logging.getLogger(__name__)
+
+#: XCom of a task: the checks that its partition fails and was published all the same, for the note of the run.
+FAILED_CHECKS = "airflow_partitions_failed_checks"
+
+
+def partition_in(context: Mapping[str, Any], task: str) -> Partition:
+    """The partition that *task* is to make.
+
+    :raises MissingPartitionError: if the run has none.
+    """
+    partition = context.get("partition")
+    if not isinstance(partition, Partition):
+        raise MissingPartitionError(
+            f"task {task!r} has no partition in its context ({partition!r}); expected a run with a partition key, of a"
+            " Dag made by airflow_partitions"
+        )
+    return partition
+
+
+def attempt_of(context: Context) -> Attempt:
+    """The try of the task, as the one that makes the partition of its run."""
+    instance = context["ti"]
+    return Attempt(instance.dag_id, instance.run_id, instance.try_number)
+
+
+def finish(
+    context: Context,
+    asset: Asset | str,
+    storage: Storage,
+    partition: Partition,
+    staging: Staging,
+    result: Result,
+    checks: Sequence[CheckResult] = (),
+) -> None:
+    """Publish *partition*, say so in the log and on the event of *asset*, and clear away.
+
+    :param checks: results of its checks; of those that failed the note of the run speaks too.
+    :raises ResultError: if the staged files are not those of *result*.
+    :raises ConflictError: if a newer try of the same run has published, or another run since this try began.
+    """
+    metadata = publish(storage, partition.wrapped, attempt_of(context), staging, result.written)
+    log.info("Published %s: %s", partition.text, result.describe())
+    if failed := [check.describe() for check in checks if not check.passed]:
+        for line in failed:
+            log.warning("Published %s, which fails a check: %s", partition.text, line)
+        context["ti"].xcom_push(FAILED_CHECKS, "; ".join(check.name for check in checks if not check.passed))
+    report(context, asset, result, checks)
+    staging.remove()
+    local = isinstance(staging.folder, Path)  # to list an object store takes time
+    if local or metadata.commit % CHECKPOINT_EVERY == 0:
+        clean(storage)
+
+
+def report(context: Context, asset: Asset | str, result: Result, checks: Sequence[CheckResult] = ()) -> None:
+    """Put the counts and the results of *checks* on the event of *asset*."""
+    event = context["outlet_events"][asset if isinstance(asset, Asset) else Asset.ref(name=asset)]
+    results: dict[str, Any] = {"checks": [check.summary() for check in checks]} if checks else {}
+    event.extra = {**(event.extra or {}), **result.summary(), **results}

@@ -1,0 +1,28 @@
+"""``{{ partition }}`` in the templates of any operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment
+from jinja2.ext import Extension
+from jinja2.runtime import Context
+from jinja2.utils import missing
+
+from airflow_partitions.engine.runs.pre_execute import partition_of
+
+
+class PartitionExtension(Extension):
+    """Lets templates of a partitioned Dag say ``partition``, before the task has entered it."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        environment.context_class = type("PartitionContext", (_Resolving, environment.context_class), {})
+
+
+class _Resolving(Context):
+    def resolve_or_missing(self, key: str) -> Any:
+        value = super().resolve_or_missing(key)
+        if key == "partition" and value is missing:
+            return partition_of({name: self.resolve(name) for name in ("dag", "dag_run")})
+        return value

@@ -1,0 +1,51 @@
+"""Base class of the timetables whose Dags make partitions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow.timetables.base import Timetable
+
+from airflow_partitions.core.versions import check_version
+
+if TYPE_CHECKING:
+    from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
+    from airflow_partitions.core.dependencies import Dependency
+    from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
+
+
+class PartitionTimetable(Timetable):
+    """A timetable whose runs have a partition each, or whose tasks add partitions, or both.
+
+    :cvar VERSION: of its serialized form.
+    :ivar partition: the partitions of the runs, one each; ``None`` if runs have none.
+    :ivar adds: the partitions whose keys the tasks add; ``None`` if they add none.
+    :ivar dag_id: of its Dag, once it is known.
+    :ivar own_past: the dependency of the runs' partitions on those before them; ``None`` if there is none.
+    """
+
+    VERSION: ClassVar[int] = 1
+
+    partition: PartitionDefinition | None = None
+    adds: PartitionAtRuntime | None = None
+    dag_id: str | None = None
+    own_past: Dependency | None = None
+
+    @property
+    @abstractmethod
+    def produces(self) -> ProducedPartitions:
+        """The partitions that the Dag's assets get."""
+
+    def serialize(self) -> dict[str, Any]:
+        """JSON form; subclasses add their own fields."""
+        return {"version": self.VERSION}
+
+    @classmethod
+    def check_form(cls, data: Mapping[str, Any]) -> None:
+        """Refuse a serialized timetable of another release.
+
+        :raises UnknownVersionError: naming both versions.
+        """
+        check_version(data, cls.VERSION, f"the serialized {cls.__name__}")

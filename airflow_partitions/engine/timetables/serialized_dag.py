@@ -1,0 +1,113 @@
+"""Dags as Airflow keeps them, read as far as they are asked for: a whole Dag takes a hundred times its timetable."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+import attrs
+from airflow.exceptions import DeserializationError
+from airflow.serialization.decoders import decode_timetable
+from airflow.serialization.enums import Encoding
+from airflow.serialization.serialized_objects import BaseSerialization, DagSerialization
+from sqlalchemy import func, select
+
+from airflow_partitions.engine.database.connection import portions, session
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
+
+
+class Revision(NamedTuple):
+    """Which form of a Dag the database has: another form has another revision.
+
+    :ivar id: of its row.
+    """
+
+    dag_id: str
+    id: UUID
+    digest: str
+    written_at: datetime
+
+
+@attrs.frozen(slots=False)
+class SerializedDag:
+    """A Dag, as it was serialized last."""
+
+    dag_id: str
+    _form: Any = attrs.field(repr=False)
+
+    @property
+    def timetable_form(self) -> Any:
+        """JSON form of its timetable."""
+        return self._form["dag"]["timetable"]
+
+    @cached_property
+    def timetable(self) -> Any:
+        """Its timetable.
+
+        :raises DeserializationError: if it can't be read.
+        """
+        try:
+            return read_timetable(self.timetable_form)
+        except Exception as error:  # another release has written it, or a plugin is not there
+            raise DeserializationError(self.dag_id) from error
+
+    @cached_property
+    def outlets(self) -> tuple[Any, ...]:
+        """What its tasks write: assets, and references to them.
+
+        :raises DeserializationError: if that can't be read.
+        """
+        try:
+            tasks = [task[Encoding.VAR] for task in self._form["dag"]["tasks"]]
+            own = [task["partial_kwargs"] if task.get("_is_mapped") else task for task in tasks]
+            return tuple(BaseSerialization.deserialize(form) for task in own for form in task.get("outlets") or ())
+        except Exception as error:
+            raise DeserializationError(self.dag_id) from error
+
+    @cached_property
+    def whole(self) -> Any:
+        """All of it, with its tasks.
+
+        :raises DeserializationError: if it can't be read.
+        """
+        return DagSerialization.from_dict(self._form)
+
+
+def read_timetable(form: Any) -> Any:
+    """A timetable by its JSON *form*, as a loop of the scheduler reads it."""
+    return decode_timetable(form)
+
+
+def serialized_dags(dag_ids: Collection[str]) -> list[SerializedDag]:
+    """Those of the Dags that Airflow has, by id."""
+    from airflow.models.serialized_dag import SerializedDagModel
+
+    dags: list[SerializedDag] = []
+    with session() as at:
+        for portion in portions(sorted(dag_ids)):
+            rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=list(portion), session=at)
+            dags += (SerializedDag(row.dag_id, row.data) for row in sorted(rows, key=lambda row: row.dag_id))
+    return dags
+
+
+def revisions() -> Select[str, UUID, str, datetime]:
+    """The query for the columns of the :class:`Revision` of each Dag; the forms themselves are not read."""
+    from airflow.models.dag_version import DagVersion
+    from airflow.models.serialized_dag import SerializedDagModel as Row
+
+    newest = (
+        select(DagVersion.dag_id, func.max(DagVersion.version_number).label("number"))
+        .join(Row, Row.dag_version_id == DagVersion.id)
+        .group_by(DagVersion.dag_id)
+        .subquery()
+    )
+    return (
+        select(Row.dag_id, Row.id, Row.dag_hash, Row.last_updated)
+        .join(DagVersion, DagVersion.id == Row.dag_version_id)
+        .join(newest, (newest.c.dag_id == DagVersion.dag_id) & (newest.c.number == DagVersion.version_number))
+    )

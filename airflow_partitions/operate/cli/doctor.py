@@ -1,0 +1,51 @@
+"""``airflow asset-partitions doctor``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+
+from rich.console import Console
+
+from airflow_partitions.core.errors import NotMigratedError, PartitionError
+from airflow_partitions.engine.graph.partitioned_assets import asset_dags
+from airflow_partitions.operate.cli.source import Database, source_of
+from airflow_partitions.operate.operations.deadlines import late_partitions
+from airflow_partitions.operate.operations.doctor import errors, list_problems, stuck_requests
+from airflow_partitions.operate.operations.orphans import orphan_texts
+
+
+def examine(args: Namespace) -> None:
+    """Say what can't work as the Dags are now, with exit status 1, and what is worth to know of the installation."""
+    from airflow_partitions.engine.graph.serialized_dags import read_serialized_dags
+    from airflow_partitions.operate.cli.installation import UNSEEN, notes
+
+    about: list[str] = []
+    try:
+        source = source_of(args)
+        if isinstance(source, Database):
+            dags = read_serialized_dags()
+            problems = [one.text for one in (*errors(dags), *stuck_requests()) if one.is_error]
+            about = [
+                *notes(dags.paths, spark=bool(dags.paths)),
+                *orphan_texts(dags.definitions).values(),
+                *map(str, late_partitions(asset_dags().values())),
+            ]
+        else:  # this machine says nothing of Airflow's
+            problems = [one["text"] for one in source.ask(list_problems)["problems"] if one["is_error"]]
+    except NotMigratedError as error:  # nothing else can be looked at
+        problems = [str(error)]
+    except PartitionError as error:
+        sys.exit(str(error))
+    if args.output == "json":
+        print(json.dumps({"problems": problems, "notes": about}))  # noqa: T201 - for scripts
+    else:
+        for problem in problems:
+            Console().print(problem, markup=False, style="yellow")
+        if not problems:
+            Console().print("No problem was found.")
+        for note in about:
+            Console().print(f"Note: {note}.", markup=False)
+        Console().print(UNSEEN, markup=False, style="dim")
+    sys.exit(1 if problems else 0)

@@ -1,0 +1,94 @@
+"""``airflow asset-partitions materialize``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import Namespace
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from airflow_partitions.core.errors import InvalidDefinitionError, PartitionError
+from airflow_partitions.operate.cli.output import show
+from airflow_partitions.operate.cli.plan import plan_rows, plan_table
+from airflow_partitions.operate.cli.requests import requests_table
+from airflow_partitions.operate.cli.selection import selected
+from airflow_partitions.operate.cli.source import Source, source_of
+from airflow_partitions.operate.operations.requests import materialise_partitions, show_request
+
+#: Exit status where a request that was waited for has ended or stands still otherwise than well.
+FAILED, STANDS_STILL = 3, 4
+_LOOK_AGAIN = 2.0
+
+
+def materialize(args: Namespace) -> None:
+    """Ask for partitions, and wait for them if that is said."""
+    try:
+        source = source_of(args)
+        answer = source.ask(
+            materialise_partitions,
+            args.asset,
+            select=selected(args),
+            states=args.only,
+            upstream=args.upstream,
+            concurrency=args.concurrency,
+            newest_first=args.newest_first,
+            stop_at_failure=args.stop_at_failure,
+            label=args.label,
+            conf=_conf(args.conf),
+            while_paused=args.while_paused,
+            dry_run=args.dry_run,
+        )
+        if args.wait and answer["requests"]:
+            answer["requests"] = _wait(source, answer["requests"])
+    except PartitionError as error:
+        sys.exit(str(error))
+    rows = plan_rows(answer["plan"]) if args.dry_run else [[r["id"], r["state"]] for r in answer["requests"]]
+    show(args.output, answer, rows, lambda: _shown(answer))
+    if args.wait:
+        sys.exit(_status({request["state"] for request in answer["requests"]}))
+
+
+def _conf(text: str | None) -> dict[str, Any] | None:
+    try:
+        conf = None if text is None else json.loads(text)
+    except ValueError as error:
+        raise InvalidDefinitionError(f"--conf {text!r} is no JSON: {error}") from None
+    if conf is not None and not isinstance(conf, dict):
+        raise InvalidDefinitionError(f"--conf {text!r}; expected a JSON object, as '{{\"full\": true}}'")
+    return conf
+
+
+def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The requests as they are when none goes on any more; meanwhile a bar for each, on the error stream."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        tasks = [
+            bars.add_task(f"request {request['id']}, {request['asset']}", total=request["partitions"])
+            for request in requests
+        ]
+        while True:
+            for task, request in zip(tasks, requests, strict=True):
+                runs = request["runs"]
+                ended = sum(runs.get(name, 0) for name in ("success", "failed", "again", "elsewhere", "deleted"))
+                failed = f", {runs['failed']} failed" if runs.get("failed") else ""
+                description = f"request {request['id']}, {request['asset']}: {request['state']}{failed}"
+                bars.update(task, completed=ended, description=description)
+            if not any(request["state"] in ("creating", "running") for request in requests):
+                return requests
+            time.sleep(_LOOK_AGAIN)
+            requests = [source.ask(show_request, request["id"]) for request in requests]
+
+
+def _status(states: set[str]) -> int:
+    if states & {"cancelled", "paused", "stopped"}:
+        return STANDS_STILL
+    return FAILED if "failed" in states else 0
+
+
+def _shown(answer: dict[str, Any]) -> RenderableType:
+    shown = plan_table(answer["plan"])
+    return Group(shown, requests_table(answer["requests"], "requests")) if answer["requests"] else shown

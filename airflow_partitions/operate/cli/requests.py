@@ -1,0 +1,95 @@
+"""``airflow asset-partitions requests``, ``pause``, ``resume``, ``cancel`` and ``retry``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import Any, Protocol
+
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Column, Table
+
+from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.operate.cli.output import show
+from airflow_partitions.operate.cli.source import source_of
+from airflow_partitions.operate.operations import requests as operations
+
+#: Colours and signs of the states of a request, so that they differ for those who see no colours.
+SIGNS = {
+    "creating": ("cyan", "…"),
+    "running": ("cyan", "▶"),
+    "paused": ("yellow", "⏸"),
+    "stopped": ("yellow", "■"),
+    "done": ("green", "✔"),
+    "failed": ("red", "✘"),
+    "cancelled": ("dim", "⊘"),
+}
+_RUNS = ("success", "failed", "running", "queued")
+
+
+def list_requests(args: Namespace) -> None:
+    """Show the requests for partitions of an asset."""
+    try:
+        answer = source_of(args).ask(
+            operations.list_requests, asset=args.asset and [args.asset], limit=args.limit, cursor=args.after
+        )
+    except PartitionError as error:
+        sys.exit(str(error))
+    rows = ([*_row(request), request["selection"]] for request in answer["requests"])
+    show(args.output, answer, rows, lambda: requests_table(answer["requests"], args.asset or "requests"))
+
+
+def pause(args: Namespace) -> None:
+    """Begin no more runs of a request, for now."""
+    _control(args, operations.pause_request)
+
+
+def resume(args: Namespace) -> None:
+    """Go on with a request."""
+    _control(args, operations.resume_request)
+
+
+def cancel(args: Namespace) -> None:
+    """Begin no more runs of a request, for good."""
+    _control(args, operations.cancel_request)
+
+
+def retry(args: Namespace) -> None:
+    """Let what failed of a request work again."""
+    _control(args, operations.retry_request)
+
+
+def requests_table(requests: list[dict[str, Any]], title: str) -> Table:
+    """What fits into the 80 columns of a terminal."""
+    numbers = [Column(name, justify="right", no_wrap=True) for name in ("made", "failed", "running", "queued", "of")]
+    texts = [Column(name, no_wrap=True) for name in ("no.", "state")]
+    table = Table(*texts, *numbers, Column("label", overflow="ellipsis"), box=SIMPLE, title=escape(title))
+    for request in requests:
+        number, state, partitions, *counts, _, label = _row(request)
+        colour, sign = SIGNS[state]
+        cells = [*(str(count or "") for count in counts), str(partitions), escape(label)]
+        table.add_row(str(number), f"[{colour}]{sign} {state}[/]", *cells)
+    return table
+
+
+class _Control(Protocol):
+    """An operation on one request."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    def __call__(self, request: int, *, dry_run: bool = False) -> dict[str, Any]: ...
+
+
+def _control(args: Namespace, operation: _Control) -> None:
+    try:
+        answer = source_of(args).ask(operation, args.request, dry_run=args.dry_run)
+    except PartitionError as error:
+        sys.exit(str(error))
+    show(args.output, answer, [_row(answer)], lambda: requests_table([answer], answer["asset"]))
+
+
+def _row(request: dict[str, Any]) -> list[Any]:
+    counts = [request["runs"].get(name, 0) for name in _RUNS]
+    return [request["id"], request["state"], request["partitions"], *counts, request["by"], request["options"]["label"]]

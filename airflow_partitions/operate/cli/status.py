@@ -1,0 +1,215 @@
+"""``airflow asset-partitions list``, ``status`` and ``explain``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+from rich.text import Text
+
+from airflow_partitions.core.definitions import from_json
+from airflow_partitions.core.errors import PartitionError, SelectionError
+from airflow_partitions.operate.cli.output import show
+from airflow_partitions.operate.cli.selection import selected
+from airflow_partitions.operate.cli.source import Source, source_of
+from airflow_partitions.operate.cli.strip import LOOKS, legend, look, strips
+from airflow_partitions.operate.operations.assets import list_assets, show_asset
+from airflow_partitions.operate.operations.deadlines import list_late
+from airflow_partitions.operate.operations.orphans import list_orphans
+from airflow_partitions.operate.operations.states import count_states, list_states, show_partition
+
+_PAGE = 1_000
+_STRIP = 10_000
+
+
+def assets(args: Namespace) -> None:
+    """Show the partitioned assets, each with its definition and its partitions by state."""
+    source, answer, cursor = source_of(args), list[dict[str, Any]](), None
+    try:
+        while True:
+            page = source.ask(list_assets, search=args.search, counts=True, cursor=cursor)
+            answer += page["assets"]
+            if (cursor := page["cursor"]) is None:
+                break
+    except PartitionError as error:
+        sys.exit(str(error))
+    rows = ([one["name"], state, count] for one in answer for state, count in one["counts"]["counts"].items())
+    show(args.output, {"assets": answer}, rows, lambda: _asset_table(answer))
+
+
+def status(args: Namespace) -> None:
+    """Show the states of an asset's partitions; exit status 1 if not all are there as they should be."""
+    source = source_of(args)
+    try:
+        select = _selection(args)
+        asset = source.ask(show_asset, args.asset)
+        counts = source.ask(count_states, args.asset, select=select)
+        stretches = list(_stretches(source, args, select, args.limit))
+        late, orphans = source.ask(list_late, args.asset), source.ask(list_orphans, args.asset)
+        shown = stretches
+        if args.output == "table" and (args.only or len(stretches) >= args.limit):
+            shown = list(_stretches(source, Namespace(asset=args.asset, only=None), select, _STRIP))
+    except PartitionError as error:
+        sys.exit(str(error))
+    answer = {**counts, "stretches": stretches, **late, **orphans}
+    rows = ([one["state"], one["first"], one["last"], one["count"]] for one in stretches)
+    show(args.output, answer, rows, lambda: _status_table(asset, answer, shown, args.limit))
+    sys.exit(0 if set(counts["counts"]) == {"materialised"} else 1)
+
+
+def explain(args: Namespace) -> None:
+    """Show all that is known of one partition, and why it is what it is."""
+    try:
+        answer = source_of(args).ask(show_partition, args.asset, args.key)
+    except PartitionError as error:
+        sys.exit(str(error))
+    rows = ([reason] for reason in answer["reasons"])
+    show(args.output, answer, rows, lambda: _explanation(answer))
+
+
+def _selection(args: Namespace) -> str | None:
+    """The selection that the arguments ask for, as text."""
+    select = selected(args)
+    if args.start is None and args.until is None:
+        return select
+    span = f"{args.start or ''}..{args.until or ''}"
+    if select is not None and ";" in select:
+        raise SelectionError(f"{select!r} has several parts; say the time in each of them, as {span}")
+    return span if select is None else f"{span} & {select}"
+
+
+def _stretches(source: Source, args: Namespace, select: str | None, most: int) -> Iterator[dict[str, Any]]:
+    """The stretches of all pages, the newest first, up to so many."""
+    cursor, left = None, most
+    while left > 0:
+        limit = min(left, _PAGE)
+        page = source.ask(list_states, args.asset, select=select, states=args.only, limit=limit, cursor=cursor)
+        yield from page["stretches"][:left]
+        left -= len(page["stretches"])
+        if (cursor := page["cursor"]) is None:
+            return
+
+
+def _asset_table(answer: Sequence[Mapping[str, Any]]) -> Table:
+    counts = [one["counts"]["counts"] for one in answer]
+    states = [state for state in LOOKS if any(state in some for some in counts)]
+    columns = [Column(look(state), justify="right") for state in states]
+    table = Table(Column("asset", overflow="fold"), *columns, box=SIMPLE)
+    for one, some in zip(answer, counts, strict=True):
+        name = Text(one["name"], style="bold").append(f"\n{one['definition']['text']}", style="not bold dim")
+        table.add_row(name, *(f"{some[state]:,}" if state in some else "" for state in states))
+    return table
+
+
+def _status_table(
+    asset: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    shown: Sequence[Mapping[str, Any]],
+    limit: int,
+) -> RenderableType:
+    stretches = answer["stretches"]
+    width = max(20, Console().width - 2)
+    oldest_first = list(reversed(shown))
+    strip = strips(from_json(asset["definition"]["form"]), oldest_first, width)
+    parts: list[RenderableType] = [
+        Text(answer["asset"], style="bold"),
+        *strip,
+        legend(answer["counts"]),
+        _table(stretches),
+    ]
+    if not stretches:
+        parts.append("nothing is known of any partition; --from says where to begin")
+    if answer["provisional"]:
+        parts.append(f"{answer['provisional']:,} of them were made before their interval was over")
+    parts += (
+        Text(f"{late['count']:,} late, due by {late['due']}: {late['partitions']}", style="red")
+        for late in filter(itemgetter("count"), answer["deadlines"])
+    )
+    for orphan in answer["orphans"]:
+        ends = f"{orphan['first']} to {orphan['last']}"
+        parts.append(Text(f"{orphan['count']:,} orphaned, of an older definition: {ends}", style="dim"))
+    if len(stretches) >= limit:
+        parts.append(f"the {limit:,} newest; --limit shows more")
+    return Group(*parts)
+
+
+def _table(stretches: Sequence[Mapping[str, Any]]) -> Table:
+    more = [(title, texts) for title, texts in (("of", _segments), ("lacks", _lacks)) if any(map(texts, stretches))]
+    table = Table(*_columns("state", "first", "last"), "number", *(title for title, _ in more), box=SIMPLE)
+    for one in stretches:
+        state = look(one["state"]).append(" (provisional)" if one.get("provisional") else "")
+        columns = (texts(one) for _, texts in more)
+        table.add_row(state, escape(one["first"]), escape(one["last"]), f"{one['count']:,}", *columns)
+    return table
+
+
+def _columns(*titles: str) -> Iterator[Column]:
+    """Columns of states and keys, which are to be copied whole."""
+    return (Column(title, no_wrap=True) for title in titles)
+
+
+def _segments(stretch: Mapping[str, Any]) -> str:
+    some = stretch.get("segments", {})
+    return escape("; ".join(f"{name} {', '.join(texts)}" for name, texts in some.items()))
+
+
+def _lacks(stretch: Mapping[str, Any]) -> str:
+    upstream = [one for one in stretch.get("upstream", ()) if one["there"] < one["needed"]]
+    counts = (f"{one['asset']} {one['there']:,} of {one['needed']:,}: {one['lacking']}" for one in upstream)
+    return escape("\n".join(counts))
+
+
+def _explanation(answer: Mapping[str, Any]) -> RenderableType:
+    title = look(answer["state"]).append(f"  {answer['asset']} {answer['key']}", style="default")
+    parts: list[RenderableType] = [title]
+    if answer["start"] is not None:
+        parts.append(Text(f"from {answer['start']} until {answer['end']}", style="dim"))
+    parts += (Text(f"• {reason}") for reason in answer["reasons"])
+    for title_text, name in (("needs", "upstream"), ("is needed by", "downstream")):
+        if answer[name]:
+            parts.append(_neighbours(title_text, answer[name]))
+    if answer["runs"]:
+        parts.append(_runs(answer["runs"]))
+    if answer["events"]:
+        parts.append(_events(answer["events"]))
+    return Group(*parts)
+
+
+def _neighbours(title: str, neighbours: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title, *_columns("state", "first", "last"), "number", box=SIMPLE, padding=0, pad_edge=False)
+    for one in neighbours:
+        name = f"{one['asset']}: {one['count']:,}"
+        for stretch in one["stretches"]:
+            ends = escape(stretch["first"]), escape(stretch["last"])
+            table.add_row(escape(name), look(stretch["state"]), *ends, f"{stretch['count']:,}")
+            name = ""
+        if one["more"] or not one["stretches"]:
+            table.add_row(escape(name), "…" if one["more"] else "none is there yet", "", "", "")
+    return table
+
+
+def _runs(runs: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("run", "state", "tries", "began", "ended", box=SIMPLE)
+    for run in runs:
+        ends = (_time(run[name]) for name in ("began", "ended"))
+        table.add_row(escape(f"{run['dag_id']} {run['run_id']}"), run["state"], str(run["tries"]), *ends)
+    return table
+
+
+def _events(events: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("materialised", "rows", "files", "bytes", "by", box=SIMPLE)
+    for event in events:
+        numbers = (str(event["extra"].get(name, "")) for name in ("rows", "files", "bytes"))
+        table.add_row(_time(event["at"]), *numbers, escape(event.get("by") or event["run_id"] or "outside"))
+    return table
+
+
+def _time(text: str | None) -> str:
+    return "" if text is None else text[:19].replace("T", " ")

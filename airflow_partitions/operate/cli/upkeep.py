@@ -1,0 +1,124 @@
+"""``airflow asset-partitions upkeep`` and ``reconcile``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from airflow_partitions.core.errors import NotMigratedError, PartitionError, StorageError
+from airflow_partitions.operate.cli.source import Source, source_of
+from airflow_partitions.operate.operations.page import MOST
+
+if TYPE_CHECKING:
+    from airflow_partitions.operate.upkeep import Round
+
+
+def upkeep(args: Namespace) -> None:
+    """One round of upkeep, or rounds until the process is ended; or whether one is alive."""
+    from airflow_partitions.operate.upkeep import Upkeep
+    from airflow_partitions.operate.upkeep.leader import Candidate, leader
+
+    if args.check:
+        try:
+            sys.exit(None if leader() is not None else "no upkeep process is alive")
+        except NotMigratedError as error:
+            sys.exit(str(error))
+    end = _end_on_signal() if args.loop else Event()
+    told: set[str] = set()
+    work = Upkeep(wait=not args.loop)
+    try:
+        with Candidate() as candidate:
+            while True:
+                outcome = work.round(beat=candidate.beat) if candidate.leads() else None
+                _report(outcome, args, told)
+                if not args.loop or end.wait(args.interval):
+                    return
+    except (NotMigratedError, StorageError) as error:
+        sys.exit(str(error))
+    finally:
+        work.close()
+
+
+def _end_on_signal() -> Event:
+    """An event that is set when the process is asked to end; asked again, the process ends at once."""
+    end = Event()
+
+    def ask(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        end.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask)
+    return end
+
+
+def reconcile(args: Namespace) -> None:
+    """Make the ledgers of some assets, or of all, again from their events."""
+    from airflow_partitions.operate.operations.upkeep import reconcile as operation
+
+    try:
+        source = source_of(args)
+        names = args.assets or list(_names(source))
+        assets = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
+        updates = [source.ask(operation, asset) for asset in assets]
+    except PartitionError as error:
+        sys.exit(str(error))
+    _show(updates, args.output)
+
+
+def _names(source: Source) -> Iterator[str]:
+    """The names of all partitioned assets."""
+    from airflow_partitions.operate.operations.assets import list_assets
+
+    cursor = None
+    while True:
+        answer = source.ask(list_assets, limit=MOST, cursor=cursor)
+        yield from (asset["name"] for asset in answer["assets"])
+        if (cursor := answer["cursor"]) is None:
+            return
+
+
+def _report(outcome: Round | None, args: Namespace, told: set[str]) -> None:
+    """Print the outcome of a round; in a loop only what is new, and not among what was *told*."""
+    if args.output == "json":
+        if not args.loop or (outcome is not None and not outcome.idle):
+            form = {"working": outcome is not None, **(outcome.to_json() if outcome else {})}
+            print(json.dumps(form), flush=True)  # noqa: T201 - for scripts
+        return
+    console = Console()
+    if outcome is None:
+        if not args.loop or "standing by" not in told:
+            console.print("another upkeep process is at work; standing by")
+        told.add("standing by")
+        return
+    told.discard("standing by")
+    for problem in outcome.problems:
+        Console(stderr=True).print(problem, markup=False, style="yellow")
+    if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless or outcome.requests:
+        console.print(
+            f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"
+            f" deleted pending rows: {outcome.fired} fired, {outcome.hopeless} that can never fire"
+            + (f"; created the runs of {outcome.requests} requests" if outcome.requests else "")
+        )
+    for table in outcome.tables:
+        console.print(str(table), markup=False, highlight=False)
+
+
+def _show(updates: list[dict[str, Any]], output: str) -> None:
+    if output == "json":
+        print(json.dumps(updates))  # noqa: T201 - for scripts
+        return
+    table = Table("asset", "events read", "partitions written", "malformed keys")
+    for update in updates:
+        malformed = ", ".join(list(update["malformed"])[:5])
+        table.add_row(update["asset"], str(update["events"]), str(update["written"]), malformed)
+    Console().print(table)

@@ -1,0 +1,193 @@
+"""The assets that have partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.engine.database.connection import portions
+from airflow_partitions.engine.graph.asset_surroundings import Surroundings, asset_groups
+from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
+from airflow_partitions.engine.graph.partitioned_assets import (
+    AssetDags,
+    PartitionedAsset,
+    asset_dags,
+    partitioned_asset,
+    read_assets,
+)
+from airflow_partitions.operate.operations.allowed import Allowed
+from airflow_partitions.operate.operations.page import USUAL, page
+from airflow_partitions.operate.states import State
+from airflow_partitions.operate.states.overview import Overview, overviews_of
+
+# Their events since upkeep last ran are in memory together: without upkeep these are all.
+_AT_ONCE = 100
+
+
+def list_assets(
+    *,
+    search: str | None = None,
+    states: Collection[str] | None = None,
+    tag: str | None = None,
+    owner: str | None = None,
+    counts: bool = False,
+    limit: int = USUAL,
+    cursor: str | None = None,
+    dags: Collection[str] | None = None,
+    startable: Allowed = set,
+) -> dict[str, Any]:
+    """The partitioned assets by name, each with the Dags and assets around it.
+
+    :param search: a part of their names, in capitals or not.
+    :param states: only those with partitions in one of these states, which takes as long as *counts*.
+    :param tag: only those of whose Dags one has this tag.
+    :param owner: only those of whose Dags one has this owner.
+    :param counts: with the numbers of their partitions by state, and the newest partition, which takes longer.
+    :param dags: only those whose own Dags are all among these; all if not given.
+    :param startable: those of some Dags of which the asker may start runs; by default all.
+    :raises SelectionError: for what is no state.
+    """
+    part, chosen = (search or "").casefold(), set(map(State.called, states or ()))
+    every = asset_dags()
+    around = [
+        each
+        for name, each in every.items()
+        if part in name.casefold() and (cursor is None or name > cursor) and (dags is None or each.owned_by(dags))
+    ]
+    if tag is not None or owner is not None:
+        details = read_dag_details({dag_id for each in around for dag_id in each.owners})
+        around = [each for each in around if _is_of(each, details, tag, owner)]
+    now = datetime.now(UTC)
+    surroundings = Surroundings.of(every, dags)
+
+    def forms() -> Iterator[dict[str, Any]]:
+        for portion in portions(around, min(_AT_ONCE, limit + 1)):
+            details = read_dag_details({dag_id for each in portion for dag_id in each.owners})
+            may_start = startable({dag_id for each in portion for dag_id in each.owners})
+            groups = asset_groups([each.asset for each in portion])
+            assets = list(read_assets(portion))
+            overviews = overviews_of(assets, now) if counts or chosen else {}
+            for asset in assets:
+                overview = overviews.get(asset.name)
+                if chosen and overview is not None and chosen.isdisjoint(overview.counts.counts):
+                    continue
+                yield _form(asset, now, details, surroundings, groups, may_start, overview if counts else None)
+
+    return page("assets", forms(), limit, dict)
+
+
+def show_asset(asset: str, *, dags: Collection[str] | None = None, startable: Allowed = set) -> dict[str, Any]:
+    """One asset, its definition, and the Dags and assets around it.
+
+    :param dags: name only those consumers and assets that are among these, or have all their Dags among them; all if
+        not given.
+    :param startable: those of some Dags of which the asker may start runs; by default all.
+    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
+    """
+    named = partitioned_asset(asset)
+    owners = named.dags.owners
+    return _form(
+        named,
+        datetime.now(UTC),
+        read_dag_details(owners),
+        Surroundings.of(asset_dags(), dags),
+        asset_groups([asset]),
+        startable(owners),
+        None,
+    )
+
+
+def _is_of(asset: AssetDags, details: Mapping[str, DagDetails], tag: str | None, owner: str | None) -> bool:
+    """Whether one of the asset's Dags has this tag, and one this owner."""
+    own = [details[dag_id] for dag_id in asset.owners if dag_id in details]
+    return (tag is None or any(tag in one.tags for one in own)) and (
+        owner is None or any(owner in one.owners for one in own)
+    )
+
+
+def _form(
+    asset: PartitionedAsset,
+    now: datetime,
+    details: Mapping[str, DagDetails],
+    surroundings: Surroundings,
+    groups: Mapping[str, str],
+    startable: Collection[str],
+    overview: Overview | None,
+) -> dict[str, Any]:
+    own = [(dag_id, details[dag_id]) for dag_id in asset.dags.owners if dag_id in details]
+    producers = set(asset.dags.producers)
+    form = {
+        "name": asset.name,
+        "group": groups.get(asset.name, ""),
+        "definition": definition_form(asset.definition, now),
+        "producers": list(asset.dags.producers),
+        "consumers": surroundings.readable_dags(asset.dags.consumers),
+        "upstream": surroundings.upstream(asset.dags),
+        "downstream": surroundings.downstream(asset.dags),
+        "tags": sorted({tag for _, one in own for tag in one.tags}),
+        "owners": sorted({owner for _, one in own for owner in one.owners}),
+        "paused": [dag_id for dag_id, one in own if one.paused and dag_id in producers],
+        "holds": {dag_id: list(one.held_for) for dag_id, one in own if one.held_for and dag_id in producers},
+        "import_errors": [dag_id for dag_id, one in own if one.broken and dag_id in producers],
+        "may_change": set(asset.dags.owners) <= set(startable),
+        "next": _next(asset.definition, now),
+    }
+    if overview is not None:
+        form |= {"counts": overview.counts.to_json(), "newest": overview.newest}
+    return form
+
+
+def _next(definition: PartitionDefinition, now: datetime) -> dict[str, Any] | None:
+    """The interval that ends next, and when that is; ``None`` without time, and where there is none any more."""
+    time = definition.time
+    if time is None:
+        return None
+    last = time.last(now)
+    interval = time.first() if last is None else time.next(last)
+    if interval is None:
+        return None
+    return {"key": str(interval), "due": interval.end.isoformat()}
+
+
+def definition_form(definition: PartitionDefinition, now: datetime) -> dict[str, Any]:
+    """The JSON form of a *definition*, of its dimensions by name, and of its closed partitions: first, last and number.
+
+    A calendar that is open to the past has no first partition and no number; keys at runtime are counted elsewhere.
+    """
+    first: Any = None
+    last: Any = None
+    count: int | None = None
+    time = definition.time
+    if time is not None:
+        closed = time.last(now)
+        first, last = time.first(), closed
+        if first is not None:
+            combinations = definition.count(first.start, first.end)
+            count = 0 if closed is None else combinations * time.count(first.start, closed.end)
+        if closed is None:
+            first = None
+    elif not isinstance(definition, PartitionAtRuntime):
+        count = definition.count()
+    return {
+        "kind": definition.to_json()["kind"],
+        "text": repr(definition),
+        "timezone": None if time is None else time.timezone,
+        "dimensions": [
+            {"name": name, "kind": dimension.kind, "count": None if dimension.time else _count(dimension)}
+            for name, dimension in definition.dimensions.items()
+        ],
+        "first": None if first is None else str(first),
+        "last": None if last is None else str(last),
+        "count": count,
+        "form": definition.to_json(),
+    }
+
+
+def _count(dimension: PartitionDefinition) -> int | None:
+    try:
+        return dimension.count()
+    except InvalidDefinitionError:  # keys at runtime
+        return None

@@ -1,0 +1,154 @@
+"""Pause, go on with, cancel and retry a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from sqlalchemy import select, update
+
+from airflow_partitions.core.errors import NotReadyError
+from airflow_partitions.engine.database.connection import session
+from airflow_partitions.operate.requests.hold import hold
+from airflow_partitions.operate.requests.materialise import check_overlap, create_runs
+from airflow_partitions.operate.requests.progress import Progress, progress, progress_of
+from airflow_partitions.operate.requests.request import Request
+from airflow_partitions.operate.requests.request_rows import (
+    dag_id_of,
+    lock_dag,
+    lock_request,
+    requests_being_made,
+    write_request,
+)
+from airflow_partitions.operate.requests.runs import clear_runs
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+#: Runs cleared in one transaction: Airflow asks the database several times for each of their tasks.
+_PORTION = 50
+
+
+def pause(number: int) -> Progress:
+    """Begin no more runs of a request; those that run go on.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has ended.
+    """
+    with _locked(number) as (at, request):
+        _check_not_ended(at, request, "paused")
+        _set_backfill(at, request, is_paused=True)
+    return progress(number)
+
+
+def resume(number: int, *, create: bool = True) -> Progress:
+    """Go on with a request: begin runs again, and *create* those that are missing because somebody was killed.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has ended.
+    """
+    with _locked(number) as (at, request):
+        _check_not_ended(at, request, "gone on with")
+        hold(at, request, goes_on=True)
+        _set_backfill(at, request, is_paused=False, completed_at=None)
+    if create and request.is_making:
+        create_runs(request)
+    return progress(number)
+
+
+def cancel(number: int) -> Progress:
+    """Begin no more runs of a request, for good: as Airflow does it, those that have not begun fail. Others go on.
+
+    One that can't be read is told of without its partitions.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has ended.
+    """
+    from airflow.models.backfill import BackfillDagRun
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    with _locked(number, damaged=True) as (at, request):
+        _check_not_ended(at, request, "cancelled")
+        now = datetime.now(UTC)
+        cancelled = attrs.evolve(request, cancelled=now)
+        write_request(at, cancelled)
+        _set_backfill(at, request, is_paused=True)
+        at.commit()  # from now on the scheduler begins none
+        own = select(BackfillDagRun.dag_run_id).where(BackfillDagRun.backfill_id == number)
+        queued = update(DagRun).where(DagRun.id.in_(own), DagRun.state == DagRunState.QUEUED)
+        at.execute(queued.values(state=DagRunState.FAILED, end_date=now).execution_options(synchronize_session=False))
+        _set_backfill(at, request, completed_at=now)
+        return progress_of(at, cancelled)
+
+
+def retry(number: int, *, create: bool = True) -> Progress:
+    """Let the runs of a request that failed, or were cancelled, work again, and *create* those that are missing.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises OverlapError: if another request asks for its partitions by now.
+    :raises NotReadyError: if none of them failed.
+    """
+    with _locked(number) as (at, request):
+        before = progress_of(at, request)
+        if not before.runs.get("failed") and not (request.cancelled and request.created < request.partitions):
+            raise NotReadyError(f"no run of request {number} has failed; it is {before.state}")
+        for other in requests_being_made(at, request.dag_id):
+            if other.id != number:
+                check_overlap(request.selection, other)
+        hold(at, request, goes_on=True)
+        again = attrs.evolve(request, cancelled=None)
+        write_request(at, again)
+        _set_backfill(at, request, is_paused=False, completed_at=None)
+    while _clear_failed(number):
+        pass
+    if create and again.is_making:
+        create_runs(again)
+    return progress(number)
+
+
+def _clear_failed(number: int) -> bool:
+    """Clear some of a request's failed runs; whether there were any."""
+    from airflow.models.backfill import BackfillDagRun
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    with _locked(number) as (at, request):
+        query = (
+            select(DagRun)
+            .join(BackfillDagRun, BackfillDagRun.dag_run_id == DagRun.id)
+            .where(BackfillDagRun.backfill_id == number, DagRun.state == DagRunState.FAILED)
+            .order_by(BackfillDagRun.sort_ordinal)
+            .limit(_PORTION)
+        )
+        runs = list(at.scalars(query))
+        clear_runs(at, request, runs)
+        return bool(runs)
+
+
+@contextmanager
+def _locked(number: int, *, damaged: bool = False) -> Iterator[tuple[Session, Request]]:
+    """A request that nobody else changes until the end, nor begins one of its Dag; then all is committed.
+
+    :param damaged: as for :func:`.request_of`.
+    """
+    with session() as at:
+        lock_dag(at, dag_id_of(at, number))
+        yield at, lock_request(at, number, damaged=damaged)
+        at.commit()
+
+
+def _check_not_ended(at: Session, request: Request, verb: str) -> None:
+    if (before := progress_of(at, request)).has_ended:
+        raise NotReadyError(
+            f"request {request.id} is {before.state}, so it can't be {verb}; retry what failed, or ask again"
+        )
+
+
+def _set_backfill(at: Session, request: Request, **values: Any) -> None:
+    from airflow.models.backfill import Backfill
+
+    at.execute(update(Backfill).where(Backfill.id == request.id).values(values))

@@ -1,0 +1,115 @@
+"""Progress of a request: how many of its runs have come how far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from sqlalchemy import case, func, select
+
+from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.runs.request_state import ENDED
+from airflow_partitions.operate.requests.request import Request
+from airflow_partitions.operate.requests.request_rows import request_of
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+
+@attrs.frozen
+class Progress:
+    """Progress of a *request*.
+
+    :ivar state: ``creating`` runs, ``running``, ``paused``, ``stopped`` at a failure, ``cancelled``, or ended as
+        ``done`` or ``failed``.
+    :ivar runs: number of runs by Airflow's state of them; ``again`` are those that a later request has taken over,
+        ``elsewhere`` partitions that another run was making.
+    """
+
+    request: Request
+    state: str
+    runs: Mapping[str, int]
+    dag_is_paused: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing happens any more, unless somebody asks for it."""
+        return self.state in ENDED
+
+    @property
+    def finished(self) -> int:
+        """Number of runs that have ended."""
+        return self.runs.get("success", 0) + self.runs.get("failed", 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form."""
+        return self.request.to_json() | {
+            "state": self.state,
+            "runs": dict(self.runs),
+            "dag_is_paused": self.dag_is_paused,
+        }
+
+
+def progress(number: int, *, damaged: bool = False) -> Progress:
+    """How far the request of that *number* has come; two questions to the database, however many runs there are.
+
+    :param damaged: as for :func:`.request_of`.
+    :raises UnknownRequestError: if there is none, or it can't be read.
+    """
+    with session() as at:
+        return progress_of(at, request_of(at, number, damaged=damaged))
+
+
+def progress_of(at: Session, request: Request) -> Progress:
+    """How far a *request* has come."""
+    (one,) = progress_of_all(at, [request])
+    return one
+
+
+def progress_of_all(at: Session, requests: Sequence[Request]) -> list[Progress]:
+    """How far each of these *requests* has come; two questions to the database, however many they are."""
+    from airflow.models.backfill import Backfill, BackfillDagRun
+    from airflow.models.dag import DagModel
+    from airflow.models.dagrun import DagRun
+
+    # A later request for the same partitions clears their runs, and takes them over.
+    outcome = case(
+        (DagRun.backfill_id != BackfillDagRun.backfill_id, "again"),
+        else_=func.coalesce(DagRun.state, BackfillDagRun.exception_reason, "deleted"),
+    ).label("outcome")
+    numbers = [request.id for request in requests]
+    counted = (
+        select(BackfillDagRun.backfill_id, outcome, func.count())
+        .select_from(BackfillDagRun)
+        .join(DagRun, DagRun.id == BackfillDagRun.dag_run_id, isouter=True)
+        .where(BackfillDagRun.backfill_id.in_(numbers))
+        .group_by(BackfillDagRun.backfill_id, "outcome")
+    )
+    runs: dict[int, dict[str, int]] = {number: {} for number in numbers}
+    for number, state, count in at.execute(counted):
+        runs[number]["elsewhere" if state == "in flight" else str(state)] = count
+    query = (
+        select(Backfill.id, Backfill.is_paused, DagModel.is_paused)
+        .join(DagModel, DagModel.dag_id == Backfill.dag_id, isouter=True)
+        .where(Backfill.id.in_(numbers))
+    )
+    paused = {number: (bool(is_paused), bool(dag_is_paused)) for number, is_paused, dag_is_paused in at.execute(query)}
+    return [
+        Progress(request, _state(request, runs[request.id], is_paused=is_paused), runs[request.id], dag_is_paused)
+        for request in requests
+        for is_paused, dag_is_paused in [paused.get(request.id, (False, False))]
+    ]
+
+
+def _state(request: Request, runs: Mapping[str, int], *, is_paused: bool) -> str:
+    at_work = runs.get("queued", 0) + runs.get("running", 0)
+    if request.cancelled is not None:
+        return "cancelled"
+    if is_paused and (request.is_making or runs.get("queued")):
+        return "stopped" if request.options.stop_at_failure and runs.get("failed") else "paused"
+    if request.is_making:
+        return "creating"
+    if at_work:
+        return "running"
+    return "failed" if runs.get("failed") else "done"

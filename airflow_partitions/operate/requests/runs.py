@@ -1,0 +1,199 @@
+"""Runs of a request: created many at once, or cleared where a partition has one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from pendulum import instance
+from sqlalchemy import func, insert, select
+
+from airflow_partitions.core.errors import NotReadyError
+from airflow_partitions.core.partition import Partition
+from airflow_partitions.engine.database.connection import portions
+from airflow_partitions.engine.runs.run_note import words
+from airflow_partitions.operate.requests.producer import Producer
+from airflow_partitions.operate.requests.request import Request
+
+if TYPE_CHECKING:
+    from airflow.models.dagrun import DagRun
+    from sqlalchemy.orm import Session
+
+    from airflow_partitions.core.keys import Key
+
+_LONGEST = 1000  # what Airflow's column takes
+
+
+def make_runs(at: Session, request: Request, producer: Producer, keys: Sequence[Key], first: int) -> None:
+    """Give each of the *keys* a run of the *request*: a new one, or a new try of the newest that it has.
+
+    A key with a run at work keeps that one, and the backfill says so.
+
+    :param first: place of the first key in the request's order, counted from 1.
+    """
+    from airflow.models.backfill import BackfillDagRun, BackfillDagRunExceptionReason
+    from airflow.utils.state import DagRunState
+
+    newest = newest_runs(at, producer.dag_id, [str(key) for key in keys])
+    at_work = {text for text, run in newest.items() if run.state in (DagRunState.QUEUED, DagRunState.RUNNING)}
+    finished = {text: run for text, run in newest.items() if text not in at_work}
+    runs = {
+        str(run.partition_key): run for run in _create(at, request, producer, [k for k in keys if str(k) not in newest])
+    }
+    clear_runs(at, request, list(finished.values()))
+    for key in keys:
+        if (run := finished.get(str(key))) is not None:
+            run.note = _note(request, producer, key, run.note)
+    runs |= finished
+    rows = [
+        {
+            "backfill_id": request.id,
+            "dag_run_id": runs[str(key)].id if str(key) in runs else None,
+            "exception_reason": None if str(key) in runs else BackfillDagRunExceptionReason.IN_FLIGHT.value,
+            "partition_key": str(key),
+            "sort_ordinal": ordinal,
+        }
+        for ordinal, key in enumerate(keys, first)
+    ]
+    at.execute(insert(BackfillDagRun), rows)
+
+
+def newest_runs(at: Session, dag_id: str, keys: Sequence[str]) -> dict[str, DagRun]:
+    """The newest run of each of a Dag's *keys* that has one."""
+    from airflow.models.dagrun import DagRun
+
+    runs: dict[str, DagRun] = {}
+    for portion in portions(keys):
+        numbers = (
+            select(func.max(DagRun.id))
+            .where(DagRun.dag_id == dag_id, DagRun.partition_key.in_(portion))
+            .group_by(DagRun.partition_key)
+        )
+        numbers_of_portion = at.scalars(numbers).all()
+        for ids in portions(numbers_of_portion):
+            runs.update((str(run.partition_key), run) for run in at.scalars(select(DagRun).where(DagRun.id.in_(ids))))
+    return runs
+
+
+def clear_runs(at: Session, request: Request, runs: Sequence[DagRun]) -> None:
+    """Let finished *runs* work again, as a part of the *request*."""
+    from airflow.models.dagrun import DagRun
+    from airflow.models.taskinstance import TaskInstance, clear_task_instances
+    from airflow.utils.state import DagRunState
+    from airflow.utils.types import DagRunTriggeredByType, DagRunType
+
+    if not runs:
+        return
+    tasks = select(TaskInstance).where(
+        TaskInstance.dag_id == request.dag_id, TaskInstance.run_id.in_([run.run_id for run in runs])
+    )
+    clear_task_instances(list(at.scalars(tasks)), at, dag_run_state=DagRunState.QUEUED, run_on_latest_version=True)
+    # Airflow counts runs of other types against the Dag's limit, and would schedule nothing meanwhile. The newest
+    # scheduled one stays what it is: the schedule goes on from there.
+    last = at.scalar(
+        select(DagRun.id)
+        .where(DagRun.dag_id == request.dag_id, DagRun.run_type == DagRunType.SCHEDULED)
+        .order_by(DagRun.run_after.desc())
+        .limit(1)
+    )
+    for run in runs:
+        run.state = DagRunState.QUEUED  # one without tasks is not reached by its tasks
+        run.backfill_id = request.id
+        run.triggered_by = DagRunTriggeredByType.BACKFILL
+        if request.options.conf:
+            run.conf = dict(request.options.conf)
+        if run.id != last:
+            run.run_type = DagRunType.BACKFILL_JOB
+    at.flush()
+
+
+def _create(at: Session, request: Request, producer: Producer, keys: Sequence[Key]) -> list[DagRun]:
+    """New runs for *keys*, with their tasks: what ``dag.create_dagrun`` does for one, for all of them at once."""
+    from airflow.models.dag_version import DagVersion
+    from airflow.models.dagrun import DagRun
+    from airflow.models.tasklog import LogTemplate
+    from airflow.utils.state import DagRunState
+    from airflow.utils.types import DagRunTriggeredByType, DagRunType
+
+    if not keys:
+        return []
+    dag, timetable, now = producer.dag, producer.timetable, datetime.now(UTC)
+    newest = (
+        select(DagVersion.id, select(func.max(LogTemplate.id)).scalar_subquery())
+        .where(DagVersion.dag_id == producer.dag_id)
+        .order_by(DagVersion.version_number.desc())
+        .limit(1)
+    )
+    row = at.execute(newest).one_or_none()
+    if row is None:
+        raise NotReadyError(f"Dag {producer.dag_id} has no version yet; ask again once its file was read")
+    version, template = row
+    runs = []
+    for place, key in enumerate(keys):
+        interval, date = producer.definition.interval_of(key), timetable.partition_date(key)
+        # One of its own for each, by which OpenLineage tells the runs of a Dag apart.
+        if interval is None or date is None:
+            run_after = now + timedelta(microseconds=place)
+        else:
+            run_after = min(now, interval.end) + (date - interval.start)
+        run = DagRun(
+            dag_id=producer.dag_id,
+            run_id=timetable.generate_run_id(
+                run_type=DagRunType.BACKFILL_JOB,
+                run_after=instance(run_after),
+                data_interval=None,
+                partition_key=str(key),
+            ),
+            run_after=run_after,
+            conf=dict(request.options.conf),
+            state=DagRunState.QUEUED,
+            run_type=DagRunType.BACKFILL_JOB,
+            triggered_by=DagRunTriggeredByType.BACKFILL,
+            triggering_user_name=request.by or None,
+            backfill_id=request.id,
+            bundle_version=producer.bundle_version,
+            partition_key=str(key),
+            partition_date=timetable.partition_date(key),
+            note=_note(request, producer, key),
+        )
+        run.log_template_id = template
+        run.created_dag_version_id = version
+        runs.append(run)
+    at.add_all(runs)
+    at.flush()
+    _create_tasks(at, dag, runs, version)
+    return runs
+
+
+def _create_tasks(at: Session, dag: Any, runs: Sequence[DagRun], version: Any) -> None:
+    """The task instances of new *runs*."""
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.settings import task_instance_mutation_hook
+
+    without_hook = bool(getattr(task_instance_mutation_hook, "is_noop", False))
+    counts: dict[str, int] = defaultdict(int)
+
+    def tasks_of(run: DagRun) -> Iterator[Any]:
+        internals: Any = run
+        creator = internals._get_task_creator(counts, task_instance_mutation_hook, without_hook, version)  # noqa: SLF001
+        return internals._create_tasks(dag.task_dict.values(), creator, session=at)  # type: ignore[no-any-return]  # noqa: SLF001
+
+    tasks = chain.from_iterable(map(tasks_of, runs))
+    if without_hook:
+        at.bulk_insert_mappings(TaskInstance.__mapper__, tasks)
+    else:
+        at.bulk_save_objects(tasks)
+    if dag.deadline:
+        for run in runs:
+            dag._process_dagrun_deadline_alerts(run, at)  # noqa: SLF001
+
+
+def _note(request: Request, producer: Producer, key: Key, note: str | None = None) -> str:
+    """The note of a run: its partition in words, or what a person wrote there, and who asked for it why."""
+    label = f": {request.options.label}" if request.options.label else ""
+    partition, own = words(Partition(producer.definition, key)), f"\nRequest {request.id}{label}"
+    base = partition if not note or note.startswith(partition) else note.partition("\nRequest ")[0]
+    return base[: max(0, _LONGEST - len(own))] + own[:_LONGEST]

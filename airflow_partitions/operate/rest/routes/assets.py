@@ -1,0 +1,126 @@
+"""Routes about assets and their definitions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from airflow.api_fastapi.core_api.security import GetUserDep
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from airflow_partitions.operate.operations import assets as operations
+from airflow_partitions.operate.operations.page import USUAL
+from airflow_partitions.operate.rest.parameters import Cursor, Limit, Search
+from airflow_partitions.operate.rest.permissions import Readable, ReadableDags, startable
+from airflow_partitions.operate.rest.problem import problems
+from airflow_partitions.operate.rest.router import router
+from airflow_partitions.operate.rest.routes.states import StateCounts
+from airflow_partitions.operate.rest.text import Text
+from airflow_partitions.operate.states import State
+
+api = router("assets")
+
+
+class Dimension(BaseModel):
+    """A dimension of a definition."""
+
+    name: str = Field(examples=["time"])
+    kind: str = Field(examples=["interval"])
+    count: int | None = Field(description="Number of its keys; null for time, and for keys at runtime")
+
+
+class Definition(BaseModel):
+    """What partitions an asset has; of those with time, the closed ones."""
+
+    kind: str = Field(description="interval, sequence, product or runtime", examples=["interval"])
+    text: str = Field(examples=["PartitionByInterval('@hourly', timezone='America/New_York')"])
+    timezone: str | None = Field(description="IANA name of the zone of the intervals", examples=["America/New_York"])
+    dimensions: list[Dimension]
+    first: str | None = Field(description="Key of the first partition; null if the calendar is open to the past")
+    last: str | None = Field(description="Key of the newest partition whose interval is over")
+    count: int | None = Field(description="Number of partitions from first to last")
+    form: dict[str, Any] = Field(description="JSON form of the definition")
+
+
+class NewestPartition(BaseModel):
+    """The newest interval that is over."""
+
+    key: str = Field(description="Of the interval", examples=["2013-03-01"])
+    state: State = Field(description="Of its partitions the state that needs somebody most")
+    counts: dict[State, int] = Field(description="Numbers of its partitions by state")
+
+
+class NextPartition(BaseModel):
+    """The interval that ends next."""
+
+    key: str = Field(description="Of the interval", examples=["2013-03-02"])
+    due: str = Field(description="When it is over, with UTC offset", examples=["2013-03-03T00:00:00-05:00"])
+
+
+class Asset(BaseModel):
+    """A partitioned asset; of those around it what one may read."""
+
+    name: str = Field(examples=["hourly_flights"])
+    group: str = Field(description="Airflow's group of assets", examples=["asset"])
+    definition: Definition
+    producers: list[str] = Field(description="Dags that make it")
+    consumers: list[str] = Field(description="Dags that wait for it")
+    upstream: list[str] = Field(description="Assets that the Dags wait for that make it")
+    downstream: list[str] = Field(description="Assets that the Dags make that wait for it")
+    tags: list[str] = Field(description="Of the Dags that make it, or of those that wait for it where others make it")
+    owners: list[str] = Field(description="Of these Dags")
+    paused: list[str] = Field(description="Those of the Dags that make it that are paused")
+    holds: dict[str, list[int]] = Field(
+        description="Those that work for requests alone although they were paused, with the numbers of these requests"
+    )
+    import_errors: list[str] = Field(description="Those of the Dags that make it whose file can't be read as it is now")
+    may_change: bool = Field(description="Whether one may ask for its partitions, mark and forget them")
+    next: NextPartition | None = Field(description="Null without time, and where there is none any more")
+    counts: StateCounts | None = Field(default=None, description="Numbers of its partitions by state, where asked for")
+    newest: NewestPartition | None = Field(
+        default=None, description="With the counts; null without time, and where no interval is over"
+    )
+
+
+class AssetPage(BaseModel):
+    """Some of the assets."""
+
+    assets: list[Asset]
+    cursor: str | None = Field(description="From which the next page goes on; null at the end")
+
+
+@api.get("/assets", response_model=AssetPage)
+def list_assets(
+    user: GetUserDep,
+    dags: ReadableDags,
+    search: Search = None,
+    states: Annotated[
+        list[State] | None, Query(description="Only those with partitions in one of these states")
+    ] = None,
+    tag: Annotated[Text | None, Query(description="Only those of whose Dags one has this tag")] = None,
+    owner: Annotated[Text | None, Query(description="Only those of whose Dags one has this owner")] = None,
+    *,
+    counts: Annotated[
+        bool, Query(description="With numbers of their partitions by state, and the newest one, which takes longer")
+    ] = False,
+    limit: Limit = USUAL,
+    cursor: Cursor = None,
+) -> Any:
+    """The partitioned assets that one may read, by name."""
+    return operations.list_assets(
+        search=search,
+        states=states,
+        tag=tag,
+        owner=owner,
+        counts=counts,
+        limit=limit,
+        cursor=cursor,
+        dags=dags,
+        startable=lambda dag_ids: startable(dag_ids, user),
+    )
+
+
+@api.get("/assets/{asset:name}", response_model=Asset, responses=problems(404))
+def show_asset(asset: Readable, user: GetUserDep, dags: ReadableDags) -> Any:
+    """One asset, its definition, and the Dags and assets around it."""
+    return operations.show_asset(asset, dags=dags, startable=lambda dag_ids: startable(dag_ids, user))

@@ -1,0 +1,82 @@
+"""Overviews of assets: how many partitions are in which state, and how the newest one is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+import attrs
+from cachetools import LRUCache
+
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.dependencies.box import Box
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.operate.states.asset_states import AssetStates
+from airflow_partitions.operate.states.pages import StateCounts, counts_of
+from airflow_partitions.operate.states.readings import Readings
+from airflow_partitions.operate.states.state import State
+from airflow_partitions.operate.states.tally import Tally, by_state
+from airflow_partitions.operate.states.version import version_of
+
+#: From what needs somebody most to what needs nobody.
+_WORST_FIRST = (
+    State.FAILED,
+    State.RUNNING,
+    State.QUEUED,
+    State.STALE,
+    State.WAITING,
+    State.MISSING,
+    State.SKIPPED,
+    State.MATERIALISED,
+)
+_OVERVIEWS: LRUCache[tuple[str, str], Overview] = LRUCache(maxsize=1_000)
+_LOCK = Lock()
+
+
+@attrs.frozen
+class Overview:
+    """Overview of an asset.
+
+    :ivar newest: JSON form of the newest interval that is over: its key, the state that needs somebody most, and
+        numbers by state; ``None`` without time.
+    """
+
+    counts: StateCounts
+    newest: dict[str, Any] | None
+
+
+def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:
+    """The overviews of *assets*, by name; as long as the version of one is the same, it is worked out once.
+
+    :param now: aware.
+    :raises UnknownVersionError: if another release wrote the ledger.
+    """
+    readings = Readings(assets)
+    states = {asset.name: AssetStates(asset, now, readings=readings) for asset in assets}
+    versions = {name: version_of(of) for name, of in states.items()}
+    with _LOCK:
+        overviews = {
+            name: overview for name, version in versions.items() if (overview := _OVERVIEWS.get((name, version)))
+        }
+    changed = {name: of for name, of in states.items() if name not in overviews}
+    readings.read_ahead(of.asset for of in changed.values())
+    for name, of in changed.items():
+        overviews[name] = Overview(counts_of(of, of.everything()), _newest(of))
+    with _LOCK:
+        _OVERVIEWS.update({(name, versions[name]): overviews[name] for name in changed})
+    return {
+        name: attrs.evolve(overview, counts=attrs.evolve(overview.counts, now=now))
+        for name, overview in overviews.items()
+    }
+
+
+def _newest(of: AssetStates) -> dict[str, Any] | None:
+    time = of.definition.time
+    interval = None if time is None else time.last(of.now)
+    if interval is None:
+        return None
+    counts = by_state(Tally.of(of, of.existing(Selection(of.definition, (Box(interval.time_range),)))).counts)
+    state = min(counts, key=_WORST_FIRST.index, default=State.MISSING)
+    return {"key": str(interval), "state": str(state), "counts": {str(state): n for state, n in counts.items()}}

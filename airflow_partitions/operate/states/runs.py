@@ -1,0 +1,179 @@
+"""The Dag runs that say something of the state of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from typing import Any
+
+import attrs
+from sqlalchemy import and_, func, or_, select
+
+from airflow_partitions.core.calendars.instants import instant
+from airflow_partitions.core.errors import InvalidKeyError
+from airflow_partitions.engine.database.connection import MOST_PARAMETERS, connection, portions
+from airflow_partitions.engine.ledger.places import Place, Places
+from airflow_partitions.operate.states.state import State
+
+_AT_ONCE = 1_000
+
+
+@attrs.frozen(order=True)
+class LastRun:
+    """The newest run of a partition that is in one of the states below.
+
+    :ivar began: when it began, or was asked for, in microseconds since the epoch.
+    :ivar key: text of its key.
+    """
+
+    began: int
+    number: int
+    key: str = attrs.field(default="", eq=False)
+
+
+@attrs.frozen
+class Runs:
+    """The runs of an asset's partitions by place, as far as they say something of the state.
+
+    :ivar at_work: RUNNING or QUEUED.
+    :ivar failed: the newest that began and failed.
+    :ivar skipped: the newest that succeeded, and skipped the task that makes the asset.
+    """
+
+    at_work: dict[Place, State]
+    failed: dict[Place, LastRun]
+    skipped: dict[Place, LastRun]
+
+
+@attrs.frozen
+class Makers:
+    """What makes an asset.
+
+    :ivar places: of its partitions.
+    :ivar tasks: the ids of the tasks that write it, by the id of their Dag.
+    """
+
+    places: Places
+    tasks: Mapping[str, Collection[str]]
+
+
+def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
+    """The ids of the tasks that write active *assets*, by asset and by the id of their Dag."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.dag import DagModel
+
+    tasks: dict[str, dict[str, list[str]]] = {asset: {} for asset in assets}
+    with connection() as at:
+        for portion in portions(sorted(assets)):
+            query = (
+                select(AssetModel.name, TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
+                .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+                .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
+                .where(AssetModel.name.in_(portion), AssetModel.active.has(), DagModel.is_stale.is_(False))
+            )
+            for asset, dag_id, task_id in at.execute(query):
+                tasks[asset].setdefault(dag_id, []).append(task_id)
+    return tasks
+
+
+def read_runs(makers: Mapping[str, Makers]) -> dict[str, Runs]:
+    """The runs of the Dags that make assets; those that succeeded otherwise are not read, however many they are.
+
+    :param makers: of each asset, by its name.
+    """
+    from airflow.models.dagrun import DagRun
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.utils.state import DagRunState, TaskInstanceState
+
+    runs = {asset: Runs({}, {}, {}) for asset in makers}
+    assets_of = _assets_by_dag(makers)
+    task_ids = sorted({task_id for each in makers.values() for own in each.tasks.values() for task_id in own})
+    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
+    columns = DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id
+    with connection() as at:
+        for dag_ids in portions(sorted(assets_of)):
+            of_dags = select(*columns).where(DagRun.dag_id.in_(dag_ids), DagRun.partition_key.is_not(None))
+            # What is cancelled before it begins is failed to Airflow, and has tried nothing.
+            has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
+            unfinished = of_dags.where(or_(DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED]), has_failed))
+            for dag_id, *row in at.execute(unfinished):
+                for asset in assets_of[dag_id]:
+                    own = runs[asset]
+                    for place, state, run in _placed(makers[asset].places, row):
+                        if state == DagRunState.FAILED:
+                            own.failed[place] = max(run, own.failed.get(place, run))
+                        elif state == DagRunState.RUNNING or place not in own.at_work:
+                            own.at_work[place] = State(state)
+        for dag_ids, some_ids in product(portions(sorted(assets_of), _AT_ONCE), portions(task_ids, _AT_ONCE)):
+            query = (
+                select(TaskInstance.task_id, *columns)
+                .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
+                .where(
+                    TaskInstance.dag_id.in_(dag_ids),
+                    TaskInstance.state == TaskInstanceState.SKIPPED,
+                    TaskInstance.task_id.in_(some_ids),
+                    DagRun.state == DagRunState.SUCCESS,
+                    DagRun.partition_key.is_not(None),
+                )
+            )
+            for task_id, dag_id, *row in at.execute(query):
+                for asset in assets_of[dag_id]:
+                    skipped = runs[asset].skipped
+                    for place, _, run in _placed(makers[asset].places, row):
+                        if task_id in makers[asset].tasks[dag_id]:
+                            skipped[place] = max(run, skipped.get(place, run))
+    return runs
+
+
+def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Place, LastRun]]) -> dict[str, set[Place]]:
+    """Those of the places of *runs*, by asset, that have a newer run which succeeded."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    failed = {asset: makers[asset] for asset, own in runs.items() if own}
+    assets_of = _assets_by_dag(failed)
+    texts = sorted({run.key for own in runs.values() for run in own.values()})
+    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
+    later: dict[str, set[Place]] = {asset: set() for asset in makers}
+    with connection() as at:
+        for portion in portions(texts, MOST_PARAMETERS - len(assets_of)):
+            query = select(DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id).where(
+                DagRun.dag_id.in_(assets_of), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
+            )
+            for dag_id, *row in at.execute(query):
+                for asset in assets_of[dag_id]:
+                    for place, _, run in _placed(makers[asset].places, row):
+                        if place in runs[asset] and run > runs[asset][place]:
+                            later[asset].add(place)
+    return later
+
+
+def pending_texts(dag_ids: Collection[str]) -> dict[str, list[str]]:
+    """The keys of partitions that events have asked for, and that no run was made for yet, by the id of the Dag."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    pending: dict[str, list[str]] = {}
+    with connection() as at:
+        for portion in portions(sorted(dag_ids)):
+            query = select(Row.target_dag_id, Row.partition_key).where(
+                Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None)
+            )
+            for dag_id, text in at.execute(query):
+                pending.setdefault(dag_id, []).append(text)
+    return pending
+
+
+def _assets_by_dag(makers: Mapping[str, Makers]) -> dict[str, list[str]]:
+    assets: dict[str, list[str]] = {}
+    for asset, each in makers.items():
+        for dag_id in each.tasks:
+            assets.setdefault(dag_id, []).append(asset)
+    return assets
+
+
+def _placed(places: Places, row: Sequence[Any]) -> Iterator[tuple[Place, str, LastRun]]:
+    """A *row* with the place of its key; nothing if that is of an older definition."""
+    text, state, began, number = row
+    with suppress(InvalidKeyError):
+        yield places.read(text), state, LastRun(instant(began), number, text)

@@ -1,0 +1,214 @@
+"""Events that Airflow did not deliver to a consumer: those sent while it was paused.
+
+For each consumer and upstream asset a row keeps the last event that has been looked at. Where there is none, the
+consumer's own pending rows and runs say since when it works as it does now. One that has none is new: it starts at the
+newest event, since history is for backfills.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from airflow_partitions.core.definitions.whole import UNKEYED
+from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.core.keys import Key
+from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.graph.serialized_dags import fingerprint
+from airflow_partitions.engine.ledger.asset_rows import asset_id_of
+from airflow_partitions.engine.ledger.clocks import CLOCKS
+from airflow_partitions.engine.ledger.events import about
+from airflow_partitions.engine.ledger.marks import Mark
+from airflow_partitions.engine.ledger.new_events import SETTLED
+from airflow_partitions.engine.timetables import Partitioned
+from airflow_partitions.engine.timetables.mapper import DependencyMapper
+from airflow_partitions.engine.timetables.upstreams import Upstream
+from airflow_partitions.operate.upkeep.consumers import digest, last_events, set_last_event
+
+_AT_ONCE = 5_000
+#: So many rows are put in by one statement.
+_ROWS = 500
+
+
+class UpstreamEvent(NamedTuple):
+    """An event of an upstream asset.
+
+    :ivar run_after: of the run that sent it, if one did.
+    :ivar extra: its extra.
+    """
+
+    id: int
+    key: str
+    at: datetime
+    run_after: datetime | None
+    extra: Any = None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to run for it."""
+        mark = Mark.of(self.extra)
+        return mark is not None and mark.quiet
+
+
+def catch_up(dag_id: str, timetable: Partitioned, after: Mapping[str, int] | None = None) -> int:
+    """Ask for the partitions of a consumer that missed events call for; returns how many.
+
+    :param after: by asset, the event up to which all have been looked at by this process; then no row learns of it.
+    :raises InvalidDefinitionError: if an upstream can't be found.
+    """
+    if timetable.upstreams is None:
+        return 0
+    prints = fingerprint(timetable)
+    waits_for = digest(prints)
+    requests: dict[str, dict[int, tuple[int, str]]] = defaultdict(dict)
+    new_positions: dict[int, int] = {}
+    with session() as at:
+        positions = last_events(at, dag_id, waits_for) if after is None else {}
+        for name in timetable.upstreams.leaves if after is None else after:
+            asset_id = asset_id_of(at, name)
+            if asset_id is None:  # its Dag file is away; what is sent meanwhile is caught up when it is back
+                continue
+            last_event = positions.get(asset_id) if after is None else after[name]
+            if last_event is None:
+                last_event = new_positions[asset_id] = _first_missed(at, asset_id, dag_id, prints)
+            events = _events(at, asset_id, timetable.upstreams.member(name), last_event)
+            if after is None and (old := [event.id for event in events if event.at < datetime.now(UTC) - SETTLED]):
+                new_positions[asset_id] = max(old)
+            mapper = timetable.get_partition_mapper(name=name)
+            undelivered = _undelivered(at, dag_id, prints, events)
+            for key, event in _reached(mapper, undelivered):
+                requests[key][event.id] = (asset_id, event.key)
+        evaluations = timetable.evaluate_all(requests)
+        requests = {key: sent for key, sent in requests.items() if evaluations[key].may_fire}
+        _request(at, dag_id, requests, prints)
+        for asset_id, event_id in new_positions.items():
+            set_last_event(at, asset_id, dag_id, waits_for, event_id)
+        at.commit()
+    return len(requests)
+
+
+def _reached(mapper: Any, events: Sequence[UpstreamEvent]) -> Iterator[tuple[str, UpstreamEvent]]:
+    """The keys of the consumer that *events* may make, each with an event."""
+    if not isinstance(mapper, DependencyMapper):
+        return
+    keys: dict[str, Key] = {}
+    by_event: list[tuple[UpstreamEvent, Collection[str]]] = []
+    for event in events:
+        try:
+            reached = mapper.reached(event.key, event.run_after)
+        except PartitionError:  # a key of an older definition, or no key at all: Airflow has put it in its log
+            continue
+        keys |= reached
+        by_event.append((event, reached))
+    unsettled = set(mapper.unsettled(keys))
+    for event, texts in by_event:
+        yield from ((text, event) for text in texts if text in unsettled)
+
+
+def _events(at: Session, asset_id: int, member: Upstream, last_event: int) -> list[UpstreamEvent]:
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.dagrun import DagRun
+
+    query = (
+        select(E.id, E.partition_key, E.timestamp, DagRun.run_after, E.extra)
+        .join(DagRun, (DagRun.dag_id == E.source_dag_id) & (DagRun.run_id == E.source_run_id), isouter=True)
+        .where(E.asset_id == asset_id, E.id > last_event, about(member.definition))
+        .order_by(E.id)
+        .limit(_AT_ONCE)
+    )
+    return [UpstreamEvent(number, key or UNKEYED, *rest) for number, key, *rest in at.execute(query)]
+
+
+def _first_missed(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int:
+    """The event after which a consumer may have missed some, where nothing says which have been looked at."""
+    from airflow.models.asset import AssetEvent as E
+
+    since = _works_since(at, dag_id, prints)
+    newest = select(func.max(E.id)).where(E.asset_id == asset_id)
+    return at.scalar(newest if since is None else newest.where(E.timestamp < since - CLOCKS)) or 0
+
+
+def _works_since(at: Session, dag_id: str, prints: dict[str, Any]) -> datetime | None:
+    """Since when a consumer waits for what it does now, by its rows and runs; ``None`` if it is new."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.dagrun import DagRun
+
+    since: datetime | None = None
+    rows = select(Row.rollup_fingerprint, Row.created_at).where(Row.target_dag_id == dag_id).order_by(Row.id.desc())
+    for row, created_at in at.execute(rows, execution_options={"yield_per": 1000}):
+        if row != prints:  # of what it waited for before
+            return since
+        since = created_at
+    if since is None:  # made by hand, by a backfill, or purged
+        since = at.scalar(select(func.min(DagRun.queued_at)).where(DagRun.dag_id == dag_id))
+    return since
+
+
+def _undelivered(
+    at: Session, dag_id: str, prints: Mapping[str, Any], events: list[UpstreamEvent]
+) -> list[UpstreamEvent]:
+    """Those of *events* that no pending or fired row of the Dag stands for, as it waits now."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.asset import PartitionedAssetKeyLog as Log
+
+    delivered: list[tuple[int, int]] = []
+    for portion in portions([event.id for event in events]):
+        query = (
+            select(Log.asset_event_id, Log.asset_partition_dag_run_id)
+            .join(Row, Row.id == Log.asset_partition_dag_run_id)
+            .where(Log.target_dag_id == dag_id, Log.asset_event_id.in_(portion))
+        )
+        delivered += ((event, row) for event, row in at.execute(query))
+    others: set[int] = set()
+    for portion in portions(sorted({row for _, row in delivered})):
+        forms = select(Row.id, Row.rollup_fingerprint).where(Row.id.in_(portion))
+        others.update(row for row, form in at.execute(forms) if form != prints)
+    known = {event for event, row in delivered if row not in others}
+    return [event for event in events if event.id not in known and not event.quiet]
+
+
+def _request(
+    at: Session, dag_id: str, requests: Mapping[str, Mapping[int, tuple[int, str]]], prints: Mapping[str, Any]
+) -> None:
+    """Put pending rows where the scheduler looks for them.
+
+    :param requests: by key of the consumer, the events that call for it, each with its asset and the key it has.
+    """
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.asset import PartitionedAssetKeyLog as Log
+
+    def pending(keys: Sequence[str]) -> dict[str, int]:
+        query = select(Row.partition_key, Row.id, Row.rollup_fingerprint).where(
+            Row.target_dag_id == dag_id, Row.partition_key.in_(keys), Row.created_dag_run_id.is_(None)
+        )  # the scheduler deletes those of other prints, and looks at the newest
+        return {key: row for key, row, form in at.execute(query.order_by(Row.id)) if form == prints}
+
+    for keys in portions(list(requests), _ROWS):
+        there = pending(keys)
+        new = [
+            {"target_dag_id": dag_id, "partition_key": key, "rollup_fingerprint": prints}
+            for key in keys
+            if key not in there
+        ]
+        if new:
+            at.execute(insert(Row), new)
+            there = pending(keys)
+        logs = [
+            {
+                "asset_id": asset_id,
+                "asset_event_id": event,
+                "asset_partition_dag_run_id": there[key],
+                "source_partition_key": text,
+                "target_dag_id": dag_id,
+                "target_partition_key": key,
+            }
+            for key in keys
+            for event, (asset_id, text) in requests[key].items()
+        ]
+        for some in portions(logs, _ROWS):
+            at.execute(insert(Log), some)

@@ -1,0 +1,87 @@
+"""How far the events of upstreams were looked at for the Dags that wait for them.
+
+A Dag that waits for something else now gets rows of its own for that. Those of before are kept for a week, so that an
+edit that is taken back misses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.models import Consumer
+from airflow_partitions.engine.ledger.asset_rows import ensure_asset
+
+#: So long rows are kept that are of no use now.
+KEEP = timedelta(days=7)
+#: Rows in use say so that often.
+_TOUCHED = timedelta(days=1)
+_AT_ONCE = 300
+
+
+def digest(prints: Mapping[str, Any]) -> str:
+    """A short form of what a consumer waits for, as its *prints* say it."""
+    return blake2b(json.dumps(prints, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def last_events(at: Session, dag_id: str, waits_for: str) -> dict[int, int]:
+    """The events up to which all was looked at, by the ids of the upstreams."""
+    query = select(Consumer.asset_id, Consumer.event).where(Consumer.dag_id == dag_id, Consumer.waits_for == waits_for)
+    return {row.asset_id: row.event for row in at.execute(query)}
+
+
+def set_last_event(at: Session, asset_id: int, dag_id: str, waits_for: str, event: int) -> None:
+    """Note that all events of an upstream were looked at up to one."""
+    key = {"asset_id": asset_id, "dag_id": dag_id, "waits_for": waits_for}
+    values = {"event": event, "looked_at": datetime.now(UTC)}
+    change = update(Consumer).where(*(getattr(Consumer, name) == value for name, value in key.items())).values(values)
+    if at.connection().execute(change).rowcount:
+        return
+    ensure_asset(at, asset_id)
+    try:
+        with at.begin_nested():
+            at.execute(insert(Consumer).values(key | values))
+    except IntegrityError:  # another process has made it in the same moment
+        at.connection().execute(change)
+
+
+def delete_unused(current: Mapping[str, str], keep: timedelta = KEEP) -> int:
+    """Delete rows that were of no use for long; returns how many.
+
+    Those of Dags that are paused, or whose file is away, stay.
+
+    :param current: digests of what the Dags wait for that are looked after now, by their ids.
+    """
+    from airflow.models.dag import DagModel
+
+    now, unused = datetime.now(UTC), list[tuple[int, str, str]]()
+    in_use: list[tuple[int, str, str]] = []
+    old = select(Consumer.asset_id, Consumer.dag_id, Consumer.waits_for, Consumer.looked_at, DagModel.dag_id).join(
+        DagModel, DagModel.dag_id == Consumer.dag_id, isouter=True
+    )
+    with session() as at:
+        for asset_id, dag_id, waits_for, looked_at, there in at.execute(old.where(Consumer.looked_at < now - _TOUCHED)):
+            if current.get(dag_id) == waits_for:
+                in_use.append((asset_id, dag_id, waits_for))
+            elif (dag_id in current or there is None) and looked_at < now - keep:
+                unused.append((asset_id, dag_id, waits_for))
+        for condition in _rows(in_use):
+            at.execute(update(Consumer).where(condition).values(looked_at=now))
+        for condition in _rows(unused):
+            at.execute(delete(Consumer).where(condition))
+        at.commit()
+    return len(unused)
+
+
+def _rows(keys: Collection[tuple[int, str, str]]) -> Iterator[Any]:
+    """Conditions on rows, each for some of the *keys*."""
+    for portion in portions(list(keys), _AT_ONCE):
+        yield tuple_(Consumer.asset_id, Consumer.dag_id, Consumer.waits_for).in_(portion)

@@ -1,0 +1,82 @@
+"""Election of a leader: of several upkeep processes one works, the others stand by.
+
+Each is a row, with a heartbeat; the oldest that is alive works. If a process stalls and wakes up after another has
+taken over, both work for a moment, which does no harm: all may be done twice.
+"""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+import attrs
+from sqlalchemy import delete, func, select, update
+
+from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.models import Upkeep
+
+#: Without a heartbeat for so long a process counts as ended.
+ALIVE = timedelta(seconds=30)
+#: Heartbeats within a round are sent so often.
+_EVERY = ALIVE / 6
+#: So long the rows of processes that ended are kept.
+_KEEP = timedelta(days=7)
+
+
+def leader() -> int | None:
+    """The id of the leader's row; ``None`` if no upkeep process is alive."""
+    alive = Upkeep.ended_at.is_(None), Upkeep.heartbeat_at > datetime.now(UTC) - ALIVE
+    with session() as at:
+        return at.scalar(select(func.min(Upkeep.id)).where(*alive))
+
+
+@attrs.define
+class Candidate:
+    """This process among the upkeep processes of one Airflow, while it runs.
+
+    .. code-block:: python
+
+        with Candidate() as candidate:
+            if candidate.leads():
+                ...
+    """
+
+    _id: int = attrs.field(init=False)
+    _beat_at: datetime = attrs.field(init=False)
+
+    def __enter__(self) -> Self:
+        now = self._beat_at = datetime.now(UTC)
+        row = Upkeep(host=socket.getfqdn(), user=getpass.getuser(), started_at=now, heartbeat_at=now)
+        with session() as at:
+            at.execute(delete(Upkeep).where(Upkeep.heartbeat_at < now - _KEEP))
+            at.add(row)
+            at.commit()
+        self._id = row.id
+        return self
+
+    def leads(self) -> bool:
+        """Send a heartbeat; whether this process is the leader."""
+        self._send(datetime.now(UTC))
+        return leader() == self._id
+
+    def beat(self) -> None:
+        """Send a heartbeat, if the last one was some seconds ago: while a round takes long, it is called often."""
+        now = datetime.now(UTC)
+        if abs(now - self._beat_at) >= _EVERY:
+            self._send(now)
+
+    def _send(self, now: datetime) -> None:
+        self._beat_at = now
+        with session() as at:
+            at.execute(update(Upkeep).where(Upkeep.id == self._id).values(heartbeat_at=now))
+            at.commit()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with session() as at:
+            at.execute(update(Upkeep).where(Upkeep.id == self._id).values(ended_at=datetime.now(UTC)))
+            at.commit()

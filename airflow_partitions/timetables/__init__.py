@@ -1,5 +1,0 @@
-"""Timetables: the runs of a Dag, and the partition of each."""
-
-from airflow_partitions.timetables.partitioned import Partitioned
-
-__all__ = ["Partitioned"]

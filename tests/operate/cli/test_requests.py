@@ -1,0 +1,122 @@
+"""Commands about requests, as they are typed, on the real metadata tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from airflow.cli import cli_parser
+
+from airflow_partitions.operate.cli.materialize import FAILED, STANDS_STILL
+from tests.metadata import Metadata
+from tests.operate.requests.test_materialise import dags, finish, runs
+
+__all__ = ["dags"]
+
+
+def run(*arguments: str) -> None:
+    parser = cli_parser.get_parser()
+    args = parser.parse_args(["asset-partitions", *arguments])
+    args.func(args)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    run(*arguments, "--output", "json")
+    form: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return form
+
+
+def test_a_month_is_filled_watched_and_repaired(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
+    planned = answer(capsys, "plan", "flights", "2013-03", "--only", "missing")
+    assert (planned["partitions"], planned["steps"][0]["selection"]) == (31, "2013-03")
+    asked = answer(capsys, "materialize", "flights", "2013-03", "--label", "fill", "--concurrency", "4")
+    (request,) = asked["requests"]
+    number = str(request["id"])
+    assert (request["state"], request["runs"], request["options"]["concurrency"]) == ("running", {"queued": 31}, 4)
+    finish(dags)
+    finish(dags, "failed", "2013-03-07")
+    (listed,) = answer(capsys, "requests", "flights")["requests"]
+    assert (listed["state"], listed["runs"]) == ("failed", {"success": 30, "failed": 1})
+    assert answer(capsys, "plan", "flights", "--only", "failed")["steps"][0]["selection"] == "2013-03-07"
+    assert answer(capsys, "retry", number)["state"] == "running"
+    assert answer(capsys, "pause", number, "--dry-run")["state"] == "running"
+    assert answer(capsys, "pause", number)["state"] == "paused"
+    assert answer(capsys, "resume", number)["state"] == "running"
+    assert answer(capsys, "cancel", number)["state"] == "cancelled"
+
+
+def test_forms_for_people_and_lines_for_scripts(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
+    run("materialize", "flights", "2013-03-01", "2013-03-03", "--label", "repair")
+    shown = capsys.readouterr().out
+    assert "flights: 2013-03-01, 2013-03-03" in shown
+    assert "▶ running" in shown
+    run("requests", "flights", "--output", "plain")
+    line = capsys.readouterr().out.splitlines()[-1].split("\t")
+    assert line[1:7] == ["running", "2", "0", "0", "0", "2"]
+    assert line[8:] == ["repair", "2013-03-01, 2013-03-03"]
+    run("plan", "flights", "2013-03-01..2013-03-05", "--output", "plain")
+    assert capsys.readouterr().out.splitlines()[-1].split("\t")[:5] == ["flights", "flights", "asked", "4", "4"]
+
+
+def test_a_dry_run_asks_for_nothing(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
+    form = answer(capsys, "materialize", "flights", "2013-03-01", "--dry-run")
+    assert (form["requests"], form["dry_run"], form["plan"]["partitions"]) == ([], True, 1)
+    assert runs(dags) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "status"), [("success", 0), ("failed", FAILED), ("running", None), ("cancelled", STANDS_STILL)]
+)
+def test_the_exit_status_tells_what_became_of_it(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch, state: str, status: int | None
+) -> None:
+    from airflow_partitions.operate.cli import materialize
+    from airflow_partitions.operate.operations.requests import cancel_request, list_requests
+
+    def meanwhile(_: float) -> None:
+        if state == "cancelled":
+            cancel_request(list_requests(asset=["flights"])["requests"][0]["id"])
+        elif state == "running":
+            raise KeyboardInterrupt
+        else:
+            finish(dags, state)
+
+    monkeypatch.setattr(materialize.time, "sleep", meanwhile)
+    if status is None:
+        with pytest.raises(KeyboardInterrupt):
+            run("materialize", "flights", "2013-03-01", "--wait")
+        assert list_requests(asset=["flights"])["requests"][0]["state"] == "running"  # it goes on without whoever waits
+        return
+    with pytest.raises(SystemExit) as ended:
+        run("materialize", "flights", "2013-03-01", "--wait")
+    assert ended.value.code == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("materialize", "flights"), "nothing says which partitions are meant"),
+        (("materialize", "flight", "all"), "nearest: flights"),
+        (("materialize", "flights", "2013-02-30"), "'2013-02-30' is not a partition"),
+        (("materialize", "flights", "2013-03-01", "--conf", "[1]"), "expected a JSON object"),
+        (("materialize", "flights", "2013-03-01", "--conf", "{"), "is no JSON"),
+        (("materialize", "flights", "2013-03-01", "--concurrency", "0"), "expected a number of runs"),
+        (("plan", "flights", "2013-03-01", "--only", "stale"), "none of the 1 selected partitions is stale"),
+        (("cancel", "12345"), "there is no request 12345"),
+        (("requests", "flights", "--after", "x"), "expected the number of a request"),
+    ],
+)
+def test_what_is_refused_is_said_in_words(dags: Metadata, arguments: tuple[str, ...], words: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(*arguments)
+    assert words in str(ended.value.code)
+
+
+def test_pages_of_requests(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = [answer(capsys, "materialize", "flights", f"2013-03-0{day}")["requests"][0]["id"] for day in range(1, 4)]
+    first = answer(capsys, "requests", "--limit", "2")
+    assert [request["id"] for request in first["requests"]] == numbers[:0:-1]
+    rest = answer(capsys, "requests", "flights", "--limit", "2", "--after", first["cursor"])
+    assert ([request["id"] for request in rest["requests"]], rest["cursor"]) == (numbers[:1], None)

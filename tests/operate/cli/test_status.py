@@ -1,0 +1,168 @@
+"""The commands that tell of states, on a real metadata database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.metadata import Metadata
+from tests.operate.states.world import put_runs
+
+pytestmark = pytest.mark.airflow
+
+MADE = datetime(2013, 3, 1, tzinfo=UTC)
+Say = Callable[..., tuple[str, int]]
+
+
+@pytest.fixture
+def say(metadata: Metadata, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Run a command on some partitions, and give what it prints and its exit status."""
+    from airflow.cli.cli_parser import get_parser
+
+    metadata.parse(
+        tmp_path,
+        flights="""
+        DAYS = PartitionByInterval("@daily", start="2013-02-01", end="2013-02-11")
+
+        @asset(schedule=None, partition=PartitionByInterval("@hourly", start="2013-02-01", end="2013-02-11"))
+        def flights(partition): ...
+
+        @asset(schedule=flights, partition=DAYS)
+        def delays(partition): ...
+
+        @asset(schedule=None, partition=PartitionByProduct([DAYS, PartitionBySequence(["EWR", "JFK"], name="airport")]))
+        def airport_days(partition): ...
+
+        @asset(schedule=None, partition=PartitionBySequence(["a[b]", "[red]"]))
+        def odd(partition): ...
+        """,
+    )
+    metadata.emit("flights", *(f"2013-02-0{day}T{hour:02}:00Z" for day in range(1, 6) for hour in range(24)), at=MADE)
+    metadata.emit("flights", "2013-02-06T00:00Z", at=MADE)
+    metadata.emit("delays", "2013-02-01", "2013-02-02", extra={"rows": 7}, source_dag_id="delays", source_run_id="one")
+    put_runs(metadata, "delays", ["2013-02-03"], "failed", MADE)
+    metadata.emit("airport_days", *(f"2013-02-{day:02}|EWR" for day in range(1, 11)))
+    metadata.emit("odd", "[red]")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*words: str) -> tuple[str, int]:
+        args: Any = get_parser().parse_args(["asset-partitions", *words])
+        capsys.readouterr()
+        code: Any = 0
+        try:
+            args.func(args)
+        except SystemExit as ended:
+            code = ended.code
+        return capsys.readouterr().out, code
+
+    return run
+
+
+def test_status_shows_a_strip_stretches_and_what_is_lacking(say: Say) -> None:
+    text, code = say("status", "delays")
+    assert code == 1
+    title, strip, legend, *table = text.splitlines()
+    assert title.strip() == "delays"
+    assert len(strip) == 98
+    assert [strip[round(98 * (day + 0.5) / 10)] for day in range(10)] == [*"██✗··○····"]
+    assert legend.split() == ["✗", "failed", "1", "○", "waiting", "1", "·", "missing", "6", "█", "materialised", "2"]
+    (waiting,) = [line for line in table if "waiting" in line]
+    assert waiting.split()[1:6] == ["waiting", "2013-02-06", "2013-02-06", "1", "flights"]
+    assert "1of24:2013-02-06T01:00Z..2013-02-07" in "".join("".join(table).split())
+
+
+def test_the_exit_status_says_whether_all_is_there(say: Say) -> None:
+    assert say("status", "delays", "--until", "2013-02-03")[1] == 0
+    assert say("status", "delays", "--from", "2013-02-02", "--until", "2013-02-04")[1] == 1
+    assert say("status", "airport_days", "airport in EWR", "--from", "2013-02-03")[1] == 0
+    assert say("status", "airport_days", "--only", "materialised")[1] == 1
+
+
+def test_scripts_get_stretches_as_json_yaml_and_lines(say: Say) -> None:
+    answer = json.loads(say("status", "delays", "--output", "json")[0])
+    assert (answer["total"], answer["counts"]["missing"]) == (10, 6)
+    assert answer["stretches"][-1]["state"] == "materialised"
+    assert yaml.safe_load(say("status", "delays", "--output", "yaml")[0])["stretches"] == answer["stretches"]
+    text, code = say("status", "delays", "--only", "missing", "--only", "failed", "--output", "plain")
+    assert code == 1
+    assert text.splitlines() == [
+        "missing\t2013-02-07\t2013-02-10\t4",
+        "missing\t2013-02-04\t2013-02-05\t2",
+        "failed\t2013-02-03\t2013-02-03\t1",
+    ]
+
+
+def test_a_matrix_has_a_strip_for_each_combination_of_segments(say: Say) -> None:
+    lines = say("status", "airport_days")[0].splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["EWR", "JFK"]
+    assert [set(line.split()[1]) for line in lines[1:3]] == [{"█"}, {"·"}]
+
+
+def test_names_are_shown_as_they_are(say: Say) -> None:
+    text = say("status", "odd")[0]
+    assert "a[b]" in text
+    assert "[red]" in text
+
+
+def test_what_cant_be_read_is_refused_with_a_way_out(say: Say) -> None:
+    assert "nearest: delays" in str(say("status", "delay")[1])
+    assert "say the time in each of them" in str(say("status", "delays", "all; all", "--from", "2013")[1])
+
+
+def test_list_shows_all_assets_with_their_partitions_by_state(say: Say) -> None:
+    text, code = say("list", "--output", "plain")
+    assert code == 0
+    assert [line.split("\t") for line in text.splitlines() if line.startswith("delays")] == [
+        ["delays", "failed", "1"],
+        ["delays", "materialised", "2"],
+        ["delays", "waiting", "1"],
+        ["delays", "missing", "6"],
+    ]
+    table, _ = say("list", "--search", "DELAYS")
+    assert "airport_days" not in table
+    assert "█ materialised" in " ".join(table.split())
+    assert next(line for line in table.splitlines() if "delays" in line).split() == ["delays", "1", "1", "6", "2"]
+
+
+def test_explain_says_why_and_shows_runs_events_and_neighbours(say: Say) -> None:
+    text, code = say("explain", "delays", "2013-02-06")
+    assert code == 0
+    assert text.splitlines()[0].split() == ["○", "waiting", "delays", "2013-02-06"]
+    assert "1 of 24 partitions of 'flights' that it needs are there" in text
+    text, _ = say("explain", "delays", "2013-02-01")
+    assert "run one of delays materialised it at 2020-01-01 00:00:00 UTC" in text
+    assert json.loads(say("explain", "delays", "2013-02-03", "--output", "json")[0])["runs"][0]["state"] == "failed"
+    assert "is needed by" in say("explain", "flights", "2013-02-03T05:00Z")[0]
+    assert "nearest" in str(say("explain", "flights", "2013-02-03")[1])
+
+
+def test_partitions_of_an_older_definition_are_orphaned(say: Say, metadata: Metadata, tmp_path: Path) -> None:
+    assert "orphaned" not in say("status", "airport_days")[0]
+    metadata.parse(
+        tmp_path,
+        flights="""
+        DAYS = PartitionByInterval("@daily", start="2013-02-01", end="2013-02-11")
+
+        @asset(schedule=None, partition=PartitionByProduct([DAYS, PartitionBySequence(["JFK", "LGA"], name="airport")]))
+        def airport_days(partition): ...
+        """,
+    )
+    text, code = say("status", "airport_days")
+    assert code == 1
+    assert "10 orphaned, of an older definition: 2013-02-01|EWR to 2013-02-10|EWR" in text
+    answer = json.loads(say("status", "airport_days", "--output", "json")[0])
+    assert answer["counts"] == {"missing": 20}
+
+
+def test_an_open_calendar_of_which_nothing_is_known_is_not_complete(
+    say: Say, metadata: Metadata, tmp_path: Path
+) -> None:
+    metadata.parse(tmp_path, open="@asset(schedule=None, partition=DAYS)\ndef open_days(partition): ...\n")
+    text, code = say("status", "open_days")
+    assert (code, "--from says where to begin" in text) == (1, True)

@@ -1,0 +1,113 @@
+"""What is stuck, and what mends it, over REST."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import update
+
+from airflow_partitions.engine.database.models import Asset
+from tests.metadata import Metadata
+from tests.operate.rest.auth_manager import editor, viewer
+from tests.operate.rest.conftest import Server, ask_for
+from tests.operate.states.world import put_pending
+
+pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
+
+
+def problems(client: httpx.Client) -> dict[str, dict[str, Any]]:
+    """The problems by kind; there is one of each."""
+    found = client.get("/doctor").json()["problems"]
+    by_kind = {each["kind"]: each for each in found}
+    assert len(by_kind) == len(found)
+    return by_kind
+
+
+def change_dag(metadata: Metadata, dag_id: str, **values: Any) -> None:
+    from airflow.models.dag import DagModel
+
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(values))
+
+
+def test_an_estate_without_upkeep_is_told_the_command(client: httpx.Client) -> None:
+    (problem,) = problems(client).values()
+    assert (problem["kind"], problem["is_error"]) == ("no-upkeep", False)
+    assert problem["remedy"] == {"kind": "command", "select": None, "command": "airflow asset-partitions upkeep --loop"}
+
+
+def test_a_paused_dag_with_work_can_be_unpaused_by_who_may(
+    server: Server, client: httpx.Client, estate: Metadata
+) -> None:
+    change_dag(estate, "airport_days", is_paused=True)
+    assert "paused-dag" not in problems(client)  # there is nothing to do
+    put_pending(estate, "airport_days", "2013-01-01|JFK", "2013-01-02|JFK")
+    problem = problems(client)["paused-dag"]
+    assert (problem["dag_id"], problem["asset"], problem["remedy"]["kind"]) == (
+        "airport_days",
+        "airport_days",
+        "unpause-dag",
+    )
+    assert "2 partitions wait for upstream partitions" in problem["text"]
+    with server.client(viewer()) as reader:
+        assert problems(reader)["paused-dag"]["remedy"] is None
+
+
+def test_partitions_that_wait_for_long_are_told(client: httpx.Client, estate: Metadata) -> None:
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    put_pending(estate, "airport_days", "2013-01-01|JFK")
+    assert "waiting" not in problems(client)
+    with estate.engine.begin() as at:
+        at.execute(update(Row).values(created_at=datetime.now(UTC) - timedelta(days=2)))
+    assert "1 partition has waited" in problems(client)["waiting"]["text"]
+
+
+def test_requests_that_failed_or_wait_for_somebody_are_told(client: httpx.Client, estate: Metadata) -> None:
+    from airflow.models.dagrun import DagRun
+
+    estate.prepare_runs()
+    paused, failed = ask_for("2013-02-01"), ask_for("2013-02-02", "2013-02-03")
+    client.post(f"/requests/{paused}/pause", json={})
+    with estate.engine.begin() as at:
+        at.execute(update(DagRun).where(DagRun.backfill_id == failed).values(state="failed"))
+    by_kind = problems(client)
+    assert (by_kind["request-paused"]["request"], by_kind["request-paused"]["remedy"]["kind"]) == (
+        paused,
+        "resume-request",
+    )
+    problem = by_kind["request-failed"]
+    assert (problem["request"], problem["asset"], problem["remedy"]["kind"]) == (failed, "days", "retry-request")
+    assert "2 of its runs failed" in problem["text"]
+
+
+def test_what_can_not_be_read_is_an_error_that_reading_again_mends(client: httpx.Client, estate: Metadata) -> None:
+    estate.emit("days", "2013-01-01")
+    client.post("/assets/days/reconcile")
+    estate.write_row(Asset, Asset.name == "days", meaning={"definition": {"kind": "of a later release"}})
+    found = [each for each in client.get("/doctor").json()["problems"] if each["kind"] == "cell"]
+    assert {each["asset"] for each in found} == {"days"}
+    assert all(each["is_error"] and each["remedy"]["kind"] == "reconcile" for each in found)
+
+
+def test_files_with_errors_and_old_partitions_are_told(client: httpx.Client, estate: Metadata) -> None:
+    change_dag(estate, "makes", has_import_errors=True)
+    estate.emit("days", "2012-01-01")
+    by_kind = problems(client)
+    assert (by_kind["import-error"]["dag_id"], by_kind["import-error"]["asset"]) == ("makes", "days")
+    assert "2012-01-01" in by_kind["orphans"]["text"]
+
+
+def test_who_may_not_read_all_is_told_of_the_rest(server: Server, estate: Metadata) -> None:
+    change_dag(estate, "airport_days", has_import_errors=True)
+    change_dag(estate, "makes", has_import_errors=True)
+    with server.client(viewer("makes")) as client:
+        answer = client.get("/doctor").json()
+        assert answer["complete"] is False
+        assert [each["dag_id"] for each in answer["problems"] if each["kind"] == "import-error"] == ["makes"]
+        assert "airport_days" not in str(answer)
+    with server.client(editor()) as client:
+        assert client.get("/doctor").json()["complete"] is True

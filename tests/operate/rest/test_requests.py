@@ -1,0 +1,234 @@
+"""Requests for partitions over REST."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import event, update
+
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.engine.database import models
+from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.operate.requests.materialise import ask as ask_without_runs
+from tests.metadata import Metadata
+from tests.operate.rest.auth_manager import editor, starter, viewer
+from tests.operate.rest.conftest import RunningApp, Server, ask_for, problem
+from tests.operate.rest.test_doctor import change_dag
+
+pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
+
+
+def ask(client: httpx.Client, **body: Any) -> dict[str, Any]:
+    answer = client.post("/assets/days/requests", json=body)
+    assert answer.status_code == 200, answer.text
+    (request,) = answer.json()["requests"]
+    number: int = request["id"]
+    while (request := client.get(f"/requests/{number}").json())["state"] == "creating":
+        time.sleep(0.05)
+    asked: dict[str, Any] = request
+    return asked
+
+
+def test_a_request_is_made_watched_paused_and_cancelled(client: httpx.Client) -> None:
+    request = ask(client, select="2013-03-01..2013-03-05", label="outage", concurrency=2, newest_first=True)
+    assert (request["state"], request["partitions"], request["runs"]) == ("running", 4, {"queued": 4})
+    assert (request["by"], request["options"]["label"]) == ("editor", "outage")
+    path = f"/requests/{request['id']}"
+    assert client.get(path).json() == request
+    assert client.post(f"{path}/pause", json={"dry_run": True}).json()["state"] == "running"
+    assert client.post(f"{path}/pause", json={}).json()["state"] == "paused"
+    assert client.post(f"{path}/resume", json={}).json()["state"] == "running"
+    assert client.post(f"{path}/cancel", json={}).json()["state"] == "cancelled"
+    assert problem(client.post(f"{path}/pause", json={}))["status"] == 409
+    assert client.post(f"{path}/retry", json={}).json()["state"] == "running"
+
+
+def test_a_request_that_cant_be_read_is_cancelled_by_who_may(
+    server: Server, client: httpx.Client, estate: Metadata
+) -> None:
+    number = ask(client, select="2013-03-01..2013-03-05")["id"]
+    estate.break_form(models.Request.selection, models.Request.id == number)
+    assert problem(client.get(f"/requests/{number}"))["status"] == 404
+    with server.client(viewer()) as reader:
+        assert reader.post(f"/requests/{number}/cancel", json={}).status_code == 403
+    answer = client.post(f"/requests/{number}/cancel", json={}).json()
+    assert (answer["state"], answer["partitions"], answer["selection"]) == ("cancelled", 4, "")
+
+
+def test_d9_to_ask_for_partitions_takes_few_statements(
+    client: httpx.Client, estate: Metadata, running_app: RunningApp
+) -> None:
+    estate.prepare_runs()  # Airflow has that row: without it each run would be inserted by itself
+    ask(client, select="2013-03-11")
+    running_app.wait()
+    statements: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        statements.append(statement)
+
+    event.listen(estate.engine, "before_cursor_execute", note)
+    assert client.post("/assets/days/requests", json={"select": "2013-03-01..2013-03-04"}).status_code == 200
+    running_app.wait()  # until the three runs are there
+    event.remove(estate.engine, "before_cursor_execute", note)
+    assert any(statement.startswith("INSERT INTO dag_run ") for statement in statements)
+    assert len(statements) <= 32
+    assert sum("FROM serialized_dag" in statement for statement in statements) <= 2
+
+
+def test_missing_runs_are_created_after_a_resumed_request_is_answered(
+    client: httpx.Client, running_app: RunningApp
+) -> None:
+    asset = partitioned_asset("days")
+    path = f"/requests/{ask_without_runs(asset, Selection.of(asset.definition, '2013-03-01'), by='tests').id}"
+    assert client.post(f"{path}/resume", json={"dry_run": True}).json()["state"] == "creating"
+    running_app.wait()
+    answer = client.post(f"{path}/resume", json={}).json()
+    assert (answer["state"], answer["created"]) == ("creating", 0)
+    running_app.wait()
+    answer = client.get(path).json()
+    assert (answer["state"], answer["runs"]) == ("running", {"queued": 1})
+
+
+def test_a_run_whose_partition_airflow_cleared_leaves_states_and_requests_as_they_are(
+    client: httpx.Client, server: Server, estate: Metadata
+) -> None:
+    from airflow.models.dagrun import DagRun
+
+    ask(client, select="2013-03-01..2013-03-04")
+    estate.emit("days", "2013-03-01", "2013-03-02", "2013-03-03")
+    with estate.engine.begin() as at:
+        at.execute(update(DagRun).values(state="success"))
+    body = {"partition_key": "2013-03-02", "dry_run": False}
+    answer = client.post(f"{server.address}/api/v2/dags/makes/clearPartitions", json=body)
+    assert answer.json()["dag_runs_cleared"] == 1, answer.text
+    assert client.get("/assets/days/counts").json()["counts"]["materialised"] == 3
+    assert ask(client, select="2013-03-02")["runs"] == {"queued": 1}
+
+
+def test_an_overlapping_request_is_refused_with_the_first_one(client: httpx.Client) -> None:
+    first = ask(client, select="2013-03-01..2013-03-05")
+    document = problem(client.post("/assets/days/requests", json={"select": "2013-03-04..2013-03-07"}))
+    assert (document["status"], document["title"], document["request"]) == (409, "Overlap", first["id"])
+
+
+def test_requests_are_listed_newest_first_in_pages(client: httpx.Client, server: Server) -> None:
+    numbers = [ask(client, select=f"2013-03-0{day}")["id"] for day in (1, 2, 3)]
+    first = client.get("/requests", params={"limit": 2}).json()
+    second = client.get("/requests", params={"limit": 2, "cursor": first["cursor"]}).json()
+    assert [each["id"] for each in first["requests"] + second["requests"]] == numbers[::-1]
+    assert client.get("/requests", params={"asset": "airport_days"}).json()["requests"] == []
+    assert problem(client.get("/requests", params={"asset": "day"}))["nearest"] == ["days"]
+    with server.client(viewer("others")) as stranger:
+        assert problem(stranger.get("/requests", params={"asset": "day"})).get("nearest", []) == []
+        assert stranger.get("/requests", params={"asset": "days"}).status_code == 403
+        assert stranger.get("/requests").json()["requests"] == []
+        assert stranger.get(f"/requests/{numbers[0]}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"select": "2013-13"}, 422, "2013-13"),
+        ({"select": "2014-01-01"}, 422, "2014-01-01"),
+        ({"select": ""}, 422, "selects nothing"),
+        ({"select": "all", "concurrency": 0}, 422, "body.concurrency"),
+        ({"select": "all", "sekect": 0}, 422, "body.sekect"),
+        ({}, 422, "nothing says which partitions are meant"),
+        ({"states": ["lost"]}, 422, "body.states.0"),
+    ],
+)
+def test_what_can_not_be_asked_for_is_a_problem(
+    client: httpx.Client, body: dict[str, Any], status: int, words: str
+) -> None:
+    document = problem(client.post("/assets/days/requests", json=body))
+    assert document["status"] == status
+    assert words in document["detail"]
+
+
+def test_more_than_the_limit_is_refused_with_the_number(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW__ASSET_PARTITIONS__MAX_REQUEST_SIZE", "50")
+    document = problem(client.post("/assets/days/requests", json={"select": "all"}))
+    assert document["status"] == 422
+    assert "90 partitions are selected" in document["detail"]
+
+
+def test_a_paused_dag_and_an_asset_of_others_are_conflicts(client: httpx.Client, estate: Metadata) -> None:
+    from airflow.models.dag import DagModel
+
+    with estate.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=True))
+    document = problem(client.post("/assets/days/requests", json={"select": "all"}))
+    assert (document["status"], document["title"]) == (409, "Not ready")
+    assert problem(client.post("/assets/customers/requests", json={"select": "all"}))["status"] in (409, 422)
+
+
+def test_a_request_that_is_not_there_is_told(client: httpx.Client, server: Server) -> None:
+    assert problem(client.get("/requests/12345"))["title"] == "Unknown request"
+    with server.client(editor("others")) as other:
+        assert problem(other.post("/requests/12345/cancel", json={}))["status"] == 404
+
+
+def test_a_plan_tells_what_a_request_would_do_and_a_dry_run_does_nothing(client: httpx.Client) -> None:
+    query = {"select": "2013-03-01..2013-03-04", "downstream": "true"}
+    plan = client.get("/assets/days/plan", params=query).json()
+    assert [(step["role"], step["asset"], step["partitions"]) for step in plan["steps"]] == [
+        ("asked", "days", 3),
+        ("downstream", "airport_days", 9),
+    ]
+    body = {"select": "2013-03-01..2013-03-04", "states": ["missing"], "dry_run": True}
+    answer = client.post("/assets/days/requests", json=body).json()
+    assert (answer["plan"]["partitions"], answer["requests"]) == (3, [])
+    assert client.get("/requests").json()["requests"] == []
+
+
+def test_upstream_dags_are_asked_where_one_may_start_runs_of_them(client: httpx.Client, server: Server) -> None:
+    body = {"select": "2013-03-01 & airport = EWR", "upstream": True, "dry_run": True}
+    answer = client.post("/assets/airport_days/requests", json=body).json()
+    assert [step["asset"] for step in answer["plan"]["steps"]] == ["days", "airport_days"]
+    with server.client(editor("airport_days")) as stranger:
+        answer = stranger.post("/assets/airport_days/requests", json=body).json()
+        assert [step["asset"] for step in answer["plan"]["steps"]] == ["airport_days"]
+        assert answer["plan"]["lacking"] == {}
+
+
+def test_requests_are_chosen_by_assets_and_by_state_and_counted_at_once(client: httpx.Client, estate: Metadata) -> None:
+    numbers = [ask_for(f"2013-03-0{day}") for day in range(1, 5)]
+    client.post(f"/requests/{numbers[1]}/cancel", json={})
+
+    def listed(**query: Any) -> list[int]:
+        return [each["id"] for each in client.get("/requests", params=query).json()["requests"]]
+
+    assert listed(states=["cancelled"]) == [numbers[1]]
+    assert listed(states=["running"], limit=2) == [numbers[3], numbers[2]]
+    assert listed(states=["running"], cursor=str(numbers[2])) == [numbers[0]]
+    assert listed(asset=["days", "airport_days"]) == numbers[::-1]
+    assert listed(asset=["airport_days"]) == []
+    assert problem(client.get("/requests", params={"states": "lost"}))["status"] == 422
+    statements: list[str] = []
+    event.listen(estate.engine, "before_cursor_execute", lambda *of: statements.append(of[2]))
+    one, all_of_them = (len(listed(limit=limit)) and len(statements) for limit in (1, 4))
+    assert all_of_them == 2 * one  # as many again
+
+
+def test_what_is_asked_for_while_a_dag_is_paused_takes_the_right_to_unpause_it(
+    client: httpx.Client, server: Server, estate: Metadata
+) -> None:
+    change_dag(estate, "makes", is_paused=True)
+    body = {"select": "2013-03-01", "while_paused": True}
+    with server.client(starter()) as other:
+        assert problem(other.post("/assets/days/requests", json=body))["status"] == 403
+    assert "while_paused" in problem(client.post("/assets/days/requests", json={"select": "2013-03-01"}))["detail"]
+    request = ask(client, **body)
+    about = client.get("/assets/days").json()
+    assert (about["paused"], about["holds"]) == ([], {"makes": [request["id"]]})
+    reasons = client.get("/assets/days/partitions/2013-03-02").json()["reasons"]
+    assert any(f"works for request {request['id']} alone" in reason for reason in reasons)
+    with server.client(starter()) as other:
+        path = f"/requests/{request['id']}"
+        assert other.post(f"{path}/pause", json={}).status_code == 200
+        assert problem(other.post(f"{path}/resume", json={}))["status"] == 403
+        assert problem(other.post(f"{path}/retry", json={}))["status"] == 403
+    assert client.post(f"{path}/resume", json={}).status_code == 200

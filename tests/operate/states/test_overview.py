@@ -1,0 +1,104 @@
+"""Overviews of many assets at once, on a real metadata database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.engine.ledger.ledger import update_ledger
+from airflow_partitions.operate.operations.assets import list_assets
+from airflow_partitions.operate.requests.runtime_keys import add_runtime_keys
+from airflow_partitions.operate.states import counts, overview
+from tests.metadata import Metadata
+from tests.operate.states.world import put_pending, put_runs, put_tasks
+
+pytestmark = pytest.mark.airflow
+
+PAIRS = 20
+DAYS = [f"2013-02-{number:02}" for number in range(1, 8)]
+SOURCE = f"""
+DAYS = PartitionByInterval("@daily", start="2013-02-01", end="2013-02-11")
+
+for number in range({PAIRS}):
+    raw, report = Asset(f"raw_{{number:02}}"), Asset(f"report_{{number:02}}")
+    with DAG(raw.name, schedule=Partitioned("@daily", DAYS, asset=raw)):
+        EmptyOperator(task_id="make", outlets=[raw])
+    with DAG(report.name, schedule=Partitioned(Asset.ref(name=raw.name), DAYS, asset=report)):
+        EmptyOperator(task_id="make", outlets=[report])
+
+@asset(schedule=None, partition=PartitionAtRuntime("customer"))
+def customers(partition): ...
+
+@asset(schedule="@daily", partition=PartitionByInterval("@daily"))
+def open_days(partition): ...
+"""
+MADE = datetime(2013, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def estate(metadata: Metadata, tmp_path: Path) -> Metadata:
+    """Assets in all states: each in a ledger, in events alone, or in both."""
+    metadata.parse(tmp_path, estate=SOURCE)
+    for number in range(PAIRS):
+        raw, report = f"raw_{number:02}", f"report_{number:02}"
+        metadata.emit(raw, *DAYS[: 1 + number % 6], at=MADE)
+        metadata.emit(report, *DAYS[: 1 + number % 3], at=MADE + timedelta(days=1))
+        if number % 2:
+            for name in (raw, report):
+                update_ledger(name, partitioned_asset(name).meaning)
+        if number % 4 == 1:
+            metadata.purge()
+        if number % 3:
+            metadata.emit(raw, DAYS[0], at=MADE + timedelta(days=2))  # now the report is stale
+    put_runs(metadata, "raw_03", DAYS[5:], "failed", MADE)
+    put_runs(metadata, "raw_03", DAYS[6:], "success", MADE + timedelta(days=3))
+    put_runs(metadata, "raw_04", DAYS[5:], "running", MADE)
+    put_runs(metadata, "raw_05", DAYS[6:], "success", MADE)
+    put_tasks(metadata, "raw_05", DAYS[6:], "make", "skipped", MADE)
+    put_pending(metadata, "report_07", DAYS[6])
+    metadata.emit("open_days", "2013-02-03", at=MADE)
+    add_runtime_keys(partitioned_asset("customers"), ["a", "b"], by="me")
+    return metadata
+
+
+def test_eb9_many_assets_are_read_by_as_few_statements_as_one(estate: Metadata) -> None:
+    def forms(**values: Any) -> tuple[dict[str, Any], list[str]]:
+        overview._OVERVIEWS.clear()
+        statements: list[str] = []
+
+        def note(*of: Any) -> None:
+            statements.append(of[2])
+
+        event.listen(estate.engine, "before_cursor_execute", note)
+        try:
+            assets = list_assets(counts=True, **values)["assets"]
+        finally:
+            event.remove(estate.engine, "before_cursor_execute", note)
+        return {form["name"]: form["counts"] for form in assets}, statements
+
+    pair, few = forms(search="_03", limit=100)
+    assert len(pair) == 2
+    pairs, some = forms(search="_1", limit=1_000)
+    every, statements = forms(limit=1_000)
+    assert (len(pairs), len(every)) == (PAIRS, 2 * PAIRS + 2)
+    assert len(some) <= len(few) + 2
+    assert len(statements) <= len(some) + 5  # what asks for the keys of the one that is listed at runtime
+    assert len(some) <= 17
+    for name, form in every.items():
+        assert {**form, "now": None} == {**counts(name).to_json(), "now": None}, name
+    told = {state for form in every.values() for state in form["counts"]}
+    assert told == {"materialised", "missing", "stale", "failed", "running", "skipped", "waiting"}
+
+
+def test_what_is_large_is_read_by_itself(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {form["name"]: form["counts"]["counts"] for form in list_assets(counts=True, limit=1_000)["assets"]}
+    overview._OVERVIEWS.clear()
+    monkeypatch.setattr("airflow_partitions.engine.ledger.last_times._SMALL", 3)
+    monkeypatch.setattr("airflow_partitions.engine.ledger.last_times._MOST_ROWS", 10)
+    after = {form["name"]: form["counts"]["counts"] for form in list_assets(counts=True, limit=1_000)["assets"]}
+    assert after == before
