@@ -30,8 +30,8 @@ _MODULES = {
     "KeyRule": "core.dependencies",
     "LatestPartition": "core.dependencies",
     "Lookback": "core.dependencies",
-    "Materialise": "authoring.tasks",
-    "MaterialisedSensor": "authoring.tasks",
+    "Materialize": "authoring.tasks",
+    "MaterializedSensor": "authoring.tasks",
     "Partition": "core.partition",
     "PartitionAtRuntime": "core.definitions",
     "PartitionByInterval": "core.definitions",
@@ -58,7 +58,7 @@ _MODULES = {
     "Window": "core.dependencies",
     "Within": "engine.timetables.run_policy",
     "asset": "authoring.assets",
-    "materialised": "engine.runs.materialised",
+    "materialized": "engine.runs.materialized",
     "register_rules": "engine.timetables.rules",
     "spark_asset": "authoring.assets",
     "try_partition": "authoring.local",
@@ -76,8 +76,8 @@ __all__ = [
     "KeyRule",
     "LatestPartition",
     "Lookback",
-    "Materialise",
-    "MaterialisedSensor",
+    "Materialize",
+    "MaterializedSensor",
     "Partition",
     "PartitionAtRuntime",
     "PartitionByInterval",
@@ -105,7 +105,7 @@ __all__ = [
     "Within",
     "__version__",
     "asset",
-    "materialised",
+    "materialized",
     "register_rules",
     "spark_asset",
     "try_partition",
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
     from airflow_partitions.authoring.assets import INFER, asset, spark_asset
     from airflow_partitions.authoring.deadline import PartitionDeadline
     from airflow_partitions.authoring.local import Trial, try_partition
-    from airflow_partitions.authoring.tasks import Materialise, MaterialisedSensor
+    from airflow_partitions.authoring.tasks import Materialize, MaterializedSensor
     from airflow_partitions.core.definitions import (
         PartitionAtRuntime,
         PartitionByInterval,
@@ -145,7 +145,7 @@ if TYPE_CHECKING:
     from airflow_partitions.core.errors import PartitionError
     from airflow_partitions.core.keys import Interval, PartitionKey, ProductKey, Segment
     from airflow_partitions.core.partition import Partition
-    from airflow_partitions.engine.runs.materialised import materialised
+    from airflow_partitions.engine.runs.materialized import materialized
     from airflow_partitions.engine.runs.run_partition import RunPartition
     from airflow_partitions.engine.timetables import Partitioned
     from airflow_partitions.engine.timetables.rules import register_rules

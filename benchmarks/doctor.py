@@ -1,4 +1,4 @@
-"""The doctor over 300,000 materialised partitions, with a run of each in Airflow's history, and without their events.
+"""The doctor over 300,000 materialized partitions, with a run of each in Airflow's history, and without their events.
 
 Wall time is shown too, for what the database does; on a busy machine only processor time and queries tell much.
 """

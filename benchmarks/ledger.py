@@ -1,4 +1,4 @@
-"""The ledger of 1,000,000 materialised partitions: size, counts, pages, a picture, one late event, a burst of 10,000.
+"""The ledger of 1,000,000 materialized partitions: size, counts, pages, a picture, one late event, a burst of 10,000.
 
 Wall time is shown too, for what the database does; on a busy machine only processor time and queries tell much.
 """
@@ -84,4 +84,4 @@ def _sizes() -> list[Row]:
 
 
 if __name__ == "__main__":
-    sys.exit(main("ledger", "The ledger of 1,000,000 materialised partitions", measure))
+    sys.exit(main("ledger", "The ledger of 1,000,000 materialized partitions", measure))

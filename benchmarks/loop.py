@@ -1,6 +1,6 @@
 """One scheduler pass over 500 waiting windows of ours, beside 500 of Airflow's own mapper, and beside runs in flight.
 
-The first pass of a scheduler reads what was materialised; those after it read what is new.
+The first pass of a scheduler reads what was materialized; those after it read what is new.
 """
 
 from __future__ import annotations

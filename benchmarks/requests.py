@@ -29,7 +29,7 @@ def measure() -> list[Row]:
     from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
     from airflow_partitions.engine.ledger.ledger import update_ledger
     from airflow_partitions.engine.runs.run_options import RunOptions
-    from airflow_partitions.operate.requests.materialise import materialise
+    from airflow_partitions.operate.requests.materialize import materialize
     from airflow_partitions.operate.requests.plan import plan
     from airflow_partitions.operate.states import State
     from benchmarks.estate import add_history
@@ -50,12 +50,12 @@ def measure() -> list[Row]:
         partitions = len(plan(asset, whole, states=states).asked.selection)
         rows.append(_row(what, partitions, process_time() - begun, perf_counter() - began, f"< {PLAN:g} s", PLAN))
     began, begun = perf_counter(), process_time()
-    materialise(asset, new, RunOptions(), by="benchmark")
+    materialize(asset, new, RunOptions(), by="benchmark")
     seconds = perf_counter() - began
     rows.append(_row("runs of a request", ASKED, process_time() - begun, seconds, f">= {RATE} a second", ASKED / RATE))
     again = Selection.of(asset.definition, *keys[1:NATIVE])
     began, begun = perf_counter(), process_time()
-    materialise(asset, again, RunOptions(), by="benchmark")
+    materialize(asset, again, RunOptions(), by="benchmark")
     rows.append(_row("runs of a request, most cleared", NATIVE - 1, process_time() - begun, perf_counter() - began))
     start = asset.definition.parse(str(keys[HISTORY + ASKED])).start
     from airflow.models.backfill import Backfill

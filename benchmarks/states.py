@@ -1,4 +1,4 @@
-"""States of 100,000 materialised partitions, with a run of each in Airflow's history.
+"""States of 100,000 materialized partitions, with a run of each in Airflow's history.
 
 Wall time is shown too, for what the database does; on a busy machine only processor time and queries tell much.
 """
@@ -119,4 +119,4 @@ def _measured(question: Callable[[], Any], counted: Any) -> tuple[Any, float, fl
 
 
 if __name__ == "__main__":
-    sys.exit(main("states", "States of 100,000 materialised partitions", measure))
+    sys.exit(main("states", "States of 100,000 materialized partitions", measure))

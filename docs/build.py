@@ -64,7 +64,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     "The partition of a run": {
         "airflow_partitions:Partition": None,
         "airflow_partitions:RunPartition": ("upstream", "upstream_at_start"),
-        "airflow_partitions:materialised": (),
+        "airflow_partitions:materialized": (),
     },
     "Dependencies": {
         "airflow_partitions:Dependency": None,
@@ -171,7 +171,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions:watched": (),
     },
     "Deadlines": {"airflow_partitions:PartitionDeadline": ()},
-    "In other Dags": {"airflow_partitions:MaterialisedSensor": (), "airflow_partitions:Materialise": ()},
+    "In other Dags": {"airflow_partitions:MaterializedSensor": (), "airflow_partitions:Materialize": ()},
     "Frames": {
         "airflow_partitions.frames:Frame": (),
         "airflow_partitions.frames:Result": ("summary",),

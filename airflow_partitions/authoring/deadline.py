@@ -26,7 +26,7 @@ class PartitionDeadline(BaseDeadlineReference):
                deadline=DeadlineAlert(PartitionDeadline("06:00"), timedelta(0), AsyncCallback(alert)))
         def daily_flights(partition): ...
 
-    Runs that a schedule or an upstream has started have it, unless their partition was materialised before. What has no
+    Runs that a schedule or an upstream has started have it, unless their partition was materialized before. What has no
     run yet when it is due is told by ``airflow asset-partitions doctor``.
 
     :param by: a time of day in the zone of the partitions, as ``"06:00"``: the first one from the end of the interval
@@ -55,7 +55,7 @@ class PartitionDeadline(BaseDeadlineReference):
         from airflow.models.dagrun import DagRun
         from sqlalchemy import select
 
-        from airflow_partitions.engine.ledger.ledger import materialised_times
+        from airflow_partitions.engine.ledger.ledger import materialized_times
         from airflow_partitions.engine.ledger.producers import outlets
         from airflow_partitions.engine.timetables.serialized_dag import serialized_dags
 
@@ -74,6 +74,6 @@ class PartitionDeadline(BaseDeadlineReference):
         interval = definition.interval_of(key)
         if interval is None:
             return None
-        if any(materialised_times(asset, definition, {run.partition_key: key}) for asset in outlets(dag_id)):
+        if any(materialized_times(asset, definition, {run.partition_key: key}) for asset in outlets(dag_id)):
             return None
         return self.due_time.of(interval)

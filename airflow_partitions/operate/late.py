@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from airflow_partitions.core.definitions import PartitionDefinition
     from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 
-_THERE = State.MATERIALISED, State.STALE, State.SKIPPED
+_THERE = State.MATERIALIZED, State.STALE, State.SKIPPED
 
 
 def due_by(definition: PartitionDefinition, due_time: DueTime, now: datetime) -> Selection:

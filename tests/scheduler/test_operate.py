@@ -85,7 +85,7 @@ def test_a_range_is_filled_seen_and_what_failed_is_made_again(
     assert counts(client) == {"missing": 10}
     (request,) = ask(client, "requests", select="2013-01-02..2013-01-06", label="the first week")["requests"]
     assert wait_ended(airflow, client, request["id"])["runs"] == {"success": 3, "failed": 1}
-    assert counts(client) == {"failed": 1, "materialised": 3, "missing": 6}
+    assert counts(client) == {"failed": 1, "materialized": 3, "missing": 6}
     assert command(airflow, "status", operated, "2013-01-02..2013-01-06")[0] == 1
     _, why = command(airflow, "explain", operated, "2013-01-03")
     assert why["state"] == "failed"
@@ -110,15 +110,15 @@ def test_what_is_missing_is_filled_cancelled_forgotten_and_marked_while_processe
     airflow.wait((airflow.out / "begun").exists, "the third day from the end is at work")
     assert client.post(f"/requests/{request['id']}/cancel", json={}).json()["state"] == "cancelled"
     (airflow.out / "finish").touch()
-    airflow.wait(lambda: counts(client) == {"materialised": 8, "missing": 2}, "what was at work has ended")
+    airflow.wait(lambda: counts(client) == {"materialized": 8, "missing": 2}, "what was at work has ended")
     assert ask(client, "forget", select="2013-01-04", reason="rows are missing")["count"] == 1
-    assert counts(client) == {"materialised": 7, "missing": 3}
+    assert counts(client) == {"materialized": 7, "missing": 3}
     assert ask(client, "mark", select="2013-01-04", reason="loaded by hand")["count"] == 1
     (request,) = ask(client, "requests", select="all", states=["missing"])["requests"]
     assert (request["partitions"], wait_ended(airflow, client, request["id"])["runs"]) == (2, {"success": 2})
-    assert counts(client) == {"materialised": 10}
+    assert counts(client) == {"materialized": 10}
     airflow.write("operated", SOURCE.format(start="2013-01-03"))
-    assert counts(client) == {"materialised": 8}
+    assert counts(client) == {"materialized": 8}
     days = [f"2013-01-{day:02}" for day in range(1, 11)]
     assert sorted(airflow.keys("operated")) == days
     assert sorted(airflow.events(operated)) == sorted([*days, "2013-01-04"])  # which was marked

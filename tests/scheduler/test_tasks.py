@@ -18,7 +18,7 @@ def test_a_sensor_and_an_operator_in_other_dags(airflow: Airflow) -> None:
     airflow.write(
         "awaited_halves",
         """
-from airflow_partitions import Materialise, MaterialisedSensor
+from airflow_partitions import Materialize, MaterializedSensor
 HALVES = PartitionByInterval("0 0,12 * * *", start="2013-01-01")
 
 @asset(schedule=None, partition=HALVES)
@@ -27,13 +27,13 @@ def awaited_halves(partition):
 
 with DAG("halves_of_a_day", schedule=Partitioned(None, PartitionByInterval("@daily", start="2013-01-01"))):
     # A trigger may fire before the executor's word of the deferral is heard, and the try fails then: it is tried again.
-    MaterialisedSensor(
+    MaterializedSensor(
         task_id="both", asset="awaited_halves", poke_interval=5, timeout=600, retries=2,
         retry_delay=dt.timedelta(seconds=1),
     )
 
 with DAG("makes_halves", schedule=None):
-    Materialise(
+    Materialize(
         task_id="make", asset="awaited_halves", keys="2013-02-08", poke_interval=5, retries=2,
         retry_delay=dt.timedelta(seconds=1),
     )

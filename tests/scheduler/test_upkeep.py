@@ -100,7 +100,7 @@ def meter_consumer(airflow: Airflow) -> str:
     return "meter_consumer"
 
 
-def test_what_was_materialised_outlives_airflows_events(airflow: Airflow, meter_consumer: str) -> None:
+def test_what_was_materialized_outlives_airflows_events(airflow: Airflow, meter_consumer: str) -> None:
     emit(airflow, "meters", *HOURS[:23], "nonsense")
     report = command(airflow, "upkeep")
     assert report["working"]
@@ -218,7 +218,7 @@ def gauge_consumers(airflow: Airflow, meter_consumer: str) -> str:
         "gauge_consumers",
         """
         import json
-        from airflow_partitions import KeyFormat, Lookback, Selection, materialised
+        from airflow_partitions import KeyFormat, Lookback, Selection, materialized
 
         HOURS, DAYS = PartitionByInterval("@hourly"), PartitionByInterval("@daily")
         PARTS = PartitionByProduct([DAYS, PartitionBySequence(["a|b", "c"], name="part")])
@@ -231,7 +231,7 @@ def gauge_consumers(airflow: Airflow, meter_consumer: str) -> str:
 
         def answer(*question):
             try:
-                return {text: at.isoformat() for text, at in materialised(*question).items()}
+                return {text: at.isoformat() for text, at in materialized(*question).items()}
             except Exception as error:
                 return f"{type(error).__name__}: {error}"
 
@@ -258,7 +258,7 @@ def gauge_consumers(airflow: Airflow, meter_consumer: str) -> str:
         @asset(schedule=Asset("gas"), upstreams=GAS, partition=DAYS)
         def gas_days(self, partition):
             hours = Selection.between(HOURS, partition.start, partition.end)
-            answers = [len(materialised(asset, hours)) for asset in ("gas", Asset("gas"))]
+            answers = [len(materialized(asset, hours)) for asset in ("gas", Asset("gas"))]
             answers += [partition.upstream("gas") == hours, partition.upstream_at_start("gas") == hours]
             (OUT / "gas_days.json").write_text(json.dumps(answers))
 
@@ -279,7 +279,7 @@ def gauge_consumers(airflow: Airflow, meter_consumer: str) -> str:
 
 
 def ask(airflow: Airflow) -> Any:
-    """What a task is told of materialised partitions."""
+    """What a task is told of materialized partitions."""
     before = len(airflow.runs("gauge_consumers"))
     assert airflow.trigger("gauge_consumers", None).status_code == 200
     _, state, run_id = airflow.wait_finished("gauge_consumers", before + 1)[-1]
@@ -288,7 +288,7 @@ def ask(airflow: Airflow) -> Any:
 
 
 def last_of(airflow: Airflow, asset: str) -> dict[str, datetime]:
-    """When an asset's partitions were last materialised, as its events tell it."""
+    """When an asset's partitions were last materialized, as its events tell it."""
     rows = airflow.sql(
         "select e.partition_key, max(e.timestamp) from asset_event e join asset a on a.id = e.asset_id"
         " where a.name = ? and e.partition_key is not null group by e.partition_key",
@@ -301,7 +301,7 @@ def times(texts: dict[str, str]) -> dict[str, datetime]:
     return {text: datetime.fromisoformat(at) for text, at in texts.items()}
 
 
-def test_a_task_is_told_what_is_materialised_without_upkeep_and_with_it(airflow: Airflow, gauge_consumers: str) -> None:
+def test_a_task_is_told_what_is_materialized_without_upkeep_and_with_it(airflow: Airflow, gauge_consumers: str) -> None:
     emit(airflow, "gauges", *HOURS[:24], HOURS[30], "nonsense", HOURS[3])
     emit(airflow, "parts", r"2014-03-01|a\|b", "2014-03-01|c")
     expected = last_of(airflow, "gauges")

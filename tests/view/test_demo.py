@@ -135,8 +135,8 @@ def test_what_fails_is_seen_explained_mended_and_turns(browser: Browser, demo: D
         settled(page, HOURS)
         drag(page, picture(page, HOURS), 9, 11, 24)
         expect(page.get_by_text("3 partitions selected")).to_be_visible()
-        page.get_by_role("group", name="Actions").get_by_role("button", name="Materialise").click()
-        go_on(page, "Materialise 3 partitions")
+        page.get_by_role("group", name="Actions").get_by_role("button", name="Materialize").click()
+        go_on(page, "Materialize 3 partitions")
         wait(page, lambda: len(demo.keys("success")) == 2 and len(demo.keys("failed")) == 1, "two hours and a failure")
         page.goto(f"{demo.address}/plugin/partitions")
         settled(page, "partitioned assets")
@@ -155,9 +155,9 @@ def test_what_fails_is_seen_explained_mended_and_turns(browser: Browser, demo: D
         page.reload()
         settled(page, failed)
         page.get_by_role("button", name="Re-run").click()
-        go_on(page, "Materialise 1 partition")
+        go_on(page, "Materialize 1 partition")
         heading = page.get_by_role("heading", level=1).locator("xpath=..")
-        expect(heading).to_contain_text("materialised", timeout=MADE)  # without having been loaded again
+        expect(heading).to_contain_text("materialized", timeout=MADE)  # without having been loaded again
     assert demo.keys("failed") == []
     wait(page, demo.is_paused, "upkeep has paused the Dag again")
 
@@ -174,7 +174,7 @@ def test_what_is_missing_among_selected_hours_is_filled_and_nothing_else(browser
         field = page.get_by_role("textbox", name="Selected partitions, as text")
         expect(field).to_have_value("2013-02-08T10:00-05:00..2013-02-08T14:00-05:00")
         page.get_by_role("group", name="Actions").get_by_role("button", name="Fill missing").click()
-        go_on(page, "Materialise 2 partitions")
+        go_on(page, "Materialize 2 partitions")
         wait(page, lambda: len(demo.keys("success")) == len(before) + 2, "the hours that were missing")
         wait(page, demo.is_paused, "upkeep has paused the Dag again")
     assert sorted({*demo.keys("success")} - {*before}) == ["2013-02-08T12:00-05:00", "2013-02-08T13:00-05:00"]

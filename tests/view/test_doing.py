@@ -88,7 +88,7 @@ def test_a_failed_partition_is_seen_explained_mended_and_turns(opens: Opens, est
     why = page.get_by_role("region", name="Why")
     expect(why).to_contain_text("failed")
     page.get_by_role("button", name="Re-run").click()
-    confirm(page, "Materialise 1 partition")
+    confirm(page, "Materialize 1 partition")
     heading = page.get_by_role("heading", level=1).locator("xpath=..")
     expect(heading).to_contain_text("queued")
     assert "2013-03-28" in queued(estate, "days")
@@ -96,7 +96,7 @@ def test_a_failed_partition_is_seen_explained_mended_and_turns(opens: Opens, est
     expect(heading).to_contain_text("running")
     estate.emit("days", "2013-03-28", at=datetime.now(UTC), extra={"rows": 842})
     let_runs_be(estate, "days", "2013-03-28", "success", end_date=datetime.now(UTC))
-    expect(heading).to_contain_text("materialised")  # without having been loaded again
+    expect(heading).to_contain_text("materialized")  # without having been loaded again
 
 
 def test_a_range_selected_by_mouse_is_filled_with_exactly_that(opens: Opens, estate: Metadata) -> None:
@@ -106,8 +106,8 @@ def test_a_range_selected_by_mouse_is_filled_with_exactly_that(opens: Opens, est
     field = page.get_by_role("textbox", name="Selected partitions, as text")
     expect(field).to_have_value("2013-03-17..2013-03-20")
     expect(page.get_by_text("3 partitions selected")).to_be_visible()
-    page.get_by_role("group", name="Actions").get_by_role("button", name="Materialise").click()
-    confirm(page, "Materialise 3 partitions")
+    page.get_by_role("group", name="Actions").get_by_role("button", name="Materialize").click()
+    confirm(page, "Materialize 3 partitions")
     expect_runs(page, estate, "mart_2_clean", ["2013-03-17", "2013-03-18", "2013-03-19"])
 
 
@@ -118,8 +118,8 @@ def test_a_range_selected_by_keys_is_filled_with_exactly_that(opens: Opens, esta
     for key in (*["ArrowLeft"] * 6, "Shift+ArrowLeft", "Shift+ArrowLeft"):
         page.keyboard.press(key)
     expect(page.get_by_text("3 partitions selected")).to_be_visible()
-    page.get_by_role("group", name="Actions").get_by_role("button", name="Materialise").click()
-    confirm(page, "Materialise 3 partitions")
+    page.get_by_role("group", name="Actions").get_by_role("button", name="Materialize").click()
+    confirm(page, "Materialize 3 partitions")
     expect_runs(page, estate, "mart_3_clean", ["2013-03-23", "2013-03-24", "2013-03-25"])
 
 
@@ -150,7 +150,7 @@ def test_a_partition_is_marked_and_that_is_taken_back(opens: Opens, server: Runn
     expect(heading).to_contain_text("missing")
     page.get_by_role("button", name="Mark").click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^Mark")).last.click()
-    expect(heading).to_contain_text("materialised")
+    expect(heading).to_contain_text("materialized")
     page.get_by_role("button", name="Undo").click()
     expect(heading).to_contain_text("missing")
 

@@ -14,7 +14,7 @@ from tests.view.running_server import RunningServer, free_port
 from tests.view.test_pages import settled
 
 #: What a button says that changes something.
-CHANGES = re.compile(r"^(Materialise|Re-run|Fill|Mark|Forget|Run)\b(?!ed|ing)")
+CHANGES = re.compile(r"^(Materialize|Re-run|Fill|Mark|Forget|Run)\b(?!ed|ing)")
 
 
 def test_who_may_only_read_is_offered_nothing(opens: Opens) -> None:

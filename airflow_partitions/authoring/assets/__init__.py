@@ -1,4 +1,4 @@
-"""Decorators that make a partitioned asset and the Dag that materialises it."""
+"""Decorators that make a partitioned asset and the Dag that materializes it."""
 
 from airflow_partitions.authoring.assets.decorator import asset
 from airflow_partitions.authoring.assets.infer import INFER

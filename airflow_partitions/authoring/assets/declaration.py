@@ -71,7 +71,7 @@ class AssetDeclaration(PartitionedDag):
 
     @abstractmethod
     def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
-        """Make the task that materialises *asset*, in the Dag at hand."""
+        """Make the task that materializes *asset*, in the Dag at hand."""
 
     def declare(
         self,

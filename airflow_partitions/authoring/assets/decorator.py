@@ -54,7 +54,7 @@ class PartitionedAssets(AssetAll):
 
 @attrs.define(kw_only=True)
 class asset(AssetDeclaration):  # noqa: N801 - a decorator
-    """Make a partitioned asset, and the Dag that materialises it, from a function.
+    """Make a partitioned asset, and the Dag that materializes it, from a function.
 
     .. code-block:: python
 

@@ -8,17 +8,17 @@ from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "AnswerTrigger": "trigger",
-    "Materialise": "operator",
-    "MaterialisedSensor": "sensor",
-    "MaterialisedTrigger": "trigger",
+    "Materialize": "operator",
+    "MaterializedSensor": "sensor",
+    "MaterializedTrigger": "trigger",
 }
 
-__all__ = ["AnswerTrigger", "Materialise", "MaterialisedSensor", "MaterialisedTrigger"]
+__all__ = ["AnswerTrigger", "Materialize", "MaterializedSensor", "MaterializedTrigger"]
 
 if TYPE_CHECKING:
-    from airflow_partitions.authoring.tasks.operator import Materialise
-    from airflow_partitions.authoring.tasks.sensor import MaterialisedSensor
-    from airflow_partitions.authoring.tasks.trigger import AnswerTrigger, MaterialisedTrigger
+    from airflow_partitions.authoring.tasks.operator import Materialize
+    from airflow_partitions.authoring.tasks.sensor import MaterializedSensor
+    from airflow_partitions.authoring.tasks.trigger import AnswerTrigger, MaterializedTrigger
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

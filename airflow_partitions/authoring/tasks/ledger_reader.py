@@ -42,7 +42,7 @@ class LedgerReader:
         return _READERS.setdefault(asyncio.get_running_loop(), cls())
 
     async def times(self, asset: str, selection: Selection, interval: float) -> Mapping[str, datetime]:
-        """Wait for the next look, and tell when partitions of *asset* were last materialised, by the text of their key.
+        """Wait for the next look, and tell when partitions of *asset* were last materialized, by the text of their key.
 
         Of those in the ledger's months that have keys of the *selection*.
 

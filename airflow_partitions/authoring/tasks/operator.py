@@ -15,7 +15,7 @@ from airflow_partitions.authoring.tasks.selected import Keys, check_keys, select
 from airflow_partitions.authoring.tasks.trigger import AnswerTrigger
 from airflow_partitions.core.dependencies import Rule, Selection, selection_text
 from airflow_partitions.core.versions import read_form
-from airflow_partitions.engine.runs.materialised import AssetHistory
+from airflow_partitions.engine.runs.materialized import AssetHistory
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, Answer, TaskRequest
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.asset import AssetNameRef
 
 
-class Materialise(BaseOperator):
+class Materialize(BaseOperator):
     """Makes partitions of an asset, by runs of the Dag that makes it, and waits until they have ended.
 
     .. code-block:: python
 
-        Materialise(task_id="again", asset="hourly_flights", keys="2013-03-01..2013-03-10 & origin in JFK,LGA")
+        Materialize(task_id="again", asset="hourly_flights", keys="2013-03-01..2013-03-10 & origin in JFK,LGA")
 
     A task reaches no database. So it leaves what it asks for with the asset, and upkeep makes a request of it, like one
     of ``airflow asset-partitions materialize``: a run for each partition, a new try of the run where there is one.
@@ -39,7 +39,7 @@ class Materialise(BaseOperator):
     :param keys: which partitions: a selection, its text or that of one key, or a list of keys as text; templates are
         filled in. By default those that the run's own partition depends on.
     :param rule: instead of overlap, where no *keys* are given: ``Lookback(n)``, ``Window(before, after)``.
-    :param only_missing: leave out those that are materialised.
+    :param only_missing: leave out those that are materialized.
     :param concurrency: the most runs at a time.
     :param conf: of every run; templates are filled in.
     :param while_paused: make them also if the Dag that makes them is paused; its schedule begins no run until the

@@ -8,7 +8,7 @@ from typing import Any
 from airflow_partitions.core.dependencies import Dependency, Overlap, Rule, Selection
 from airflow_partitions.core.dependencies.selection_text import parse_selection
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.engine.runs.materialised import AssetHistory
+from airflow_partitions.engine.runs.materialized import AssetHistory
 
 Keys = Selection | str | Sequence[str] | None
 

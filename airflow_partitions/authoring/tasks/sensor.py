@@ -11,9 +11,9 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from airflow_partitions.authoring.tasks.failed_runs import failed_run
 from airflow_partitions.authoring.tasks.selected import Keys, check_keys, selected
-from airflow_partitions.authoring.tasks.trigger import MaterialisedTrigger
+from airflow_partitions.authoring.tasks.trigger import MaterializedTrigger
 from airflow_partitions.core.dependencies import Rule, Selection
-from airflow_partitions.engine.runs.materialised import AssetHistory
+from airflow_partitions.engine.runs.materialized import AssetHistory
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _PATIENCE = timedelta(minutes=10)
 
 
-class MaterialisedSensor(BaseSensorOperator):
-    """Waits until partitions of an asset are materialised, by whichever Dag, at any time.
+class MaterializedSensor(BaseSensorOperator):
+    """Waits until partitions of an asset are materialized, by whichever Dag, at any time.
 
     .. code-block:: python
 
         with DAG("report", schedule=Partitioned("@daily", PartitionByInterval("@daily"))):
-            MaterialisedSensor(task_id="hours", asset="hourly_flights") >> report()
+            MaterializedSensor(task_id="hours", asset="hourly_flights") >> report()
 
     In a Dag with partitions it waits for those that the run's partition depends on: the 24 hours of its day. With
     *keys* it waits for these, in any Dag. What counts is the history of the asset's events, as for a Dag that is
@@ -73,7 +73,7 @@ class MaterialisedSensor(BaseSensorOperator):
         return self.asset if isinstance(self.asset, str) else self.asset.name
 
     def poke(self, context: Mapping[str, Any]) -> bool:
-        """Whether all are materialised."""
+        """Whether all are materialized."""
         return not self.missing(context)
 
     def execute(self, context: Any) -> Any:
@@ -87,10 +87,10 @@ class MaterialisedSensor(BaseSensorOperator):
         if event["missing"]:
             self._wait(context, datetime.fromisoformat(until))
         else:
-            self.log.info("all partitions of %s are materialised", self.asset_name)
+            self.log.info("all partitions of %s are materialized", self.asset_name)
 
     def missing(self, context: Mapping[str, Any]) -> Selection:
-        """The partitions that are not materialised yet.
+        """The partitions that are not materialized yet.
 
         :raises AirflowFailException: if one has failed, and that is not to be waited for.
         """
@@ -109,7 +109,7 @@ class MaterialisedSensor(BaseSensorOperator):
         missing = self.missing(context)
         if missing:
             self.defer(
-                trigger=MaterialisedTrigger(
+                trigger=MaterializedTrigger(
                     self.asset_name,
                     missing.to_json(),
                     max(float(self.poke_interval), 1.0),

@@ -18,7 +18,7 @@ from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, Answer
 
 
-class MaterialisedTrigger(BaseTrigger):
+class MaterializedTrigger(BaseTrigger):
     """Fires once all partitions that it waits for are in the asset's ledger, or when it is time to look elsewhere.
 
     The triggers of a process read each ledger together, however many there are.
@@ -48,7 +48,7 @@ class MaterialisedTrigger(BaseTrigger):
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         names = ("asset", "selection", "poke_interval", "patience", "fail_soon")
-        return f"{__name__}.MaterialisedTrigger", {name: getattr(self, name) for name in names}
+        return f"{__name__}.MaterializedTrigger", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         selection, reader = Selection.from_json(self.selection), LedgerReader.of_this_loop()

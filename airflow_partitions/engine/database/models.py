@@ -74,13 +74,13 @@ class Asset(Base):
 
 
 class Partition(Base):
-    """A materialised partition.
+    """A materialized partition.
 
     :ivar family: short name of all definitions whose keys mean the same, as :class:`.Addresses` gives it.
     :ivar start: of its interval, an instant; 0 without a time dimension.
     :ivar segments: texts of its segments, joined.
     :ivar key: text of the key, as its events carry it.
-    :ivar first: instant at which it was materialised for the first time.
+    :ivar first: instant at which it was materialized for the first time.
     :ivar last: instant at which it last was.
     :ivar event: id of the last event; 0 if none explains it.
     :ivar dag_id: the Dag that sent it; ``None`` if it came from outside.

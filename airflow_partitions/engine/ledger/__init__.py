@@ -1,1 +1,1 @@
-"""History of materialised partitions, from Airflow's asset events. For the scheduler and the API server."""
+"""History of materialized partitions, from Airflow's asset events. For the scheduler and the API server."""

@@ -1,4 +1,4 @@
-"""Times of materialised partitions, kept in a scheduler between its loops."""
+"""Times of materialized partitions, kept in a scheduler between its loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.ledger.events import EventTimes
 from airflow_partitions.engine.ledger.forgotten import corrections_of
-from airflow_partitions.engine.ledger.ledger import materialised_times
+from airflow_partitions.engine.ledger.ledger import materialized_times
 from airflow_partitions.engine.ledger.new_events import NewEvents
 
 _GOOD_FOR = timedelta(seconds=1)
@@ -18,7 +18,7 @@ _FORGET = timedelta(hours=1)
 
 
 class HistoryCache:
-    """Times at which partitions of assets were materialised.
+    """Times at which partitions of assets were materialized.
 
     A key that was asked for once is remembered, so that the next question needs the new events only: one query for all
     assets and Dags, however many partitions are waited for.
@@ -66,7 +66,7 @@ class HistoryCache:
     def times(
         self, asset: str, definition: PartitionDefinition, keys: Iterable[tuple[str, Key]]
     ) -> Mapping[str, EventTimes | None]:
-        """Times at which *asset* was materialised for each of the *keys*, by the text its events carry.
+        """Times at which *asset* was materialized for each of the *keys*, by the text its events carry.
 
         As of the last refresh; ``None`` for a key that never was.
 
@@ -76,6 +76,6 @@ class HistoryCache:
         times = self._times.setdefault(asset, {})
         self._since.setdefault(asset, datetime.now(UTC))
         if unread := {text: key for text, key in keys if text not in times}:
-            stored = materialised_times(asset, definition, unread)
+            stored = materialized_times(asset, definition, unread)
             times.update((text, stored.get(text)) for text in unread)
         return times

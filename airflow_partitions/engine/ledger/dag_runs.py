@@ -13,7 +13,7 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.database.connection import connection, portions
-from airflow_partitions.engine.ledger.ledger import materialised_times
+from airflow_partitions.engine.ledger.ledger import materialized_times
 from airflow_partitions.engine.ledger.producers import outlets
 
 # What the scheduler's MAX_PARTITION_DAG_RUNS_PER_LOOP is.
@@ -78,7 +78,7 @@ def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
 
 
 def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[str]) -> dict[str, RunStatus]:
-    """Statuses of a Dag's runs for each of its *keys*; of runs that were purged, by what they materialised.
+    """Statuses of a Dag's runs for each of its *keys*; of runs that were purged, by what they materialized.
 
     :param definition: of the Dag's partitions.
     """
@@ -100,7 +100,7 @@ def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[
             with suppress(InvalidKeyError):  # of an older definition
                 without_run[text] = definition.parse(text)
     for asset in outlets(dag_id) if without_run else ():
-        for text, times in materialised_times(asset, definition, without_run).items():
+        for text, times in materialized_times(asset, definition, without_run).items():
             statuses[text] = statuses.get(text, RunStatus()).also(0, times.last, queued=False)
     return {key: statuses.get(key, RunStatus()) for key in keys}
 

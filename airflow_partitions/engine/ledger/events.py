@@ -1,4 +1,4 @@
-"""Airflow's asset events: the times at which partitions were materialised."""
+"""Airflow's asset events: the times at which partitions were materialized."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_SHOWN = 1_000
 
 
 class EventTimes(NamedTuple):
-    """Times at which a partition was materialised.
+    """Times at which a partition was materialized.
 
     :ivar first: the first time; aware.
     :ivar last: the last time; aware.

@@ -1,4 +1,4 @@
-"""Assets that Airflow knew by another name: what they had materialised."""
+"""Assets that Airflow knew by another name: what they had materialized."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def former_records(name: str, meaning: PartitionDefinition | KeyFormat) -> dict[Key, LedgerRecord] | None:
-    """What the assets called *name*, active or not, have materialised of *meaning*; ``None`` if there never was one.
+    """What the assets called *name*, active or not, have materialized of *meaning*; ``None`` if there never was one.
 
     :param meaning: of the keys of their events.
     :raises InvalidDefinitionError: if a ledger of them has other partitions.

@@ -1,4 +1,4 @@
-"""The last times at which partitions of an asset were materialised, many at once."""
+"""The last times at which partitions of an asset were materialized, many at once."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class LastTimes:
             self._take_events(events, forgotten)
 
     def first(self) -> int | None:
-        """The start of the first partition that was materialised; ``None`` if none was."""
+        """The start of the first partition that was materialized; ``None`` if none was."""
         newer = min(self._newer, default=None)
         if not any(_gaps((FIRST, LAST), self._read)):
             recorded = min(self._starts, default=None)
@@ -110,7 +110,7 @@ class LastTimes:
         return times
 
     def of(self, selection: Selection) -> dict[Place, int]:
-        """The times of those partitions of a *selection* that were materialised, by place."""
+        """The times of those partitions of a *selection* that were materialized, by place."""
         return {
             place: at
             for time_range in dict.fromkeys(box.time_range for box in selection.boxes)

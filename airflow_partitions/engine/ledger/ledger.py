@@ -1,4 +1,4 @@
-"""The ledger: the materialised partitions, kept when Airflow purges its events.
+"""The ledger: the materialized partitions, kept when Airflow purges its events.
 
 It is a projection of the events: written by :func:`update_ledger`, any number of times with the same outcome, and never
 needed to know about an event that is still there.
@@ -77,8 +77,8 @@ class LedgerUpdate:
         )
 
 
-def materialised_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
-    """Times of those of *keys* that ever were materialised and not forgotten, by the text their events carry."""
+def materialized_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
+    """Times of those of *keys* that ever were materialized and not forgotten, by the text their events carry."""
     sent = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
     addresses = Addresses(definition)
     texts: dict[Address, list[str]] = defaultdict(list)

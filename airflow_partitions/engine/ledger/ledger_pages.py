@@ -114,7 +114,7 @@ def page_cell(addresses: Addresses, month: str) -> str:
 
 
 def page_text(times: Mapping[str, tuple[datetime, datetime]]) -> str:
-    """The page with the *times* at which keys were materialised for the first and the last time, by the key's text."""
+    """The page with the *times* at which keys were materialized for the first and the last time, by the key's text."""
     instants = {text: [instant(at) for at in dict.fromkeys(both)] for text, both in times.items()}
     return json.dumps({"version": _VERSION, "times": instants})
 

@@ -1,4 +1,4 @@
-"""The ledger's record of a materialised partition."""
+"""The ledger's record of a materialized partition."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from airflow_partitions.engine.ledger.events import EventTimes
 
 @attrs.frozen
 class LedgerRecord:
-    """The last materialisation of a partition.
+    """The last materialization of a partition.
 
     :ivar key: text of the partition's key, as its events carry it.
-    :ivar first: when it was materialised for the first time; aware.
+    :ivar first: when it was materialized for the first time; aware.
     :ivar last: when it was last; aware.
     :ivar event: id of the last event; 0 if none explains it.
     :ivar dag_id: the Dag that sent it; ``None`` if it came from outside.
@@ -35,7 +35,7 @@ class LedgerRecord:
 
     @property
     def times(self) -> EventTimes:
-        """The times at which it was materialised."""
+        """The times at which it was materialized."""
         first_event = self.event if self.first == self.last else sys.maxsize
         return EventTimes(self.first, self.last, first_event, self.event)
 

@@ -1,4 +1,4 @@
-"""Materialised partitions that the definition of their asset does not have any more."""
+"""Materialized partitions that the definition of their asset does not have any more."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def orphans(asset: str, meaning: Meaning) -> tuple[Orphans, ...]:
 
 
 def orphans_of(meanings: Mapping[str, Meaning]) -> dict[str, tuple[Orphans, ...]]:
-    """The materialised partitions of assets that are none of their definitions (any more), a part for each older one.
+    """The materialized partitions of assets that are none of their definitions (any more), a part for each older one.
 
     They stay where they are: in the ledger, in storage, and in Airflow's events. Of two definitions that write keys
     alike a text counts as a key of the newer one.

@@ -1,4 +1,4 @@
-"""Rows of materialised partitions: the ledger itself."""
+"""Rows of materialized partitions: the ledger itself."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.engine.runs.claim import LOOK_AGAIN, Claimant, last_claimant
-from airflow_partitions.engine.runs.materialised import AssetHistory
+from airflow_partitions.engine.runs.materialized import AssetHistory
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset

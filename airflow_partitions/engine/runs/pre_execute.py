@@ -47,14 +47,14 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     from airflow_partitions.engine.runs.emitted_keys import check_emitted_keys
     from airflow_partitions.engine.runs.own_past import wait_for_past, written_by
     from airflow_partitions.engine.runs.partition_argument import pass_partition
-    from airflow_partitions.engine.runs.skip import skip_if_materialised
+    from airflow_partitions.engine.runs.skip import skip_if_materialized
 
     try:
         context["partition"] = partition_of(context)
     except (MissingPartitionError, InvalidKeyError) as error:
         raise AirflowFailException(str(error)) from error
     pass_partition(context["task"], context["partition"])
-    skip_if_materialised(context)
+    skip_if_materialized(context)
     task, dag = context["task"], context["dag"]
     # Where partitions wait for each other, the run claims its own before any task works: the others ask who makes it.
     claim(context, context["partition"].text, written_by(dag) if dag.timetable.own_past else task.outlets)

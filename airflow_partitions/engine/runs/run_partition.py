@@ -66,7 +66,7 @@ class RunPartition(Partition):
             )
         if upstreams.declared(name) is not None:
             return upstreams.member(name).dependency.upstream(self.wrapped, now=self._run_after)
-        from airflow_partitions.engine.runs.materialised import AssetHistory
+        from airflow_partitions.engine.runs.materialized import AssetHistory
 
         definition = AssetHistory(asset, self._timetable).definition
         return Dependency(self.definition, definition, upstreams.rule(name)).upstream(self.wrapped, now=self._run_after)
@@ -80,6 +80,6 @@ class RunPartition(Partition):
         :param asset: as for :meth:`upstream`.
         :raises InvalidDefinitionError: as for :meth:`upstream`.
         """
-        from airflow_partitions.engine.runs.materialised import AssetHistory
+        from airflow_partitions.engine.runs.materialized import AssetHistory
 
         return AssetHistory(asset, self._timetable).before(self._start, self.upstream(asset))

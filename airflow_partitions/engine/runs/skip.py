@@ -24,7 +24,7 @@ SKIP_REASON = "partition_skipped"
 _ALWAYS = datetime.max.replace(tzinfo=UTC)
 
 
-def skip_if_materialised(context: Mapping[str, Any]) -> None:
+def skip_if_materialized(context: Mapping[str, Any]) -> None:
     """End the task as skipped if its partition was made by hand after the partition's interval was over.
 
     That is: by an event from outside, or by a run that is there still and that no schedule has started. If the Dag's

@@ -1,4 +1,4 @@
-"""Evaluation of a partition: whether it is to be made, over all that was ever materialised."""
+"""Evaluation of a partition: whether it is to be made, over all that was ever materialized."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Evaluation:
 
     :ivar status: of the upstream partitions it needs; whether something is being made is only asked if enough is there.
     :ivar fires: whether a run is to start now.
-    :ivar idle: whether nothing is left to do before another upstream partition is materialised.
+    :ivar idle: whether nothing is left to do before another upstream partition is materialized.
     :ivar may_fire: whether a run is to start now, or perhaps later without another event: once nothing that it needs
         is being made, or has changed for long enough.
     :ivar runs: of the partition; not asked for before enough is there.

@@ -45,7 +45,7 @@ class UpstreamKeys(AbstractSet[str]):
 
 
 class WaitForHistory(WaitPolicy):
-    """Fires when all that is needed has been materialised at any time and nothing of it is being made."""
+    """Fires when all that is needed has been materialized at any time and nothing of it is being made."""
 
     def is_satisfied_by_keys(self, *, matched: AbstractSet[str], expected: AbstractSet[str]) -> PartitionSatisfaction:
         """Claim the run if the whole condition holds, whatever keys the pending row has *matched*."""

@@ -62,7 +62,7 @@ class Partitioned(PartitionTimetable):
     The place of a run in this order is its ``run_after``: the tick plus one microsecond for each run before it.
 
     With upstream assets as *schedule* there are no ticks: a partition is made when every upstream partition that
-    overlaps it has been materialised, at any time, and none of them is being made again.
+    overlaps it has been materialized, at any time, and none of them is being made again.
 
     :param schedule: a preset or cron, read in the partition's zone; a timedelta; another timetable, which keeps its
         zone; ``None`` for manual runs and backfills only; or upstream assets, joined by ``&`` and ``|``.
@@ -169,7 +169,7 @@ class Partitioned(PartitionTimetable):
         return timetable
 
     def evaluate(self, key: str) -> Evaluation:
-        """Evaluate *key* over all that was ever materialised; for scheduler and API server.
+        """Evaluate *key* over all that was ever materialized; for scheduler and API server.
 
         :raises InvalidDefinitionError: with a time schedule.
         :raises InvalidKeyError: if the definition has no such key.

@@ -42,11 +42,11 @@ class Within:
 class UpstreamStatus:
     """Status of the upstream partitions that one partition needs. Times are aware.
 
-    :ivar complete: each has been materialised.
+    :ivar complete: each has been materialized.
     :ivar enough: as many have been as it takes to begin.
     :ivar blocked: one of them is being made right now.
-    :ivar newest: when one of them was last materialised.
-    :ivar completed: when the last of them was materialised for the first time; ``None`` if not *complete*.
+    :ivar newest: when one of them was last materialized.
+    :ivar completed: when the last of them was materialized for the first time; ``None`` if not *complete*.
     """
 
     complete: bool
@@ -119,7 +119,7 @@ class RunPolicy:
     ) -> bool:
         """Whether to start a run.
 
-        A run that has begun after an upstream partition was materialised has read it: nothing is left to do.
+        A run that has begun after an upstream partition was materialized has read it: nothing is left to do.
 
         :param started: when the newest run of the partition began; ``None`` if there is none.
         :param end: the end of the partition's interval; ``None`` without a time dimension.
@@ -158,7 +158,7 @@ class RunPolicy:
         *,
         queued: bool = False,
     ) -> bool:
-        """Whether nothing is left to do before another upstream partition is materialised; as for :meth:`fires`."""
+        """Whether nothing is left to do before another upstream partition is materialized; as for :meth:`fires`."""
         if status.newest is None or (started is None and not queued):
             return False
         if queued or started is None or status.newest <= started:

@@ -22,7 +22,7 @@ _ASSET = Arg(("asset",), help="Name of the asset")
 _DRY_RUN = Arg(("--dry-run",), action="store_true", help="Change nothing, only tell")
 _REASON = Arg(("--reason",), metavar="TEXT", default="", help="Why; it is kept"), _DRY_RUN
 _OUTPUT = Arg(("-o", "--output"), choices=("table", "json"), default="table", help="How to show it")
-_STATES = ("running", "queued", "failed", "stale", "materialised", "skipped", "waiting", "missing")
+_STATES = ("running", "queued", "failed", "stale", "materialized", "skipped", "waiting", "missing")
 
 
 def _selection(number: str = "*") -> Arg:
@@ -115,7 +115,7 @@ examples:
   airflow asset-partitions status hourly_flights --from 2013-03-01 --until 2013-04-01
   airflow asset-partitions status airport_days 'airport in JFK,LGA' --only missing --only failed
   airflow asset-partitions status hourly_flights --only missing --output plain | cut -f 2,3
-exit status: 0 if all of them are materialised and up to date, else 1
+exit status: 0 if all of them are materialized and up to date, else 1
 """
 _EXPLAIN_EXAMPLES = """
 examples:
@@ -259,7 +259,7 @@ def get_commands() -> list[CLICommand]:
                 ActionCommand(
                     name="upkeep",
                     help="Keep ledgers, paused consumers, pending rows and tables in order",
-                    description="Write what was materialised to the ledgers, ask for partitions whose upstream events"
+                    description="Write what was materialized to the ledgers, ask for partitions whose upstream events"
                     " came while a Dag was paused, delete pending rows that can never fire, and once a day keep the"
                     " tables of assets small that say maintenance=. Of several processes one works, the others stand"
                     " by. Nothing is lost when none runs.",
@@ -320,8 +320,8 @@ def get_commands() -> list[CLICommand]:
                 ),
                 ActionCommand(
                     name="mark",
-                    help="Mark partitions as materialised, without a run",
-                    description="Mark partitions as materialised now, without a run: an event is sent for each, and"
+                    help="Mark partitions as materialized, without a run",
+                    description="Mark partitions as materialized now, without a run: an event is sent for each, and"
                     " what is downstream runs for it, unless it is --quiet. Storage is not touched.",
                     epilog=_MARK_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.operate.cli.corrections.mark"),
@@ -337,7 +337,7 @@ def get_commands() -> list[CLICommand]:
                 ActionCommand(
                     name="forget",
                     help="Let partitions count as missing",
-                    description="Let partitions count as missing until they are materialised again, or marked. Storage"
+                    description="Let partitions count as missing until they are materialized again, or marked. Storage"
                     " is not touched, nothing runs for it, and Airflow's own pages show their events as before. To take"
                     " it back, remember them.",
                     epilog=_FORGET_EXAMPLES,
@@ -347,8 +347,8 @@ def get_commands() -> list[CLICommand]:
                 ActionCommand(
                     name="remember",
                     help="Take back that partitions were forgotten",
-                    description="Let partitions that were forgotten count as materialised again, when and by whom they"
-                    " were. Nothing runs for it. Those that were not forgotten, or were materialised since, stay as"
+                    description="Let partitions that were forgotten count as materialized again, when and by whom they"
+                    " were. Nothing runs for it. Those that were not forgotten, or were materialized since, stay as"
                     " they are.",
                     epilog=_REMEMBER_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.operate.cli.corrections.remember"),
@@ -358,7 +358,7 @@ def get_commands() -> list[CLICommand]:
                     name="adopt",
                     help="Take over partitions that are there already",
                     description="Take what exists into the ledger of an asset: what is in its storage, or what it had"
-                    " materialised under another name. It is quiet: no event is sent, nothing runs for it. What was"
+                    " materialized under another name. It is quiet: no event is sent, nothing runs for it. What was"
                     " published while its event was lost is mended by --from-storage, too. It can be repeated.",
                     epilog=_ADOPT_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.operate.cli.corrections.adopt"),
@@ -375,7 +375,7 @@ def get_commands() -> list[CLICommand]:
                     name="keys",
                     help="Show the valid keys of an asset, or add and remove some",
                     description="Show the keys of the partitions of an asset whose interval is over, whether they were"
-                    " materialised or not: what may be asked for. The newest intervals come first. Keys that are known"
+                    " materialized or not: what may be asked for. The newest intervals come first. Keys that are known"
                     " only at runtime can be added and removed, as the asset's task does.",
                     epilog=_KEYS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.operate.cli.keys.keys"),
@@ -481,10 +481,10 @@ def get_commands() -> list[CLICommand]:
                 ActionCommand(
                     name="status",
                     help="Show the states of an asset's partitions",
-                    description="Show which partitions of an asset are materialised, missing, failed, running, queued,"
+                    description="Show which partitions of an asset are materialized, missing, failed, running, queued,"
                     " stale, skipped, or waiting and for what: as a strip in which each character stands for the same"
                     " time, and as stretches of one state, the newest first. Right at this moment, whether or not"
-                    " upkeep runs. Exit status 1 if something is not materialised, or not up to date.",
+                    " upkeep runs. Exit status 1 if something is not materialized, or not up to date.",
                     epilog=_STATUS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.operate.cli.status.status"),
                     args=(
@@ -510,8 +510,8 @@ def get_commands() -> list[CLICommand]:
                 ),
                 ActionCommand(
                     name="records",
-                    help="Show which partitions of an asset were materialised",
-                    description="Show which partitions of an asset were materialised, when, and by which run: what"
+                    help="Show which partitions of an asset were materialized",
+                    description="Show which partitions of an asset were materialized, when, and by which run: what"
                     " Airflow's events tell, and what upkeep has noted of events that Airflow has purged since.",
                     epilog=_RECORDS_EXAMPLES,
                     func=lazy_load_command("airflow_partitions.operate.cli.records.show_records"),

@@ -21,12 +21,12 @@ from airflow_partitions.storage.metadata.counts import count
 
 
 def mark(args: Namespace) -> None:
-    """Mark partitions as materialised; exit status 1 with the reason if that is refused."""
+    """Mark partitions as materialized; exit status 1 with the reason if that is refused."""
 
     def words(answer: dict[str, Any]) -> str:
         again = f", {answer['present']:,} of them again" if answer["present"] else ""
         quiet = "; nothing downstream runs for it" if answer["quiet"] else ""
-        return f"{count(answer['count'], 'partition')} of {answer['asset']} marked as materialised{again}{quiet}"
+        return f"{count(answer['count'], 'partition')} of {answer['asset']} marked as materialized{again}{quiet}"
 
     options = {"select": selected(args), "reason": args.reason, "quiet": args.quiet, "dry_run": args.dry_run}
     _answer(args, corrections.mark, words, **options)
@@ -46,7 +46,7 @@ def remember(args: Namespace) -> None:
     """Take back that partitions were forgotten; exit status 1 with the reason if that is refused."""
 
     def words(answer: dict[str, Any]) -> str:
-        return f"{count(answer['count'], 'partition')} of {answer['asset']} count as materialised again"
+        return f"{count(answer['count'], 'partition')} of {answer['asset']} count as materialized again"
 
     _answer(args, corrections.remember, words, select=selected(args), dry_run=args.dry_run)
 

@@ -17,7 +17,7 @@ from airflow_partitions.operate.cli.plan import plan_rows, plan_table
 from airflow_partitions.operate.cli.requests import requests_table
 from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import Source, source_of
-from airflow_partitions.operate.operations.requests import materialise_partitions, show_request
+from airflow_partitions.operate.operations.requests import materialize_partitions, show_request
 
 #: Exit status where a request that was waited for has ended or stands still otherwise than well.
 FAILED, STANDS_STILL = 3, 4
@@ -29,7 +29,7 @@ def materialize(args: Namespace) -> None:
     try:
         source = source_of(args)
         answer = source.ask(
-            materialise_partitions,
+            materialize_partitions,
             args.asset,
             select=selected(args),
             states=args.only,

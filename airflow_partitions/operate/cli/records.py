@@ -29,7 +29,7 @@ _COUNTS = ("rows", "files", "bytes")
 
 
 def show_records(args: Namespace) -> None:
-    """Show which partitions of an asset were materialised, or a range of them."""
+    """Show which partitions of an asset were materialized, or a range of them."""
     from airflow_partitions.engine.graph.serialized_dags import read_serialized_dags
     from airflow_partitions.engine.ledger.ledger import current_records
 

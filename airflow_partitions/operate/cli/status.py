@@ -61,7 +61,7 @@ def status(args: Namespace) -> None:
     answer = {**counts, "stretches": stretches, **late, **orphans}
     rows = ([one["state"], one["first"], one["last"], one["count"]] for one in stretches)
     show(args.output, answer, rows, lambda: _status_table(asset, answer, shown, args.limit))
-    sys.exit(0 if set(counts["counts"]) == {"materialised"} else 1)
+    sys.exit(0 if set(counts["counts"]) == {"materialized"} else 1)
 
 
 def explain(args: Namespace) -> None:
@@ -204,7 +204,7 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _events(events: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("materialised", "rows", "files", "bytes", "by", box=SIMPLE)
+    table = Table("materialized", "rows", "files", "bytes", "by", box=SIMPLE)
     for event in events:
         numbers = (str(event["extra"].get(name, "")) for name in ("rows", "files", "bytes"))
         table.add_row(_time(event["at"]), *numbers, escape(event.get("by") or event["run_id"] or "outside"))

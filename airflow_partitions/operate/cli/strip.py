@@ -28,7 +28,7 @@ LOOKS: Mapping[str, Look] = {
     "waiting": Look("○", "magenta"),
     "missing": Look("·", "bright_black"),
     "skipped": Look("~", "bright_black"),
-    "materialised": Look("█", "green"),
+    "materialized": Look("█", "green"),
 }
 _NOTHING = Look(" ", "")
 _ORDER = list(LOOKS)

@@ -1,4 +1,4 @@
-"""What is said of partitions by hand: that they are materialised, that they are not, or that they were all along."""
+"""What is said of partitions by hand: that they are materialized, that they are not, or that they were all along."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def mark(
     dry_run: bool = False,
     by: str | None = None,
 ) -> dict[str, Any]:
-    """Mark partitions as materialised now, without a run; storage is not touched.
+    """Mark partitions as materialized now, without a run; storage is not touched.
 
     :param select: which partitions, as text.
     :param reason: why; it is kept in the events.
@@ -43,7 +43,7 @@ def mark(
 def forget(
     asset: str, *, select: str, reason: str = "", dry_run: bool = False, by: str | None = None
 ) -> dict[str, Any]:
-    """Let partitions count as missing until they are materialised again; storage is not touched, and nothing runs.
+    """Let partitions count as missing until they are materialized again; storage is not touched, and nothing runs.
 
     :param select: which partitions, as text.
     :param reason: why; it is kept.
@@ -60,7 +60,7 @@ def forget(
 
 
 def remember(asset: str, *, select: str, dry_run: bool = False) -> dict[str, Any]:
-    """Take back that partitions were forgotten: they count as materialised when they were; nothing runs for it.
+    """Take back that partitions were forgotten: they count as materialized when they were; nothing runs for it.
 
     :param select: which partitions, as text.
     :param dry_run: only tell what would count again.

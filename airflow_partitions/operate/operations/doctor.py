@@ -109,7 +109,7 @@ def stuck(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
     yield from stuck_requests(producers)
     yield from _waiting(details, makes)
     for each in late_partitions(assets.values()):
-        remedy = Remedy("materialise", select=selection_text(each.partitions))
+        remedy = Remedy("materialize", select=selection_text(each.partitions))
         yield Problem(kind="late", text=str(each), dag_id=each.dag_id, asset=each.asset, remedy=remedy)
 
 

@@ -32,7 +32,7 @@ def list_keys(
     limit: int = USUAL,
     cursor: str | None = None,
 ) -> dict[str, Any]:
-    """The keys of closed partitions, materialised or not: the newest intervals first, segments in the declared order.
+    """The keys of closed partitions, materialized or not: the newest intervals first, segments in the declared order.
 
     Of keys that are known only at runtime those that were added, the newest first, with their metadata.
 

@@ -12,7 +12,7 @@ from airflow_partitions.engine.ledger.orphans import orphans, orphans_of
 
 
 def list_orphans(asset: str) -> dict[str, Any]:
-    """The materialised partitions of an asset that its definition does not have any more.
+    """The materialized partitions of an asset that its definition does not have any more.
 
     :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
     """

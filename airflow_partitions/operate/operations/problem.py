@@ -19,7 +19,7 @@ Kind = Literal[
     "request-stopped",
     "request-paused",
 ]
-RemedyKind = Literal["unpause-dag", "reconcile", "materialise", "retry-request", "resume-request", "command"]
+RemedyKind = Literal["unpause-dag", "reconcile", "materialize", "retry-request", "resume-request", "command"]
 
 
 @attrs.frozen

@@ -17,7 +17,7 @@ from airflow_partitions.engine.runs.request_state import REQUEST_STATES
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.operations.page import USUAL, page
 from airflow_partitions.operate.requests import control
-from airflow_partitions.operate.requests.materialise import begin, create_runs
+from airflow_partitions.operate.requests.materialize import begin, create_runs
 from airflow_partitions.operate.requests.plan import plan
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of_all
 from airflow_partitions.operate.requests.request import Request
@@ -59,7 +59,7 @@ def plan_partitions(
     ).to_json() | {"asset": asset}
 
 
-def materialise_partitions(
+def materialize_partitions(
     asset: str,
     *,
     select: str | None = None,

@@ -94,8 +94,8 @@ def show_partition(asset: str, key: str, *, dags: Collection[str] | None = None)
     }
 
 
-def list_materialisations(asset: str, *, select: str | None = None, limit: int = USUAL) -> dict[str, Any]:
-    """The newest partitions that were materialised, in order of time, with what was written and read for them.
+def list_materializations(asset: str, *, select: str | None = None, limit: int = USUAL) -> dict[str, Any]:
+    """The newest partitions that were materialized, in order of time, with what was written and read for them.
 
     :param select: only these, as text.
     :param limit: of partitions.
@@ -111,11 +111,11 @@ def list_materialisations(asset: str, *, select: str | None = None, limit: int =
     partitions = of.everything() if selection is None else of.existing(selection)
     return {
         "asset": asset,
-        "materialisations": [_materialisation_form(of, *one) for one in newest_records(of, partitions, limit)],
+        "materializations": [_materialization_form(of, *one) for one in newest_records(of, partitions, limit)],
     }
 
 
-def _materialisation_form(of: AssetStates, key: Key, record: LedgerRecord) -> dict[str, Any]:
+def _materialization_form(of: AssetStates, key: Key, record: LedgerRecord) -> dict[str, Any]:
     interval = of.definition.interval_of(key)
     return {
         "key": str(key),

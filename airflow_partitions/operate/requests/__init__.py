@@ -1,1 +1,1 @@
-"""What a person asks for: partitions made, marked as materialised, or forgotten."""
+"""What a person asks for: partitions made, marked as materialized, or forgotten."""

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from airflow_partitions.core.errors import NotReadyError
 from airflow_partitions.engine.database.connection import session
 from airflow_partitions.operate.requests.hold import hold
-from airflow_partitions.operate.requests.materialise import check_overlap, create_runs
+from airflow_partitions.operate.requests.materialize import check_overlap, create_runs
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import (

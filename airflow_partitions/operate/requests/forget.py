@@ -1,4 +1,4 @@
-"""Forget that partitions are materialised, and take that back."""
+"""Forget that partitions are materialized, and take that back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ForgottenPartitions:
     """Partitions that were forgotten, or would be.
 
-    :ivar selection: these partitions: those of what was asked for that were materialised.
+    :ivar selection: these partitions: those of what was asked for that were materialized.
     :ivar absent: how many others were asked for: they were missing before.
     """
 
@@ -42,9 +42,9 @@ class ForgottenPartitions:
 
 @attrs.frozen
 class RememberedPartitions:
-    """Partitions that count as materialised again, or would.
+    """Partitions that count as materialized again, or would.
 
-    :ivar selection: these partitions: those of what was asked for that were forgotten, and not materialised since.
+    :ivar selection: these partitions: those of what was asked for that were forgotten, and not materialized since.
     """
 
     asset: str
@@ -69,7 +69,7 @@ def forget(
     reason: str = "",
     dry_run: bool = False,
 ) -> ForgottenPartitions:
-    """Let partitions of *asset* count as missing, though events tell of them, until they are materialised again.
+    """Let partitions of *asset* count as missing, though events tell of them, until they are materialized again.
 
     Storage is not touched, nothing runs for it, and Airflow's own pages show the events as before. To take it back,
     :func:`remember` them.
@@ -88,7 +88,7 @@ def forget(
 
 
 def remember(asset: PartitionedAsset, selection: Selection, *, dry_run: bool = False) -> RememberedPartitions:
-    """Take back that partitions of *asset* were forgotten: each counts as materialised when it was, by whom it was.
+    """Take back that partitions of *asset* were forgotten: each counts as materialized when it was, by whom it was.
 
     :param dry_run: only tell what would count again.
     :raises RequestSizeError: if nothing is selected, or too much.

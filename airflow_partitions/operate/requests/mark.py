@@ -1,4 +1,4 @@
-"""Mark partitions as materialised without a run."""
+"""Mark partitions as materialized without a run."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _AT_ONCE = 100
 
 @attrs.frozen
 class Marked:
-    """Partitions that were marked as materialised, or would be.
+    """Partitions that were marked as materialized, or would be.
 
     :ivar selection: these partitions.
-    :ivar present: those of them that were materialised already: they are again. To undo it, :func:`.forget` the others.
+    :ivar present: those of them that were materialized already: they are again. To undo it, :func:`.forget` the others.
     """
 
     asset: str
@@ -60,7 +60,7 @@ def mark(
     quiet: bool = False,
     dry_run: bool = False,
 ) -> Marked:
-    """Mark partitions of *asset* as materialised now: an event is sent for each, and what is downstream runs for it.
+    """Mark partitions of *asset* as materialized now: an event is sent for each, and what is downstream runs for it.
 
     Storage is not touched. Whoever is interrupted may ask for the same again.
 

@@ -30,7 +30,7 @@ class Step:
     :ivar begins: those of them for which a run is asked for at once. The others follow by themselves, by events, when
         what they need has been made.
     :ivar stays: partitions that are stale afterwards, since the Dag's ``rerun`` does not make them again.
-    :ivar again: how many of them were materialised before.
+    :ivar again: how many of them were materialized before.
     :ivar producer: the Dag, if it can be asked.
     """
 

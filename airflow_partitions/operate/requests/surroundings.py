@@ -139,12 +139,12 @@ class Surroundings:
         return follows
 
     def there(self, name: str, partitions: Selection) -> Selection:
-        """Those *partitions* of an asset that were materialised."""
+        """Those *partitions* of an asset that were materialized."""
         times = self.states(name).times.between(span_of(partitions))
         return selection_of(partitions.definition, times) & partitions
 
     def number_there(self, name: str, partitions: Selection) -> int:
-        """How many of the *partitions* of an asset were materialised: :meth:`there` takes long where gaps are many."""
+        """How many of the *partitions* of an asset were materialized: :meth:`there` takes long where gaps are many."""
         times = self.states(name).times.between(span_of(partitions))
         dimensions = [one for one in partitions.definition.dimensions.values() if one.time is None]
         starts, number = sorted(times), 0

@@ -35,7 +35,7 @@ Shows = Callable[[PartitionedAsset], bool]
 #: Statuses by the start of the interval (0 without time) and the texts of the segments.
 Statuses = dict[int, dict[tuple[str, ...], Status]]
 
-_MATERIALISED, _PROVISIONAL = Status(State.MATERIALISED), Status(State.MATERIALISED, provisional=True)
+_MATERIALIZED, _PROVISIONAL = Status(State.MATERIALIZED), Status(State.MATERIALIZED, provisional=True)
 # What begins before is not bounded from below: no calendar means the year 1.
 _BEGINNING = FIRST + 1_000 * DAY
 
@@ -65,7 +65,7 @@ class AssetStates:
         self._told: dict[str, bool] = {}
         self.definition = asset.definition
         self.now = datetime.now(UTC) if now is None else now
-        #: When its partitions were last materialised.
+        #: When its partitions were last materialized.
         self.times = self._readings.times(asset)
 
     @cached_property
@@ -211,7 +211,7 @@ class AssetStates:
     def _statuses(self, time_range: TimeRange | None, among: Selection | None = None) -> Statuses:
         """The statuses of the partitions of a range of time of which anything is known."""
         times = self.times.between(time_range)
-        statuses = self._materialised(times)
+        statuses = self._materialized(times)
         for place in self._stale(times):
             statuses[place.start][place.segments] = Status(
                 State.STALE, statuses[place.start][place.segments].provisional
@@ -237,18 +237,18 @@ class AssetStates:
                 statuses.setdefault(place.start, {})[place.segments] = Status(state)
         return statuses if among is None else _among(among, statuses)
 
-    def _materialised(self, times: TimesByStart) -> Statuses:
+    def _materialized(self, times: TimesByStart) -> Statuses:
         time = self.definition.time
         if time is None:
-            return {0: dict.fromkeys(times.get(0, {}), _MATERIALISED)}
+            return {0: dict.fromkeys(times.get(0, {}), _MATERIALIZED)}
         after, statuses, starts = time.calendar.after, Statuses(), sorted(times)
         for start, following in zip_longest(starts, starts[1:], fillvalue=LAST):
             some = times[start]
             if min(some.values()) >= following:  # so it was over
-                statuses[start] = dict.fromkeys(some, _MATERIALISED)
+                statuses[start] = dict.fromkeys(some, _MATERIALIZED)
             else:
                 end = after(start) or LAST
-                statuses[start] = {s: _PROVISIONAL if at < end else _MATERIALISED for s, at in some.items()}
+                statuses[start] = {s: _PROVISIONAL if at < end else _MATERIALIZED for s, at in some.items()}
         return statuses
 
     def _stale(self, times: TimesByStart) -> Iterator[Place]:

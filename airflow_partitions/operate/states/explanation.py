@@ -14,7 +14,7 @@ from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
-from airflow_partitions.engine.ledger.materialisations import materialisations
+from airflow_partitions.engine.ledger.materializations import materializations
 from airflow_partitions.engine.ledger.measures import Measures
 from airflow_partitions.engine.ledger.producers import outlets
 from airflow_partitions.engine.timetables import Partitioned
@@ -117,7 +117,7 @@ def explain(
         status=stretches[0].status if stretches else MISSING,
         start=None if interval is None else interval.start,
         end=None if interval is None else interval.end,
-        events=tuple(materialisations(of.asset.name, of.asset.meaning, wrapped)),
+        events=tuple(materializations(of.asset.name, of.asset.meaning, wrapped)),
         runs=tuple(run_details(str(wrapped), of.tasks)),
         now=of.now,
     )

@@ -1,4 +1,4 @@
-"""Records of the newest partitions that were materialised."""
+"""Records of the newest partitions that were materialized."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airflow_partitions.operate.states.waiting import span_of
 
 
 def newest_records(of: AssetStates, partitions: Selection, limit: int) -> list[tuple[Key, LedgerRecord]]:
-    """The records of the newest *partitions*, up to *limit*, in order: of time, or else of when they were materialised.
+    """The records of the newest *partitions*, up to *limit*, in order: of time, or else of when they were materialized.
 
     Those before them are not read.
 

@@ -29,7 +29,7 @@ _WORST_FIRST = (
     State.WAITING,
     State.MISSING,
     State.SKIPPED,
-    State.MATERIALISED,
+    State.MATERIALIZED,
 )
 _OVERVIEWS: LRUCache[tuple[str, str], Overview] = LRUCache(maxsize=1_000)
 _LOCK = Lock()

@@ -71,8 +71,8 @@ class StateCounts:
 
     @property
     def complete(self) -> bool:
-        """Whether all were materialised, and none is stale, is being made again, or has failed since."""
-        return set(self.counts) <= {State.MATERIALISED}
+        """Whether all were materialized, and none is stale, is being made again, or has failed since."""
+        return set(self.counts) <= {State.MATERIALIZED}
 
     def to_json(self) -> dict[str, Any]:
         """JSON form."""

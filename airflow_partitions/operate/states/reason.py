@@ -19,7 +19,7 @@ from airflow_partitions.engine.ledger.holds import held_dags
 from airflow_partitions.engine.ledger.last_times import LastTimes
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
-from airflow_partitions.engine.ledger.materialisations import forgetting_of
+from airflow_partitions.engine.ledger.materializations import forgetting_of
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.upstreams import Upstream, Upstreams
 from airflow_partitions.operate.states.run_details import RunDetails, run_details
@@ -38,7 +38,7 @@ class Evidence:
 
     :ivar start: of its interval, aware, in the definition's zone; ``None`` without a time dimension.
     :ivar end: of its interval.
-    :ivar events: its materialisations, the newest first.
+    :ivar events: its materializations, the newest first.
     :ivar runs: its runs, the newest first.
     :ivar now: as of when it is; aware.
     """
@@ -97,18 +97,18 @@ def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
 
 def _failed(run: RunDetails) -> str:
     tasks = f": {', '.join(run.failed)}" if run.failed else ""
-    return f"{_run(run)} failed at {_time(run.ended or run.began)}{tasks}; nothing has materialised it since it began"
+    return f"{_run(run)} failed at {_time(run.ended or run.began)}{tasks}; nothing has materialized it since it began"
 
 
 def _made(event: LedgerRecord) -> str:
     mark, adoption = Mark.of(event.extra), Adoption.of(event.extra)
     if adoption is not None:
-        return f"{adoption.by} took it over from {adoption.source}; it was materialised at {_time(event.last)}"
+        return f"{adoption.by} took it over from {adoption.source}; it was materialized at {_time(event.last)}"
     if mark is not None:
         why = f": {mark.reason}" if mark.reason else ""
-        return f"{mark.by} marked it as materialised at {_time(event.last)}{why}"
+        return f"{mark.by} marked it as materialized at {_time(event.last)}{why}"
     by = "an event from outside" if event.run_id is None else f"run {event.run_id} of {event.dag_id}"
-    return f"{by} materialised it at {_time(event.last)}"
+    return f"{by} materialized it at {_time(event.last)}"
 
 
 def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
             if of.tells(name):
                 yield from _later(upstreams.member(name), of.upstream_times[name], evidence)
             else:
-                yield "a partition of an asset that you may not read was perhaps materialised after it"
+                yield "a partition of an asset that you may not read was perhaps materialized after it"
         policy = upstreams.run_policy
         if policy.is_past(evidence.end, of.now):
             yield f"Dag {dag_id} does not make it again for that (rerun={policy.rerun!r})"
@@ -128,17 +128,17 @@ def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
 
 
 def _later(member: Upstream, times: LastTimes, evidence: Evidence) -> Iterator[str]:
-    """The upstream partitions that were materialised after it was, of which the latest is named."""
+    """The upstream partitions that were materialized after it was, of which the latest is named."""
     if member.dependency.needs_tick or isinstance(member.definition, WholeAsset) or not evidence.events:
         return
-    materialised = evidence.events[0].last
-    needed = times.of(member.dependency.upstream(evidence.key, now=materialised))
-    later = sorted((at, place) for place, at in needed.items() if utc(at) > materialised)
+    materialized = evidence.events[0].last
+    needed = times.of(member.dependency.upstream(evidence.key, now=materialized))
+    later = sorted((at, place) for place, at in needed.items() if utc(at) > materialized)
     if later:
         at, place = later[-1]
         more = f", and {len(later) - 1} more of them since it was made" if len(later) > 1 else ""
         upstream = times.places.key(place)
-        yield f"partition {upstream} of {member.name!r}, which it needs, was materialised at {_time(utc(at))}{more}"
+        yield f"partition {upstream} of {member.name!r}, which it needs, was materialized at {_time(utc(at))}{more}"
 
 
 def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Partitions whose upstream partitions were materialised later than they."""
+"""Partitions whose upstream partitions were materialized later than they."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BLOCK = 256
 
 
 def stale_places(times: TimesByStart, places: Places, member: Upstream, upstream: LastTimes) -> Iterator[Place]:
-    """Those of the partitions in *times* of which an upstream partition was materialised later.
+    """Those of the partitions in *times* of which an upstream partition was materialized later.
 
-    What a rule takes for now is when the partition was materialised: a newer latest partition makes none stale, nor
+    What a rule takes for now is when the partition was materialized: a newer latest partition makes none stale, nor
     does a newer event of an upstream without partitions. Where a tick says which partitions are meant, an upstream
     partition of a later tick makes none stale either.
 
@@ -58,7 +58,7 @@ class _Needs:
         self._overlaps = isinstance(member.dependency.rule, Overlap) and None not in (self._time, self._upstream_time)
 
     def newest_of_all(self, times: TimesByStart) -> int:
-        """When any upstream partition was last materialised that one of those in *times* may need."""
+        """When any upstream partition was last materialized that one of those in *times* may need."""
         if self._upstream_time is None:
             read = self._upstream.between(None)
         elif self._moving or self._whole_keys or self._time is None:
@@ -72,7 +72,7 @@ class _Needs:
         return self._newest.over(None, {})
 
     def newest(self, place: Place, at: int) -> int:
-        """When the upstream partitions of the one at *place*, made *at* a time, were last materialised; 0 if never."""
+        """When the upstream partitions of the one at *place*, made *at* a time, were last materialized; 0 if never."""
         if not self._moving and not self._whole_keys and place.segments in self._segments:
             segments = self._segments[place.segments]
             if self._overlaps and self._time is not None:

@@ -16,12 +16,12 @@ class State(StrEnum):
     RUNNING = "running"
     #: A run of it has yet to begin.
     QUEUED = "queued"
-    #: Its newest run that began failed, and nothing has materialised it since then.
+    #: Its newest run that began failed, and nothing has materialized it since then.
     FAILED = "failed"
-    #: An upstream partition that it depends on was materialised later than it.
+    #: An upstream partition that it depends on was materialized later than it.
     STALE = "stale"
-    #: It was materialised.
-    MATERIALISED = "materialised"
+    #: It was materialized.
+    MATERIALIZED = "materialized"
     #: Its newest run succeeded, but the task that makes it skipped itself.
     SKIPPED = "skipped"
     #: Some of what it needs is there, or it was asked for by events.
@@ -42,14 +42,14 @@ class State(StrEnum):
 
 
 #: The states of partitions that are there, whatever is wrong with them.
-COMPLETE = frozenset({State.STALE, State.MATERIALISED})
+COMPLETE = frozenset({State.STALE, State.MATERIALIZED})
 
 
 @attrs.frozen
 class Status:
     """The state of a partition, and what is to be said beside it.
 
-    :ivar provisional: whether it was materialised before its interval was over.
+    :ivar provisional: whether it was materialized before its interval was over.
     """
 
     state: State

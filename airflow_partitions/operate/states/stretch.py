@@ -18,9 +18,9 @@ from airflow_partitions.operate.states.state import State, Status
 class UpstreamCount:
     """What a stretch that waits needs of one upstream asset.
 
-    :ivar there: number of the partitions that were materialised.
+    :ivar there: number of the partitions that were materialized.
     :ivar needed: number of all that are needed.
-    :ivar lacking: those that were not materialised.
+    :ivar lacking: those that were not materialized.
     """
 
     asset: str

@@ -58,7 +58,7 @@ class Waiting:
             member = self._upstreams.member(name)
             if not member.dependency.needs_tick:
                 needed = member.dependency.upstream(partitions, now=self._now)
-                there = needed & self._materialised(member, needed)
+                there = needed & self._materialized(member, needed)
                 yield UpstreamCount(name, len(there), len(needed), needed - there)
 
     def _share(self, member: Upstream, partitions: Selection) -> _Share:
@@ -66,7 +66,7 @@ class Waiting:
         if dependency.needs_tick:  # it comes with the tick, and nothing else is waited for
             return _Share(Selection(partitions.definition), partitions)
         needed = dependency.upstream(partitions, now=self._now)
-        there = needed & self._materialised(member, needed)
+        there = needed & self._materialized(member, needed)
         if not there:
             return _Share(Selection(partitions.definition), Selection(partitions.definition))
         some = dependency.downstream(there, now=self._now) & partitions
@@ -76,8 +76,8 @@ class Waiting:
         begun = Selection(partitions.definition) if dependency.rule.moving else some
         return _Share(begun, some - incomplete)
 
-    def _materialised(self, member: Upstream, needed: Selection) -> Selection:
-        """Those materialised of the upstream partitions of the time that is *needed*."""
+    def _materialized(self, member: Upstream, needed: Selection) -> Selection:
+        """Those materialized of the upstream partitions of the time that is *needed*."""
         times = self._times[member.name].between(span_of(needed))
         return selection_of(member.definition, times)
 

@@ -1,4 +1,4 @@
-"""Take over what is materialised already: from storage, or from the ledger of an asset that had another name."""
+"""Take over what is materialized already: from storage, or from the ledger of an asset that had another name."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def adopt_from_storage(asset: PartitionedAsset, *, by: str, dry_run: bool = Fals
 
 
 def adopt_from_asset(asset: PartitionedAsset, former: str, *, by: str, dry_run: bool = False) -> Adopted:
-    """Take over what an asset had materialised that is called *asset* now, quietly, with the times and runs.
+    """Take over what an asset had materialized that is called *asset* now, quietly, with the times and runs.
 
     :param former: its name before.
     :param by: who asks; it is kept in the records.
@@ -109,7 +109,7 @@ def adopt_from_asset(asset: PartitionedAsset, former: str, *, by: str, dry_run: 
     records = former_records(former, asset.meaning)
     if records is None:
         raise UnknownAssetError(
-            f"Airflow knows no asset {former!r}, by whose name anything was materialised; expected the name of before",
+            f"Airflow knows no asset {former!r}, by whose name anything was materialized; expected the name of before",
             given=former,
         )
     adoption = Adoption(by, former).to_extra()
@@ -141,7 +141,7 @@ def _adopt(
 
 
 def _is_newer(record: LedgerRecord, present: LedgerRecord) -> bool:
-    """Whether a *record* is of another, later materialisation than the one *present*: its event was lost."""
+    """Whether a *record* is of another, later materialization than the one *present*: its event was lost."""
     by_same_run = record.run_id is not None and (record.dag_id, record.run_id) == (present.dag_id, present.run_id)
     return not by_same_run and record.last > present.last + CLOCKS
 

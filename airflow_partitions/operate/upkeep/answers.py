@@ -21,7 +21,7 @@ from airflow_partitions.engine.graph.partitioned_assets import asset_dags, parti
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.state_store import form_of, write_cells
 from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, Answer, TaskRequest
-from airflow_partitions.operate.requests.materialise import materialise
+from airflow_partitions.operate.requests.materialize import materialize
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.requests.request_rows import request_by
 
@@ -113,7 +113,7 @@ def _answer(task_request: TaskRequest, answer: Answer | None) -> Answer:
             if _is_away(task_request):
                 return Answer("waiting", words=f"no Dag makes {task_request.asset} just now")
             asset = partitioned_asset(task_request.asset)
-            number = materialise(asset, task_request.selection, task_request.options, by=task_request.requester).id
+            number = materialize(asset, task_request.selection, task_request.options, by=task_request.requester).id
         state = progress(number)
         return Answer(state.state, number, runs=state.runs)
     except OverlapError as error:

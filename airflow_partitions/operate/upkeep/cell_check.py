@@ -199,7 +199,7 @@ def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
             for _, key, last in islice(records, _SHOWN):
                 yield CellProblem(
                     asset,
-                    f"asset {asset!r}: no event and no run explains the record of partition {key!r}, materialised"
+                    f"asset {asset!r}: no event and no run explains the record of partition {key!r}, materialized"
                     f" {utc(last).isoformat(timespec='seconds')}. It counts as there; if it is not, forget it: airflow"
                     f" asset-partitions forget {asset} {key!r}",
                 )

@@ -1,7 +1,7 @@
 """Airflow's pending rows: one for each partition of a consumer that an event has asked for.
 
 The scheduler looks at the 500 oldest of all Dags in each of its loops; rows that can't fire keep their place. A
-deleted row loses nothing: all that was ever materialised counts, and the next event makes a new row.
+deleted row loses nothing: all that was ever materialized counts, and the next event makes a new row.
 """
 
 from __future__ import annotations

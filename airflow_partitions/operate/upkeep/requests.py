@@ -12,7 +12,7 @@ from airflow_partitions.core.versions import Report
 from airflow_partitions.engine.database.connection import session
 from airflow_partitions.engine.database.models import Hold
 from airflow_partitions.engine.ledger.run_requests import delete_run_requests
-from airflow_partitions.operate.requests.materialise import create_runs
+from airflow_partitions.operate.requests.materialize import create_runs
 from airflow_partitions.operate.requests.request_rows import IS_MAKING, OWN_BACKFILL, Row, read_request
 
 #: Whoever creates runs writes down how far it is more often than that.

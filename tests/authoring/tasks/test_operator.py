@@ -15,7 +15,7 @@ from airflow.models.dag import DagModel
 from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
 from sqlalchemy import func, insert, select, update
 
-from airflow_partitions import Lookback, Materialise, Partition, PartitionByInterval
+from airflow_partitions import Lookback, Materialize, Partition, PartitionByInterval
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.models import TaskRequest
 from airflow_partitions.operate.upkeep import answers, one_round
@@ -53,7 +53,7 @@ def context(day: str | None = None, cleared: int = 0) -> dict[str, Any]:
     return of_run if day is None else of_run | {"partition": Partition(DAYS, day)}
 
 
-def asked(task: Materialise, of_run: dict[str, Any] | None = None) -> Any:
+def asked(task: Materialize, of_run: dict[str, Any] | None = None) -> Any:
     """The trigger that the task waits by."""
     with pytest.raises(TaskDeferred) as raised:
         task.execute(of_run or context())
@@ -88,7 +88,7 @@ async def fired(trigger: Any) -> Any:
 
 
 def test_upkeep_makes_a_run_for_each_partition_and_the_task_ends_with_them(flights: Metadata) -> None:
-    task = Materialise(task_id="make", asset="flights", keys="2013-02-03..2013-02-06", poke_interval=0.05)
+    task = Materialize(task_id="make", asset="flights", keys="2013-02-03..2013-02-06", poke_interval=0.05)
     trigger = asked(task)
     assert keys_of_runs(flights) == []
     assert one_round().problems == ()
@@ -104,7 +104,7 @@ def test_upkeep_makes_a_run_for_each_partition_and_the_task_ends_with_them(fligh
 
 
 def test_a_failed_run_fails_the_task(flights: Metadata) -> None:
-    task = Materialise(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
+    task = Materialize(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
     trigger = asked(task)
     one_round()
     end_runs(flights, "failed")
@@ -114,7 +114,7 @@ def test_a_failed_run_fails_the_task(flights: Metadata) -> None:
 
 
 def test_however_often_it_is_tried_there_is_one_request(flights: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = Materialise(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
+    task = Materialize(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
     asked(task)
     asked(task)
     with monkeypatch.context() as patched:  # upkeep is killed before it can say that it has made the request
@@ -135,9 +135,9 @@ def test_however_often_it_is_tried_there_is_one_request(flights: Metadata, monke
 
 
 def test_what_others_are_making_is_waited_for(flights: Metadata) -> None:
-    asked(Materialise(task_id="make", asset="flights", keys="2013-02-03, 2013-02-04"))
+    asked(Materialize(task_id="make", asset="flights", keys="2013-02-03, 2013-02-04"))
     one_round()
-    second = Materialise(task_id="make", asset="flights", keys="2013-02-04, 2013-02-05")
+    second = Materialize(task_id="make", asset="flights", keys="2013-02-04, 2013-02-05")
     asked(second, context(cleared=1))
     one_round()
     states = [answer["state"] for answer in flights.cells("flights", "answer/").values()]
@@ -151,7 +151,7 @@ def test_what_others_are_making_is_waited_for(flights: Metadata) -> None:
 def test_what_can_not_be_made_is_refused_in_words(flights: Metadata) -> None:
     with flights.engine.begin() as at:
         at.execute(update(DagModel).values(is_paused=True))
-    task = Materialise(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
+    task = Materialize(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
     trigger = asked(task)
     assert [problem for problem in one_round().problems if "what task make of again asks for is refused" in problem]
     with pytest.raises(AirflowFailException, match=r"is refused: .*paused"):
@@ -163,7 +163,7 @@ def cells(metadata: Metadata, start: str) -> list[Any]:
 
 
 def test_eb2_what_a_task_has_asked_for_lives_on_while_the_file_is_away(flights: Metadata, tmp_path: Path) -> None:
-    task = Materialise(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
+    task = Materialize(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05)
     trigger = asked(task)
     one_round()
     assert cells(flights, "task-request/") == []  # it is in our table by now
@@ -184,7 +184,7 @@ def test_eb2_what_a_task_has_asked_for_lives_on_while_the_file_is_away(flights: 
 
 
 def test_eb2_what_was_thrown_away_before_upkeep_saw_it_is_asked_for_again(flights: Metadata, tmp_path: Path) -> None:
-    trigger = asked(Materialise(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05))
+    trigger = asked(Materialize(task_id="make", asset="flights", keys="2013-02-03", poke_interval=0.05))
     take_away(flights)
 
     async def look(seconds: float) -> Any:
@@ -199,7 +199,7 @@ def test_eb2_what_was_thrown_away_before_upkeep_saw_it_is_asked_for_again(flight
 
 
 def test_eb2_a_request_waits_for_the_file_for_an_hour(flights: Metadata) -> None:
-    asked(Materialise(task_id="make", asset="flights", keys="2013-02-03"))
+    asked(Materialize(task_id="make", asset="flights", keys="2013-02-03"))
     with flights.engine.begin() as at:
         at.execute(update(DagModel).values(is_stale=True))
     assert one_round().problems == ()
@@ -213,7 +213,7 @@ def test_eb2_a_request_waits_for_the_file_for_an_hour(flights: Metadata) -> None
 
 
 def test_answers_are_kept_for_a_week(flights: Metadata) -> None:
-    asked(Materialise(task_id="make", asset="flights", keys="2013-02-03"))
+    asked(Materialize(task_id="make", asset="flights", keys="2013-02-03"))
     one_round()
     end_runs(flights, "success")
     one_round()
@@ -229,7 +229,7 @@ def test_answers_are_kept_for_a_week(flights: Metadata) -> None:
 @pytest.mark.parametrize("form", ["nonsense", {"version": 99}, {"version": 1, "id": 7}], ids=repr)
 def test_what_cannot_be_read_keeps_no_other_from_being_answered(flights: Metadata, form: Any) -> None:
     flights.put("flights", "task-request/x", form)
-    asked(Materialise(task_id="make", asset="flights", keys="2013-02-03"))
+    asked(Materialize(task_id="make", asset="flights", keys="2013-02-03"))
     one_round()
     with flights.engine.begin() as at:
         at.execute(insert(TaskRequest).values(id="y", asset="flights", form=form, at=datetime.now(UTC)))
@@ -242,7 +242,7 @@ def test_what_cannot_be_read_keeps_no_other_from_being_answered(flights: Metadat
 @pytest.mark.parametrize("column", [TaskRequest.form, TaskRequest.answer], ids=["form", "answer"])
 def test_a_task_request_that_is_no_json_keeps_no_other_from_being_answered(flights: Metadata, column: Any) -> None:
     for day in (3, 4):
-        asked(Materialise(task_id="make", asset="flights", keys=f"2013-02-0{day}"), context(cleared=day))
+        asked(Materialize(task_id="make", asset="flights", keys=f"2013-02-0{day}"), context(cleared=day))
     one_round()
     with flights.engine.begin() as at:
         damaged = at.scalars(select(TaskRequest.id).order_by(TaskRequest.id)).first()
@@ -257,17 +257,17 @@ def test_a_task_request_that_is_no_json_keeps_no_other_from_being_answered(fligh
 
 def test_it_makes_what_its_own_partition_needs_and_what_is_missing_if_so_said(flights: Metadata) -> None:
     flights.emit("flights", "2013-02-03")
-    task = Materialise(task_id="make", asset="flights", rule=Lookback(2), only_missing=True)
+    task = Materialize(task_id="make", asset="flights", rule=Lookback(2), only_missing=True)
     asked(task, context("2013-02-04"))
     one_round()
     assert keys_of_runs(flights) == ["2013-02-02", "2013-02-04"]
-    there = Materialise(task_id="make", asset="flights", keys="2013-02-03", only_missing=True)
+    there = Materialize(task_id="make", asset="flights", keys="2013-02-03", only_missing=True)
     there.execute(context(cleared=1))
     with pytest.raises(InvalidDefinitionError, match="expected keys=, which partitions are meant, or rule="):
-        Materialise(task_id="make", asset="flights", keys="2013-02-03", rule=Lookback(2))
+        Materialize(task_id="make", asset="flights", keys="2013-02-03", rule=Lookback(2))
 
 
 def test_it_need_not_wait(flights: Metadata) -> None:
-    Materialise(task_id="make", asset="flights", keys="2013-02-03", wait=False).execute(context())
+    Materialize(task_id="make", asset="flights", keys="2013-02-03", wait=False).execute(context())
     one_round()
     assert keys_of_runs(flights) == ["2013-02-03"]

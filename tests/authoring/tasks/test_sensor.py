@@ -16,8 +16,8 @@ from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from airflow_partitions import Lookback, MaterialisedSensor, Partition, PartitionByInterval, Selection
-from airflow_partitions.authoring.tasks import MaterialisedTrigger
+from airflow_partitions import Lookback, MaterializedSensor, Partition, PartitionByInterval, Selection
+from airflow_partitions.authoring.tasks import MaterializedTrigger
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.engine.ledger.ledger import update_ledger
 from airflow_partitions.engine.runs.claim import Claimant, note_of
@@ -50,7 +50,7 @@ def context(day: str | None = None) -> dict[str, Any]:
     return of_run if day is None else of_run | {"partition": Partition(DAYS, day)}
 
 
-def deferred(sensor: MaterialisedSensor, of_run: dict[str, Any]) -> TaskDeferred:
+def deferred(sensor: MaterializedSensor, of_run: dict[str, Any]) -> TaskDeferred:
     with pytest.raises(TaskDeferred) as raised:
         sensor.execute(of_run)
     return raised.value
@@ -58,12 +58,12 @@ def deferred(sensor: MaterialisedSensor, of_run: dict[str, Any]) -> TaskDeferred
 
 def test_it_waits_for_what_the_runs_own_partition_needs(metadata: Metadata, supervisor: Supervisor) -> None:
     metadata.emit("flights", *hours("2013-02-08", *range(23)))
-    sensor = MaterialisedSensor(task_id="hours", asset=FLIGHTS, timeout=600)
+    sensor = MaterializedSensor(task_id="hours", asset=FLIGHTS, timeout=600)
     trigger = deferred(sensor, context("2013-02-08")).trigger
     assert [str(key) for key in Selection.from_json(trigger.selection)] == ["2013-02-08T23:00Z"]
     metadata.emit("flights", "2013-02-08T23:00Z")
     assert sensor.execute(context("2013-02-08")) is None
-    before = MaterialisedSensor(task_id="before", asset=FLIGHTS, rule=Lookback(1))
+    before = MaterializedSensor(task_id="before", asset=FLIGHTS, rule=Lookback(1))
     trigger = deferred(before, context("2013-02-08")).trigger
     assert [str(key) for key in Selection.from_json(trigger.selection)] == ["2013-02-07T23:00Z"]
 
@@ -79,7 +79,7 @@ def test_it_waits_for_what_the_runs_own_partition_needs(metadata: Metadata, supe
 )
 def test_it_waits_for_keys_in_any_dag(metadata: Metadata, supervisor: Supervisor, keys: Any) -> None:
     metadata.asset("flights")
-    sensor = MaterialisedSensor(task_id="keys", asset=FLIGHTS, keys=keys, deferrable=False)
+    sensor = MaterializedSensor(task_id="keys", asset=FLIGHTS, keys=keys, deferrable=False)
     assert not sensor.poke(context())
     metadata.emit("flights", *hours("2013-02-08", 5, 6))
     assert sensor.poke(context())
@@ -88,13 +88,13 @@ def test_it_waits_for_keys_in_any_dag(metadata: Metadata, supervisor: Supervisor
 def test_what_makes_no_sense_is_refused(metadata: Metadata, supervisor: Supervisor) -> None:
     metadata.asset("flights")
     with pytest.raises(InvalidDefinitionError, match="expected keys=, which partitions are meant, or rule="):
-        MaterialisedSensor(task_id="both", asset=FLIGHTS, keys="x", rule=Lookback(1))
+        MaterializedSensor(task_id="both", asset=FLIGHTS, keys="x", rule=Lookback(1))
     with pytest.raises(InvalidDefinitionError, match="in a Dag without partitions; give keys="):
-        MaterialisedSensor(task_id="none", asset=FLIGHTS).execute(context())
+        MaterializedSensor(task_id="none", asset=FLIGHTS).execute(context())
     with pytest.raises(InvalidKeyError, match="2013-02-08T05"):
-        MaterialisedSensor(task_id="key", asset=FLIGHTS, keys="2013-02-08T05:30Z").execute(context())
+        MaterializedSensor(task_id="key", asset=FLIGHTS, keys="2013-02-08T05:30Z").execute(context())
     with pytest.raises(InvalidDefinitionError, match="given a selection of"):
-        MaterialisedSensor(task_id="days", asset=FLIGHTS, keys=Selection.of(DAYS, "2013-02-08")).execute(context())
+        MaterializedSensor(task_id="days", asset=FLIGHTS, keys=Selection.of(DAYS, "2013-02-08")).execute(context())
 
 
 def rebuilt(trigger: Any) -> Any:
@@ -104,7 +104,7 @@ def rebuilt(trigger: Any) -> Any:
     return type(trigger)(**json.loads(json.dumps(kwargs)))
 
 
-async def fired(*triggers: MaterialisedTrigger) -> list[Any]:
+async def fired(*triggers: MaterializedTrigger) -> list[Any]:
     """The events of triggers that run side by side."""
     events = await asyncio.wait_for(asyncio.gather(*(anext(aiter(trigger.run())) for trigger in triggers)), 60)
     return [event.payload for event in events]
@@ -116,7 +116,7 @@ def test_a_trigger_fires_when_the_ledger_has_all(metadata: Metadata, supervisor:
     waiting = Selection.of(HOURS, *hours("2013-02-08", 1, 2))
 
     async def play() -> list[Any]:
-        trigger = rebuilt(MaterialisedTrigger("flights", waiting.to_json(), 0.1))
+        trigger = rebuilt(MaterializedTrigger("flights", waiting.to_json(), 0.1))
         event = asyncio.ensure_future(fired(trigger))
         await asyncio.sleep(1)
         assert not event.done()
@@ -144,7 +144,7 @@ def test_an_api_that_is_away_for_a_while_does_not_end_a_trigger(metadata: Metada
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(AssetStateStoreAccessor, "aget", unreachable)
-        assert asyncio.run(fired(MaterialisedTrigger("flights", selection.to_json(), 0.05))) == [{"missing": 0}]
+        assert asyncio.run(fired(MaterializedTrigger("flights", selection.to_json(), 0.05))) == [{"missing": 0}]
     assert not failures
 
 
@@ -156,7 +156,7 @@ def test_it_fails_as_soon_as_a_run_has_if_so_said(metadata: Metadata, supervisor
     put_runs(metadata, "flights", keys, "failed", NOON)
     note = {"version": 1, "dag_id": "flights", "run_id": f"flights {keys[1]} {NOON.isoformat()}", "at": ""}
     patient, hasty = (
-        MaterialisedSensor(task_id="both", asset=FLIGHTS, keys=keys, fail_soon=soon) for soon in (False, True)
+        MaterializedSensor(task_id="both", asset=FLIGHTS, keys=keys, fail_soon=soon) for soon in (False, True)
     )
     trigger = rebuilt(deferred(hasty, context()).trigger)
     trigger.poke_interval = 0.05
@@ -181,7 +181,7 @@ def test_eb1_a_run_that_failed_before_its_task_began_is_noticed_until_another_on
     """
     metadata.parse(tmp_path, flights=source)
     (key,) = hours("2013-02-08", 1)
-    hasty = MaterialisedSensor(task_id="one", asset=FLIGHTS, keys=key, fail_soon=True)
+    hasty = MaterializedSensor(task_id="one", asset=FLIGHTS, keys=key, fail_soon=True)
     for began in (NOON, NOON + timedelta(hours=1)):
         put_runs(metadata, "flights", [key], "failed", began)
         deferred(hasty, context())
@@ -206,9 +206,9 @@ def test_eb1_a_run_that_failed_before_its_task_began_is_noticed_until_another_on
 
 def test_a_trigger_lets_the_task_look_where_no_upkeep_runs(metadata: Metadata, supervisor: Supervisor) -> None:
     metadata.emit("flights", "2013-02-08T01:00Z")
-    sensor = MaterialisedSensor(task_id="two", asset=FLIGHTS, keys=hours("2013-02-08", 1, 2), timeout=600)
+    sensor = MaterializedSensor(task_id="two", asset=FLIGHTS, keys=hours("2013-02-08", 1, 2), timeout=600)
     first = deferred(sensor, context())
-    trigger = MaterialisedTrigger("flights", first.trigger.selection, 0.05, patience=0.2)
+    trigger = MaterializedTrigger("flights", first.trigger.selection, 0.05, patience=0.2)
     (event,) = asyncio.run(fired(trigger))
     assert event == {"missing": 1}
     with pytest.raises(TaskDeferred) as again:
@@ -228,7 +228,7 @@ def test_the_queries_of_a_triggerer_do_not_grow_with_the_sensors_that_wait(
         supervisor.messages.clear()
         supervisor.queries.clear()
         waiting = [Selection.of(HOURS, f"2013-02-{8 + n % 20:02}T05:00Z", "2013-02-08T01:00Z") for n in range(sensors)]
-        triggers = [MaterialisedTrigger("flights", each.to_json(), 4, patience=0.01) for each in waiting]
+        triggers = [MaterializedTrigger("flights", each.to_json(), 4, patience=0.01) for each in waiting]
         time.sleep(4 - time.monotonic() % 4)  # to the beginning of an interval, so that all look at its end
         payloads = asyncio.run(fired(*triggers))
         assert sum(payload["missing"] for payload in payloads) == sum(n % 20 > 0 for n in range(sensors))

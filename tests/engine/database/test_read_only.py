@@ -13,8 +13,8 @@ from airflow_partitions.core.errors import ReadOnlyError
 from airflow_partitions.engine.database.connection import session
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.corrections import forget
-from airflow_partitions.engine.ledger.ledger import materialised_times, update_ledger
-from airflow_partitions.operate.requests.materialise import ask
+from airflow_partitions.engine.ledger.ledger import materialized_times, update_ledger
+from airflow_partitions.operate.requests.materialize import ask
 from airflow_partitions.operate.states import counts
 from airflow_partitions.operate.upkeep import one_round
 from tests.engine.database.conftest import Database
@@ -60,8 +60,8 @@ def read_only(migrated: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_there_is_told_and_what_is_asked_for_refused_in_a_sentence(read_only: Database) -> None:
     keys = {text: DAYS.parse(text) for text in ("2013-01-01", "2013-01-03")}
-    assert list(materialised_times("flights", DAYS, keys)) == list(keys)
-    assert counts("flights").counts.keys() == {"materialised", "missing"}
+    assert list(materialized_times("flights", DAYS, keys)) == list(keys)
+    assert counts("flights").counts.keys() == {"materialized", "missing"}
     selection = Selection.of(DAYS, "2013-01-02")
     for change in (
         lambda: update_ledger("flights", DAYS),

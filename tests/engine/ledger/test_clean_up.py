@@ -10,7 +10,7 @@ from airflow_partitions.engine.ledger import corrections
 from airflow_partitions.engine.ledger.cache import HistoryCache
 from airflow_partitions.engine.ledger.forgotten import forgotten_of
 from airflow_partitions.engine.ledger.last_times import last_times
-from airflow_partitions.engine.ledger.ledger import current_records, materialised_times, update_ledger
+from airflow_partitions.engine.ledger.ledger import current_records, materialized_times, update_ledger
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.mailbox import publish_missing
 from tests.metadata import LONG_AGO, Metadata
@@ -45,7 +45,7 @@ def test_eb1_a_purged_history_and_what_is_forgotten_stay(metadata: Metadata, def
     assert dict(current_records("sales", definition, selection)) == before
     assert last_times([("sales", definition)])["sales", definition].of(selection) == times
     assert forgotten_of("sales") == forgotten
-    assert list(materialised_times("sales", definition, {key: definition.parse(key) for key in keys})) == [
+    assert list(materialized_times("sales", definition, {key: definition.parse(key) for key in keys})) == [
         keys[0],
         *keys[2:],
     ]

@@ -1,4 +1,4 @@
-"""The ledger on a real metadata database: what was materialised, by range, and in pages."""
+"""The ledger on a real metadata database: what was materialized, by range, and in pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.engine.database.models import Asset, Forgetting, Partition
 from airflow_partitions.engine.ledger import corrections, ledger
-from airflow_partitions.engine.ledger.ledger import materialised_times, records, update_ledger
+from airflow_partitions.engine.ledger.ledger import materialized_times, records, update_ledger
 from airflow_partitions.engine.ledger.ledger_pages import meaning_form, months_with
 from airflow_partitions.engine.ledger.mailbox import publish_missing
 from airflow_partitions.engine.ledger.new_events import SETTLED
@@ -292,7 +292,7 @@ def test_eb4_a_cell_that_anybody_wrote_over_harms_nothing_and_is_written_anew(
     metadata.purge()
     before, there = metadata.cells("flights"), [*hours[:3], *hours[4:]]
     metadata.put("flights", min(metadata.cells("flights", cell)), form)
-    assert list(materialised_times("flights", HOURS, keys)) == there
+    assert list(materialized_times("flights", HOURS, keys)) == there
     assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == there
     assert [problem for problem in cell_problems() if problem.asset == "flights"] == []
     update_ledger("flights", HOURS, anew=True)

@@ -20,7 +20,7 @@ from airflow_partitions import PartitionByInterval, PartitionByProduct, Partitio
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.openlineage import FACET, partition_run_facet
-from airflow_partitions.operate.requests.materialise import materialise
+from airflow_partitions.operate.requests.materialize import materialize
 from tests.metadata import Metadata
 
 #: Runs the one task of the database as a worker does, with the listeners of all plugins.
@@ -97,7 +97,7 @@ def test_the_events_of_a_task_tell_its_partition(metadata: Metadata, tmp_path: P
     dags.mkdir()
     metadata.parse(dags, told=source)
     own_asset = partitioned_asset("told_days")
-    materialise(own_asset, Selection.of(own_asset.definition, "2013-03-10"), by="ann")
+    materialize(own_asset, Selection.of(own_asset.definition, "2013-03-10"), by="ann")
     settings = {
         "CORE__LOAD_EXAMPLES": "False",
         "DATABASE__SQL_ALCHEMY_CONN": metadata.engine.url.render_as_string(hide_password=False),

@@ -15,7 +15,7 @@ from airflow.sdk.execution_time import context as airflow_context
 from airflow_partitions import Partition, PartitionByInterval, Partitioned, Selection
 from airflow_partitions.engine.ledger.forgotten import Forgetting, Forgotten
 from airflow_partitions.engine.ledger.ledger_pages import FORGOTTEN
-from airflow_partitions.engine.runs.skip import SKIP_REASON, skip_if_materialised
+from airflow_partitions.engine.runs.skip import SKIP_REASON, skip_if_materialized
 
 DAYS = PartitionByInterval("@daily")
 ONE, TWO = Asset("one"), Asset("two")
@@ -84,7 +84,7 @@ def skipping(monkeypatch: pytest.MonkeyPatch, *events: Event, clear_number: int 
             ),
         }
         with suppress(AirflowSkipException):
-            skip_if_materialised(context)
+            skip_if_materialized(context)
             assert not reasons
         if SKIP_REASON in reasons:
             skipped.add(name)

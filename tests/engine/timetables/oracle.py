@@ -17,7 +17,7 @@ BEGIN, END = datetime(2013, 10, 31, tzinfo=UTC), datetime(2013, 11, 26, tzinfo=U
 
 @attrs.define(eq=False)
 class Event:
-    """Something was materialised.
+    """Something was materialized.
 
     :ivar at: when the transaction that tells it began, by the clock of the API server.
     :ivar id: the number that the database gives it.
@@ -214,7 +214,7 @@ class World:
         return all(self.arrival(consumer, of, *event) <= at for event in first)
 
     def newest_start(self, consumer: Consumer, of: Interval) -> datetime | None:
-        """When the newest run of a partition began; of runs that are no more, when they materialised it."""
+        """When the newest run of a partition began; of runs that are no more, when they materialized it."""
         text = self.calendars[consumer.name].texts[of]
         runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]
         if runs:

@@ -92,7 +92,7 @@ def test_ea1_what_is_in_flight_costs_a_loop_nothing(
             assert not any(fires(timetable, key) for key in DAY_KEYS)
         return counts
 
-    loop()  # the first one reads what was materialised
+    loop()  # the first one reads what was materialized
     before = loop()
     for number, text in enumerate(KEYS, 1):
         stage.put(Run(number, "up", text, NOW))

@@ -303,12 +303,12 @@ class Model(RuleBasedStateMachine):
                     str(key): [event.at for event in events] for key, events in self.world.events_of(asset).items()
                 }
                 expected = {key: (min(at), max(at)) for key, at in times.items()}
-                assert self.materialised(asset) == {key: last for key, (_, last) in expected.items()}
+                assert self.materialized(asset) == {key: last for key, (_, last) in expected.items()}
                 if keep:
                     ledger = records(asset, Selection.between(definition, BEGIN, END))
                     assert {str(key): (record.first, record.last) for key, record in ledger} == expected
 
-    def materialised(self, asset: str) -> dict[str, datetime]:
+    def materialized(self, asset: str) -> dict[str, datetime]:
         """What a task is told: what is on the pages, and of the events since."""
         times, since = self.stage.pages_and_events(asset)
         for text, at in since:

@@ -139,7 +139,7 @@ def test_a_run_whose_partition_airflow_cleared_stops_neither_schedule_nor_states
         )
     with dags.engine.connect() as at:
         assert at.scalar(select(DagModel.next_dagrun_create_after).where(DagModel.dag_id == "flights")) is not None
-    assert counts("flights").counts[State.MATERIALISED] == 3
+    assert counts("flights").counts[State.MATERIALIZED] == 3
     end(dags, "success", *DAYS)
     backfill("flights")
     assert runs(dags, "queued") == [DAYS[2]]

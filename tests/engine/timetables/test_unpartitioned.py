@@ -196,9 +196,9 @@ def test_states_count_its_event_and_a_newer_one_makes_nothing_stale(metadata: Me
     assert "'rates', which has no partitions, has had no event yet" in explain("revenue", "2013-02-08").reasons
     metadata.emit("rates", None, at=now - timedelta(hours=2))
     metadata.emit("revenue", "2013-02-08", at=now - timedelta(hours=1))
-    assert state() == [State.MATERIALISED]
+    assert state() == [State.MATERIALIZED]
     metadata.emit("rates", None, at=now - timedelta(minutes=1))
-    assert state() == [State.MATERIALISED]
+    assert state() == [State.MATERIALIZED]
 
 
 @pytest.mark.airflow

@@ -10,7 +10,7 @@ from airflow.cli import cli_parser
 
 from airflow_partitions.operate.cli.materialize import FAILED, STANDS_STILL
 from tests.metadata import Metadata
-from tests.operate.requests.test_materialise import dags, finish, runs
+from tests.operate.requests.test_materialize import dags, finish, runs
 
 __all__ = ["dags"]
 

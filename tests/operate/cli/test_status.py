@@ -71,7 +71,7 @@ def test_status_shows_a_strip_stretches_and_what_is_lacking(say: Say) -> None:
     assert title.strip() == "delays"
     assert len(strip) == 98
     assert [strip[round(98 * (day + 0.5) / 10)] for day in range(10)] == [*"██✗··○····"]
-    assert legend.split() == ["✗", "failed", "1", "○", "waiting", "1", "·", "missing", "6", "█", "materialised", "2"]
+    assert legend.split() == ["✗", "failed", "1", "○", "waiting", "1", "·", "missing", "6", "█", "materialized", "2"]
     (waiting,) = [line for line in table if "waiting" in line]
     assert waiting.split()[1:6] == ["waiting", "2013-02-06", "2013-02-06", "1", "flights"]
     assert "1of24:2013-02-06T01:00Z..2013-02-07" in "".join("".join(table).split())
@@ -81,13 +81,13 @@ def test_the_exit_status_says_whether_all_is_there(say: Say) -> None:
     assert say("status", "delays", "--until", "2013-02-03")[1] == 0
     assert say("status", "delays", "--from", "2013-02-02", "--until", "2013-02-04")[1] == 1
     assert say("status", "airport_days", "airport in EWR", "--from", "2013-02-03")[1] == 0
-    assert say("status", "airport_days", "--only", "materialised")[1] == 1
+    assert say("status", "airport_days", "--only", "materialized")[1] == 1
 
 
 def test_scripts_get_stretches_as_json_yaml_and_lines(say: Say) -> None:
     answer = json.loads(say("status", "delays", "--output", "json")[0])
     assert (answer["total"], answer["counts"]["missing"]) == (10, 6)
-    assert answer["stretches"][-1]["state"] == "materialised"
+    assert answer["stretches"][-1]["state"] == "materialized"
     assert yaml.safe_load(say("status", "delays", "--output", "yaml")[0])["stretches"] == answer["stretches"]
     text, code = say("status", "delays", "--only", "missing", "--only", "failed", "--output", "plain")
     assert code == 1
@@ -120,13 +120,13 @@ def test_list_shows_all_assets_with_their_partitions_by_state(say: Say) -> None:
     assert code == 0
     assert [line.split("\t") for line in text.splitlines() if line.startswith("delays")] == [
         ["delays", "failed", "1"],
-        ["delays", "materialised", "2"],
+        ["delays", "materialized", "2"],
         ["delays", "waiting", "1"],
         ["delays", "missing", "6"],
     ]
     table, _ = say("list", "--search", "DELAYS")
     assert "airport_days" not in table
-    assert "█ materialised" in " ".join(table.split())
+    assert "█ materialized" in " ".join(table.split())
     assert next(line for line in table.splitlines() if "delays" in line).split() == ["delays", "1", "1", "6", "2"]
 
 
@@ -136,7 +136,7 @@ def test_explain_says_why_and_shows_runs_events_and_neighbours(say: Say) -> None
     assert text.splitlines()[0].split() == ["○", "waiting", "delays", "2013-02-06"]
     assert "1 of 24 partitions of 'flights' that it needs are there" in text
     text, _ = say("explain", "delays", "2013-02-01")
-    assert "run one of delays materialised it at 2020-01-01 00:00:00 UTC" in text
+    assert "run one of delays materialized it at 2020-01-01 00:00:00 UTC" in text
     assert json.loads(say("explain", "delays", "2013-02-03", "--output", "json")[0])["runs"][0]["state"] == "failed"
     assert "is needed by" in say("explain", "flights", "2013-02-03T05:00Z")[0]
     assert "nearest" in str(say("explain", "flights", "2013-02-03")[1])

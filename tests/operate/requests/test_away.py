@@ -15,7 +15,7 @@ from airflow_partitions.engine.ledger.holds import held_dags
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.operations import doctor
 from airflow_partitions.operate.operations import requests as asked
-from airflow_partitions.operate.requests import materialise as module
+from airflow_partitions.operate.requests import materialize as module
 from airflow_partitions.operate.requests.control import cancel, pause, resume, retry
 from airflow_partitions.operate.requests.hold import release_ended
 from airflow_partitions.operate.requests.progress import progress
@@ -26,7 +26,7 @@ from tests.metadata import LONG_AGO, Metadata
 from tests.operate.requests.away import take_away
 from tests.operate.requests.test_hold import WHILE_PAUSED, dag_row, release
 from tests.operate.requests.test_hold import pause as pause_dag
-from tests.operate.requests.test_materialise import DAGS, dags, finish, materialise, runs
+from tests.operate.requests.test_materialize import DAGS, dags, finish, materialize, runs
 
 __all__ = ["dags"]
 
@@ -40,13 +40,13 @@ def interrupted(text: str, patch: pytest.MonkeyPatch, options: RunOptions | None
     with patch.context() as patched:
         patched.setattr(module, "make_runs", die)
         with pytest.raises(KeyboardInterrupt):
-            materialise("flights", text, options)
+            materialize("flights", text, options)
     return next(requests_of(["flights"])).id
 
 
 def test_eb2_a_hold_lives_on_while_the_file_is_away(dags: Metadata, tmp_path: Path) -> None:
     pause_dag(dags, "flights", True)
-    first, second = (materialise("flights", f"2013-03-0{day}", WHILE_PAUSED) for day in (1, 2))
+    first, second = (materialize("flights", f"2013-03-0{day}", WHILE_PAUSED) for day in (1, 2))
     take_away(dags)
     assert one_round().problems == ()
     assert held_dags(["flights"]) == {"flights": (first.id, second.id)}
@@ -81,7 +81,7 @@ def test_eb2_runs_are_created_once_the_file_is_back(
 
 
 def test_eb2_requests_that_were_paused_together_go_on_together(dags: Metadata) -> None:
-    first, second = (materialise("flights", f"2013-03-0{day}", WHILE_PAUSED) for day in (1, 2))
+    first, second = (materialize("flights", f"2013-03-0{day}", WHILE_PAUSED) for day in (1, 2))
     pause_dag(dags, "flights", True)  # none holds it: it was not paused when they were made
     assert held_dags(["flights"]) == {}
     assert resume(first.id).state == "running"
@@ -109,7 +109,7 @@ def test_d4_a_request_is_found_whatever_its_dag_writes_by_now(metadata: Metadata
     metadata.asset("older")
     metadata.parse(tmp_path, dags=DAGS)
     assert dag_row(metadata)[0]
-    request = materialise("flights", "2013-03-01..2013-03-03", WHILE_PAUSED)
+    request = materialize("flights", "2013-03-01..2013-03-03", WHILE_PAUSED)
     metadata.parse(tmp_path, dags=OTHER_OUTLETS[change])
     assert read_request(request.id) == request
     assert asked.show_request(request.id)["state"] == "running"
@@ -142,21 +142,21 @@ def damage(metadata: Metadata, number: int, column: str = "selection", value: An
 def test_d2_a_request_that_cant_be_read_keeps_no_other_from_being_listed(
     dags: Metadata, column: str, value: Any
 ) -> None:
-    damaged, other = materialise("flights", "2013-03-01"), materialise("flights", "2013-03-02")
+    damaged, other = materialize("flights", "2013-03-01"), materialize("flights", "2013-03-02")
     damage(dags, damaged.id, column, value)
     assert [each["id"] for each in asked.list_requests()["requests"]] == [other.id]
     with pytest.raises(UnknownRequestError, match=rf"request {damaged.id} of Dag flights can't be read"):
         asked.show_request(damaged.id)
     (problem,) = [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"]
     assert (problem["is_error"], f"request {damaged.id} of Dag flights" in problem["text"]) == (True, True)
-    materialise("flights", "2013-03-03")
+    materialize("flights", "2013-03-03")
 
 
 @pytest.mark.parametrize("column", [models.Request.selection, models.Request.conf], ids=["selection", "conf"])
 def test_a_request_that_is_no_json_keeps_no_other_from_being_read_and_can_be_cancelled(
     dags: Metadata, monkeypatch: pytest.MonkeyPatch, column: Any
 ) -> None:
-    damaged, other = interrupted("2013-03-01..2013-03-04", monkeypatch), materialise("flights", "2013-03-05")
+    damaged, other = interrupted("2013-03-01..2013-03-04", monkeypatch), materialize("flights", "2013-03-05")
     dags.break_form(column, models.Request.id == damaged)
     assert [each["id"] for each in asked.list_requests()["requests"]] == [other.id]
     (problem,) = [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"]
@@ -193,7 +193,7 @@ def test_d3_eb13_a_request_that_cant_be_read_keeps_no_other_dag_held(
     damage(dags, damaged)
     abandon(dags)
     pause_dag(dags, "carriers", True)
-    materialise("carriers", "AA", WHILE_PAUSED)
+    materialize("carriers", "AA", WHILE_PAUSED)
     finish(dags)
     problems: list[str] = []
     assert release_ended(problems.append) == 1
@@ -209,7 +209,7 @@ def test_what_holds_a_dag_is_kept(dags: Metadata, monkeypatch: pytest.MonkeyPatc
     from airflow.models.backfill import Backfill
 
     pause_dag(dags, "flights", True)
-    request = materialise("flights", "2013-03-01", WHILE_PAUSED)
+    request = materialize("flights", "2013-03-01", WHILE_PAUSED)
     finish(dags)
     with dags.engine.begin() as at:
         at.execute(update(Backfill).values(completed_at=request.at.replace(year=2024)))
@@ -228,7 +228,7 @@ def test_a_number_that_airflow_gives_again_is_that_of_the_new_request(dags: Meta
     from airflow.models.taskinstance import TaskInstance
 
     pause_dag(dags, "carriers", True)
-    first = materialise("carriers", "AA", WHILE_PAUSED)
+    first = materialize("carriers", "AA", WHILE_PAUSED)
     with dags.engine.begin() as at:
         for table in (BackfillDagRun, DagRunNote, TaskInstance, DagRun, Backfill):
             at.execute(table.__table__.delete())
@@ -242,7 +242,7 @@ def test_a_number_that_airflow_gives_again_is_that_of_the_new_request(dags: Meta
         read_request(first.id)
     with dags.engine.begin() as at:
         at.execute(Backfill.__table__.delete())
-    second = materialise("flights", "2013-03-01")
+    second = materialize("flights", "2013-03-01")
     if dags.engine.dialect.name == "sqlite":
         assert second.id == first.id
     assert list(requests_of(None)) == [second]
@@ -252,8 +252,8 @@ def test_a_number_that_airflow_gives_again_is_that_of_the_new_request(dags: Meta
 def test_requests_are_read_page_by_page(dags: Metadata) -> None:
     from airflow_partitions.operate.requests import request_rows
 
-    numbers = [materialise("flights", f"2013-03-0{day}", by=f"user {day}").id for day in range(1, 8)]
-    other = materialise("carriers", "AA").id
+    numbers = [materialize("flights", f"2013-03-0{day}", by=f"user {day}").id for day in range(1, 8)]
+    other = materialize("carriers", "AA").id
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_rows, "_AT_ONCE", 3)
         assert [each.id for each in requests_of(None)] == [other, *reversed(numbers)]

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 from airflow_partitions.core.errors import NotReadyError, OverlapError, UnknownRequestError
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.runs.run_options import RunOptions
-from airflow_partitions.operate.requests import materialise as module
+from airflow_partitions.operate.requests import materialize as module
 from airflow_partitions.operate.requests.control import cancel, pause, resume, retry
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.requests.stop_at_failure import on_dag_run_failed
 from airflow_partitions.operate.upkeep.requests import delete_old_requests
 from tests.metadata import Metadata
-from tests.operate.requests.test_materialise import dags, finish, materialise, runs
+from tests.operate.requests.test_materialize import dags, finish, materialize, runs
 
 __all__ = ["dags"]
 
@@ -44,7 +44,7 @@ def fail(metadata: Metadata, key: str) -> None:
 
 
 def test_progress_counts_runs_by_their_state(dags: Metadata) -> None:
-    request = materialise("flights", "2013-03-01..2013-03-05", RunOptions(concurrency=2, label="fill"))
+    request = materialize("flights", "2013-03-01..2013-03-05", RunOptions(concurrency=2, label="fill"))
     assert (progress(request.id).state, progress(request.id).runs) == ("running", {"queued": 4})
     finish(dags, "success", "2013-03-01", "2013-03-02")
     finish(dags, "failed", "2013-03-03")
@@ -65,7 +65,7 @@ def test_what_ended_long_ago_is_deleted_and_what_is_open_is_kept(dags: Metadata)
     from airflow.models.backfill import Backfill
     from airflow.models.dagrun import DagRun
 
-    old, gone, recent, still_open = (materialise("flights", f"2013-03-0{day}").id for day in range(1, 5))
+    old, gone, recent, still_open = (materialize("flights", f"2013-03-0{day}").id for day in range(1, 5))
     with dags.engine.begin() as at:
         for number, days in ((old, 400), (recent, 300)):
             ended = datetime.now(UTC) - timedelta(days=days)
@@ -83,15 +83,15 @@ def test_what_ended_long_ago_is_deleted_and_what_is_open_is_kept(dags: Metadata)
 def test_the_scheduler_starts_requested_runs_in_order_after_scheduled_ones(dags: Metadata) -> None:
     from airflow.models.dagrun import DagRun
 
-    materialise("flights", "2013-03-01..2013-03-04", RunOptions(newest_first=True))
-    materialise("flights", "2013-05-01")
+    materialize("flights", "2013-03-01..2013-03-04", RunOptions(newest_first=True))
+    materialize("flights", "2013-05-01")
     with dags.engine.begin() as at:
         at.execute(update(DagRun).where(DagRun.partition_key == "2013-05-01").values(backfill_id=None))
     assert startable(dags) == ["2013-05-01", "2013-03-03", "2013-03-02", "2013-03-01"]
 
 
 def test_a_paused_request_begins_nothing_until_it_is_resumed(dags: Metadata) -> None:
-    request = materialise("flights", "2013-03-01..2013-03-04")
+    request = materialize("flights", "2013-03-01..2013-03-04")
     assert pause(request.id).state == "paused"
     assert startable(dags) == []
     assert resume(request.id).state == "running"
@@ -102,8 +102,8 @@ def test_a_paused_request_begins_nothing_until_it_is_resumed(dags: Metadata) -> 
 
 
 def test_a_failure_stops_a_request_that_asks_for_it(dags: Metadata) -> None:
-    request = materialise("flights", "2013-03-01..2013-03-04", RunOptions(stop_at_failure=True))
-    other = materialise("flights", "2013-05-01..2013-05-04")
+    request = materialize("flights", "2013-03-01..2013-03-04", RunOptions(stop_at_failure=True))
+    other = materialize("flights", "2013-05-01..2013-05-04")
     fail(dags, "2013-03-02")
     fail(dags, "2013-05-02")
     assert progress(request.id).state == "stopped"
@@ -114,7 +114,7 @@ def test_a_failure_stops_a_request_that_asks_for_it(dags: Metadata) -> None:
 
 
 def test_cancel_lets_queued_runs_fail_and_running_ones_go_on(dags: Metadata) -> None:
-    request = materialise("flights", "2013-03-01..2013-03-05")
+    request = materialize("flights", "2013-03-01..2013-03-05")
     finish(dags, "success", "2013-03-01")
     finish(dags, "running", "2013-03-02")
     cancelled = cancel(request.id)
@@ -122,11 +122,11 @@ def test_cancel_lets_queued_runs_fail_and_running_ones_go_on(dags: Metadata) -> 
     assert startable(dags) == []
     with pytest.raises(NotReadyError, match="is cancelled"):
         resume(request.id)
-    materialise("flights", "2013-03-03")  # free again
+    materialize("flights", "2013-03-03")  # free again
 
 
 def test_retry_clears_what_failed_and_nothing_else(dags: Metadata) -> None:
-    request = materialise("flights", "2013-03-01..2013-03-05")
+    request = materialize("flights", "2013-03-01..2013-03-05")
     with pytest.raises(NotReadyError, match="no run of request"):
         retry(request.id)
     finish(dags)
@@ -140,9 +140,9 @@ def test_retry_clears_what_failed_and_nothing_else(dags: Metadata) -> None:
 
 
 def test_what_a_later_request_makes_again_leaves_the_earlier_one_done(dags: Metadata) -> None:
-    request = materialise("flights", "2013-03-01..2013-03-05")
+    request = materialize("flights", "2013-03-01..2013-03-05")
     finish(dags)
-    later = materialise("flights", "2013-03-02")
+    later = materialize("flights", "2013-03-02")
     assert (progress(request.id).state, progress(request.id).runs) == ("done", {"success": 3, "again": 1})
     assert (progress(later.id).state, progress(later.id).runs) == ("running", {"queued": 1})
 
@@ -163,16 +163,16 @@ def test_what_was_cancelled_while_its_runs_were_created_is_retried_whole(
 
     monkeypatch.setattr(module, "make_runs", make_some)
     with pytest.raises(Killed):
-        materialise("flights", "2013-03")
+        materialize("flights", "2013-03")
     (request,) = requests_of(["flights"])
     assert (request.created, progress(request.id).state) == (4, "creating")
     assert pause(request.id).state == "paused"
     monkeypatch.setattr(module, "make_runs", make)
     assert module.create_runs(request).created == 4  # nothing new while it is paused
     assert cancel(request.id).state == "cancelled"
-    other = materialise("flights", "2013-03-20..2013-03-22")
+    other = materialize("flights", "2013-03-20..2013-03-22")
     with pytest.raises(OverlapError) as error:
-        materialise("flights", "2013-03-21")
+        materialize("flights", "2013-03-21")
     assert error.value.request == other.id
     again = retry(request.id)
     assert (again.state, again.runs) == ("running", {"queued": 29, "elsewhere": 2})

@@ -21,7 +21,7 @@ from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.upkeep.round import one_round
 from tests.metadata import Metadata
 from tests.operate.requests.test_control import startable
-from tests.operate.requests.test_materialise import DAGS, dags, finish, materialise, pause, runs
+from tests.operate.requests.test_materialize import DAGS, dags, finish, materialize, pause, runs
 
 __all__ = ["dags"]
 WHILE_PAUSED = RunOptions(while_paused=True)
@@ -51,7 +51,7 @@ def dag_row(metadata: Metadata, dag_id: str = "flights") -> tuple[bool, Any]:
 
 
 def make(text: str, options: RunOptions = WHILE_PAUSED) -> Request:
-    return materialise("flights", text, options)
+    return materialize("flights", text, options)
 
 
 def test_a_paused_dag_makes_what_is_asked_for_and_nothing_else(paused: Metadata, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_request_that_stopped_at_a_failure_keeps_the_hold(paused: Metadata) ->
 
 
 def test_runs_that_a_pause_has_stopped_are_not_let_go_on(dags: Metadata) -> None:
-    materialise("flights", "2013-03-01")
+    materialize("flights", "2013-03-01")
     pause(dags, "flights", True)
     with pytest.raises(NotReadyError, match="paused with 1 runs that have not ended, such as backfill__2013-03-01"):
         make("2013-03-02")
@@ -169,7 +169,7 @@ def test_events_begin_nothing_meanwhile_and_are_not_lost(metadata: Metadata, tmp
 
     metadata.parse(tmp_path, dags=ASSETS)
     pause(metadata, "down", True)
-    materialise("down", "2013-03-01", WHILE_PAUSED)
+    materialize("down", "2013-03-01", WHILE_PAUSED)
     metadata.emit("up", "2013-03-05")
     refresh_history()
 

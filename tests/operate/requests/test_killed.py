@@ -18,15 +18,15 @@ from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.upkeep.requests import finish_requests
 from airflow_partitions.operate.upkeep.round import one_round
 from tests.metadata import Metadata
-from tests.operate.requests.test_materialise import dags, materialise, runs
+from tests.operate.requests.test_materialize import dags, materialize, runs
 
 __all__ = ["dags"]
 SELECTION, NUMBER = "2013-01-01..2018-06-24", 2000
 PROGRAM = f"""
-from airflow_partitions.operate.operations.requests import materialise_partitions
-from airflow_partitions.operate.requests import materialise
-materialise.PORTION = 50
-materialise_partitions("flights", select="{SELECTION}")
+from airflow_partitions.operate.operations.requests import materialize_partitions
+from airflow_partitions.operate.requests import materialize
+materialize.PORTION = 50
+materialize_partitions("flights", select="{SELECTION}")
 """
 
 
@@ -57,7 +57,7 @@ def test_upkeep_goes_on_with_a_request_of_2000_partitions_whose_maker_was_killed
     before = created(dags)
     assert 200 <= before < NUMBER
     with pytest.raises(OverlapError) as error:  # also of those that have no run yet
-        materialise("flights", "2018-06-23")
+        materialize("flights", "2018-06-23")
     number = error.value.request
     assert number is not None
     assert progress(number).state == "creating"

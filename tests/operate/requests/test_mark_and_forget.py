@@ -1,4 +1,4 @@
-"""Partitions marked as materialised and forgotten, on a real metadata database."""
+"""Partitions marked as materialized and forgotten, on a real metadata database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import InvalidKeyError, RequestSizeError, UnknownAssetError
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset
 from airflow_partitions.engine.ledger.cache import HistoryCache
-from airflow_partitions.engine.ledger.ledger import current_records, materialised_times, records, update_ledger
+from airflow_partitions.engine.ledger.ledger import current_records, materialized_times, records, update_ledger
 from airflow_partitions.engine.ledger.marks import Mark
 from airflow_partitions.operate.requests.forget import forget, remember
 from airflow_partitions.operate.requests.mark import mark
@@ -47,11 +47,11 @@ def present(asset: str, definition: PartitionDefinition = HOURS) -> list[str]:
     selection = hours_of_day(definition)
     texts = {str(key): key for key in selection}
     current = [str(key) for key, _ in current_records(asset, definition, selection)]
-    assert list(materialised_times(asset, definition, texts)) == current
+    assert list(materialized_times(asset, definition, texts)) == current
     update_ledger(asset, definition)
     assert [str(key) for key, _ in records(asset, selection)] == current
     assert [str(key) for key, _ in current_records(asset, definition, selection)] == current
-    assert list(materialised_times(asset, definition, texts)) == current
+    assert list(materialized_times(asset, definition, texts)) == current
     return current
 
 
@@ -75,7 +75,7 @@ def waiting(metadata: Metadata) -> list[str]:
         return [str(key) for key in at.scalars(select(AssetPartitionDagRun.partition_key).order_by("id"))]
 
 
-def test_a_marked_partition_is_materialised_says_by_whom_and_starts_what_is_downstream(dags: Metadata) -> None:
+def test_a_marked_partition_is_materialized_says_by_whom_and_starts_what_is_downstream(dags: Metadata) -> None:
     some = Selection.of(HOURS, "2013-07-01T05:00Z", "2013-07-01T06:00Z")
     assert mark(asset_of("hours"), some, by="anna", reason="loaded by hand", dry_run=True).to_json() == {
         "asset": "hours",

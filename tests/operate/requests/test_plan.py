@@ -13,7 +13,7 @@ from airflow_partitions.core.dependencies import parse_selection, selection_text
 from airflow_partitions.core.errors import InvalidKeyError, NotReadyError, RequestSizeError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.run_options import RunOptions
-from airflow_partitions.operate.requests.materialise import carry_out, create_runs
+from airflow_partitions.operate.requests.materialize import carry_out, create_runs
 from airflow_partitions.operate.requests.plan import Plan, plan
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.states import State

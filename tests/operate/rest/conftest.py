@@ -18,7 +18,7 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.operate.requests.materialise import materialise
+from airflow_partitions.operate.requests.materialize import materialize
 from tests.metadata import Metadata, engine, metadata
 from tests.operate.rest.auth_manager import editor
 
@@ -141,7 +141,7 @@ def unpause(metadata: Metadata) -> None:
 def ask_for(*keys: str) -> int:
     """The number of a new request for days."""
     asset = partitioned_asset("days")
-    return materialise(asset, Selection.of(asset.definition, *keys), by="tests").id
+    return materialize(asset, Selection.of(asset.definition, *keys), by="tests").id
 
 
 @pytest.fixture

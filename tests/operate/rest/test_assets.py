@@ -181,12 +181,12 @@ def test_assets_tell_how_their_newest_partition_is_and_what_is_next(client: http
     assert product["newest"] == {
         "key": "2013-03-31",
         "state": "missing",
-        "counts": {"materialised": 2, "missing": 1},
+        "counts": {"materialized": 2, "missing": 1},
     }
     assert (product["next"], customers["newest"], customers["next"]) == (None, None, None)
-    assert (product["counts"]["counts"], days["newest"]["state"]) == ({"materialised": 2, "missing": 268}, "missing")
+    assert (product["counts"]["counts"], days["newest"]["state"]) == ({"materialized": 2, "missing": 268}, "missing")
     assert datetime.fromisoformat(hours["next"]["due"]) > datetime.fromisoformat(hours["next"]["key"])
-    with_made = client.get("/assets", params={"states": "materialised"}).json()["assets"]
+    with_made = client.get("/assets", params={"states": "materialized"}).json()["assets"]
     assert [each["name"] for each in with_made] == ["airport_days"]
 
 
@@ -201,4 +201,4 @@ def test_states_of_an_asset_are_worked_out_once_until_something_changes(
     assert counted == ["airport_days", "customers", "days", "s3://lake/hours"]
     estate.emit("days", "2013-03-31")
     (days,) = client.get("/assets", params={"counts": True, "search": "days", "cursor": "b"}).json()["assets"]
-    assert (counted[4:], days["newest"]["state"]) == (["days"], "materialised")
+    assert (counted[4:], days["newest"]["state"]) == (["days"], "materialized")

@@ -109,7 +109,7 @@ def test_commands_do_the_same_on_the_database_and_over_rest(
     monkeypatch.setenv("NO_PROXY", "*")
     for source in ([], ["--url", server.address]):
         told = run(capsys, "mark", "days", "2013-01-01", "--quiet", *source)
-        assert told.startswith("1 partition of days marked as materialised")
+        assert told.startswith("1 partition of days marked as materialized")
         told = run(capsys, "forget", "days", "2013-01-01..2013-01-03", "--dry-run", *source)
         assert told.startswith("dry run, nothing was changed: 1 partition of days forgotten; 1 were missing before")
         run(capsys, "keys", "customers", "--add", "ann", "--metadata", '{"since": 2013}', *source)

@@ -20,8 +20,8 @@ def test_a_picture_has_run_lengths_for_its_columns_and_rows(client: httpx.Client
     assert answer["columns"][0]["start"] == "2013-01-01T00:00:00+00:00"
     lengths = {row["value"]: [length for length, _ in row["runs"]] for row in answer["rows"]}
     assert lengths == {"EWR": [2, 1, 1], "JFK": [1, 2, 1], "a/b|c": [4]}
-    assert sorted(str(cell["states"]) for cell in answer["cells"]) == ["{'materialised': 1}", "{'missing': 1}"]
-    assert answer["counts"] == {"materialised": 3, "missing": 9}
+    assert sorted(str(cell["states"]) for cell in answer["cells"]) == ["{'materialized': 1}", "{'missing': 1}"]
+    assert answer["counts"] == {"materialized": 3, "missing": 9}
     months = client.get("/assets/airport_days/grid", params={"columns": 3, "down": ""}).json()
     assert [(column["first"], column["count"]) for column in months["columns"]] == [
         ("2013-01-01", 31),
@@ -42,7 +42,7 @@ def test_who_has_a_picture_already_is_told_so_before_it_is_drawn(
     assert (again.status_code, again.content, again.headers["ETag"], len(drawn)) == (304, b"", tag, 1)
     estate.emit("days", "2013-01-02")
     changed = client.get("/assets/days/grid", headers={"If-None-Match": tag})
-    assert (changed.status_code, changed.json()["counts"]["materialised"], len(drawn)) == (200, 1, 2)
+    assert (changed.status_code, changed.json()["counts"]["materialized"], len(drawn)) == (200, 1, 2)
 
 
 @pytest.mark.parametrize("query", [{"across": "x"}, {"down": "date"}, {"columns": 0}, {"start": "x"}, {"select": "x"}])

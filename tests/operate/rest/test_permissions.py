@@ -23,7 +23,7 @@ ANSWERS = {
     "GET /assets/{asset}/counts": (401, 200, 403, 200),
     "GET /assets/{asset}/grid": (401, 200, 403, 200),
     "GET /assets/{asset}/partitions/{key}": (401, 200, 403, 200),
-    "GET /assets/{asset}/materialisations": (401, 200, 403, 200),
+    "GET /assets/{asset}/materializations": (401, 200, 403, 200),
     "GET /assets/{asset}/plan": (401, 200, 403, 200),
     "POST /assets/{asset}/requests": (401, 403, 403, 200),
     "GET /requests": (401, 200, 200, 200),

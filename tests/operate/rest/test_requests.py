@@ -12,7 +12,7 @@ from sqlalchemy import event, update
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.operate.requests.materialise import ask as ask_without_runs
+from airflow_partitions.operate.requests.materialize import ask as ask_without_runs
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor, starter, viewer
 from tests.operate.rest.conftest import RunningApp, Server, ask_for, problem
@@ -104,7 +104,7 @@ def test_a_run_whose_partition_airflow_cleared_leaves_states_and_requests_as_the
     body = {"partition_key": "2013-03-02", "dry_run": False}
     answer = client.post(f"{server.address}/api/v2/dags/makes/clearPartitions", json=body)
     assert answer.json()["dag_runs_cleared"] == 1, answer.text
-    assert client.get("/assets/days/counts").json()["counts"]["materialised"] == 3
+    assert client.get("/assets/days/counts").json()["counts"]["materialized"] == 3
     assert ask(client, select="2013-03-02")["runs"] == {"queued": 1}
 
 

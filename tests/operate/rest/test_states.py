@@ -26,9 +26,9 @@ def test_states_come_in_stretches_and_counts(client: httpx.Client, january: Meta
     answer = client.get("/assets/days/states").json()
     assert [(each["state"], each["first"], each["last"], each["count"]) for each in answer["stretches"]] == [
         ("missing", "2013-02-01", "2013-03-31", 59),
-        ("materialised", "2013-01-01", "2013-01-31", 31),
+        ("materialized", "2013-01-01", "2013-01-31", 31),
     ]
-    assert client.get("/assets/days/counts").json()["counts"] == {"materialised": 31, "missing": 59}
+    assert client.get("/assets/days/counts").json()["counts"] == {"materialized": 31, "missing": 59}
     query = {"select": "2013-01-30..2013-02-03", "states": "missing"}
     (missing,) = client.get("/assets/days/states", params=query).json()["stretches"]
     assert missing == {
@@ -42,7 +42,7 @@ def test_states_come_in_stretches_and_counts(client: httpx.Client, january: Meta
     (days,) = client.get("/assets", params={"search": "days", "counts": "true", "limit": 1, "cursor": "b"}).json()[
         "assets"
     ]
-    assert days["counts"]["counts"] == {"materialised": 31, "missing": 59}
+    assert days["counts"]["counts"] == {"materialized": 31, "missing": 59}
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_a_very_long_text_of_what_was_selected_is_not_told(
 def test_states_are_paged(client: httpx.Client, january: Metadata) -> None:
     first = client.get("/assets/days/states", params={"limit": 1}).json()
     second = client.get("/assets/days/states", params={"limit": 1, "cursor": first["cursor"]}).json()
-    assert [each["state"] for each in first["stretches"] + second["stretches"]] == ["missing", "materialised"]
+    assert [each["state"] for each in first["stretches"] + second["stretches"]] == ["missing", "materialized"]
 
 
 def test_a_partition_tells_its_story(client: httpx.Client, january: Metadata) -> None:
     day = client.get("/assets/days/partitions/2013-01-05").json()
-    assert (day["state"], day["start"]) == ("materialised", "2013-01-05T00:00:00+00:00")
+    assert (day["state"], day["start"]) == ("materialized", "2013-01-05T00:00:00+00:00")
     assert day["events"][0]["extra"] == {"rows": 7}
     assert [each["asset"] for each in day["downstream"]] == ["airport_days"]
     product = client.get("/assets/airport_days/partitions/2013-01-05%7Ca%2Fb%5C%7Cc").json()
@@ -126,27 +126,27 @@ def test_a_partition_leads_to_those_beside_it_and_to_its_tasks(client: httpx.Cli
     assert newest["next"] is None  # it is not over
 
 
-def test_the_newest_materialisations_come_in_order_with_what_was_written_and_read(
+def test_the_newest_materializations_come_in_order_with_what_was_written_and_read(
     client: httpx.Client, estate: Metadata
 ) -> None:
     for day in range(1, 32):
         reads = {"a": {"rows": 2, "bytes": 10}, "b": {"rows": None, "bytes": 5}}
         extra = {"rows": day, "files": 1, "bytes": 100 * day, "seconds": 1.5, "reads": reads}
         estate.emit("days", f"2013-01-{day:02}", source_dag_id="makes", source_run_id="run1", extra=extra)
-    answer = client.get("/assets/days/materialisations", params={"limit": 3}).json()
-    assert [each["key"] for each in answer["materialisations"]] == ["2013-01-29", "2013-01-30", "2013-01-31"]
-    newest = answer["materialisations"][-1]
+    answer = client.get("/assets/days/materializations", params={"limit": 3}).json()
+    assert [each["key"] for each in answer["materializations"]] == ["2013-01-29", "2013-01-30", "2013-01-31"]
+    newest = answer["materializations"][-1]
     measures = {name: newest[name] for name in ("rows", "files", "bytes", "seconds", "read_rows", "read_bytes")}
     assert measures == {
         "rows": 31, "files": 1, "bytes": 3100, "seconds": 1.5, "read_rows": 2, "read_bytes": 15,
     }  # fmt: skip
     event = client.get("/assets/days/partitions/2013-01-31").json()["events"][0]
     assert {name: event[name] for name in measures} == measures
-    some = client.get("/assets/days/materialisations", params={"limit": 2, "select": "..2013-01-11"}).json()
-    assert [each["key"] for each in some["materialisations"]] == ["2013-01-09", "2013-01-10"]
+    some = client.get("/assets/days/materializations", params={"limit": 2, "select": "..2013-01-11"}).json()
+    assert [each["key"] for each in some["materializations"]] == ["2013-01-09", "2013-01-10"]
     estate.emit("airport_days", "2013-01-02|JFK", "2013-01-02|EWR", "2013-01-01|JFK", extra={"rows": "many"})
     query = {"select": "airport = JFK"}
-    product = client.get("/assets/airport_days/materialisations", params=query).json()["materialisations"]
+    product = client.get("/assets/airport_days/materializations", params=query).json()["materializations"]
     assert [(each["key"], each["rows"]) for each in product] == [("2013-01-01|JFK", None), ("2013-01-02|JFK", None)]
     estate.emit("customers", "bob", "ann")
-    assert len(client.get("/assets/customers/materialisations").json()["materialisations"]) == 2
+    assert len(client.get("/assets/customers/materializations").json()["materializations"]) == 2

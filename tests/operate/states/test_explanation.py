@@ -63,7 +63,7 @@ def test_what_waits_names_the_upstream_partitions_that_it_lacks(dags: Metadata) 
         " 2013-02-03T22:00Z..2013-02-04 are lacking"
     )
     (flights,) = explanation.to_json()["upstream"]
-    assert [(one["state"], one["count"]) for one in flights["stretches"]] == [("missing", 2), ("materialised", 22)]
+    assert [(one["state"], one["count"]) for one in flights["stretches"]] == [("missing", 2), ("materialized", 22)]
     assert (flights["asset"], flights["dag_id"], flights["count"]) == ("flights", "delays", 24)
 
 
@@ -80,8 +80,8 @@ def test_what_is_stale_names_the_upstream_partition_and_when(dags: Metadata) -> 
     dags.emit("delays", "2013-02-03", at=MADE, source_dag_id="delays", source_run_id="run1")
     dags.emit("flights", "2013-02-03T05:00Z", at=LATER)
     assert reasons("delays", "2013-02-03") == (
-        "partition 2013-02-03T05:00Z of 'flights', which it needs, was materialised at 2013-02-21 04:05:06 UTC",
-        "run run1 of delays materialised it at 2013-02-20 01:02:03 UTC",
+        "partition 2013-02-03T05:00Z of 'flights', which it needs, was materialized at 2013-02-21 04:05:06 UTC",
+        "run run1 of delays materialized it at 2013-02-20 01:02:03 UTC",
     )
     (delays,) = explain("flights", "2013-02-03T05:00Z", now=NOW).to_json()["downstream"]
     assert [(one["state"], one["first"]) for one in delays["stretches"]] == [("stale", "2013-02-03")]
@@ -91,7 +91,7 @@ def test_what_failed_or_was_skipped_names_the_run_and_its_tasks(dags: Metadata) 
     put_runs(dags, "flights", ["2013-02-03T05:00Z"], "failed", LATER, end_date=LATER)
     put_tasks(dags, "flights", ["2013-02-03T05:00Z"], "flights", "failed", LATER)
     (reason,) = reasons("flights", "2013-02-03T05:00Z")
-    assert reason.endswith("failed at 2013-02-21 04:05:06 UTC: flights; nothing has materialised it since it began")
+    assert reason.endswith("failed at 2013-02-21 04:05:06 UTC: flights; nothing has materialized it since it began")
     put_runs(dags, "flights", ["2013-02-03T06:00Z"], "success", LATER, end_date=LATER)
     put_tasks(dags, "flights", ["2013-02-03T06:00Z"], "flights", "skipped", LATER)
     (reason,) = reasons("flights", "2013-02-03T06:00Z")

@@ -217,11 +217,11 @@ def test_any_two_dimensions_may_run_across_and_down(zones: Metadata) -> None:
     grid = look("flights", across="carrier", down="origin")
     assert grid["unit"] is None
     cells = drawn(grid)
-    assert cells["AA", "JFK"] == {"materialised": 2, "missing": 247}
+    assert cells["AA", "JFK"] == {"materialized": 2, "missing": 247}
     assert cells["UA", "EWR"] == {"missing": 249}
     grid = look("flights", across="", down="carrier")
     assert shape(grid) == [(None, None, 1)]
-    assert drawn(grid)[None, "UA"] == {"materialised": 1, "missing": 3 * 249 - 1}
+    assert drawn(grid)[None, "UA"] == {"materialized": 1, "missing": 3 * 249 - 1}
     grid = look("pairs")
     assert (grid["across"], grid["down"]) == ("carrier", "origin")
     grid = look("pairs", across="origin", columns=2)

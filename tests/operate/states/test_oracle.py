@@ -135,7 +135,7 @@ def state_of(asset: PartitionedAsset, key: Key, facts: tuple[Fact, ...]) -> Stat
             there += 1
             newest = at if newest is None else max(at, newest)
     if made is not None:
-        return State.STALE if newest is not None and newest > made else State.MATERIALISED
+        return State.STALE if newest is not None and newest > made else State.MATERIALIZED
     if ended:
         return State.SKIPPED
     waits = any(fact.kind == "pending" for fact in own)

@@ -92,7 +92,7 @@ def test_eb9_many_assets_are_read_by_as_few_statements_as_one(estate: Metadata) 
     for name, form in every.items():
         assert {**form, "now": None} == {**counts(name).to_json(), "now": None}, name
     told = {state for form in every.values() for state in form["counts"]}
-    assert told == {"materialised", "missing", "stale", "failed", "running", "skipped", "waiting"}
+    assert told == {"materialized", "missing", "stale", "failed", "running", "skipped", "waiting"}
 
 
 def test_what_is_large_is_read_by_itself(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:

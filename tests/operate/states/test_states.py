@@ -68,10 +68,10 @@ def test_each_state_is_told_in_stretches(dags: Metadata) -> None:
     put_tasks(dags, "flights", [day(8)], "flights", "skipped", later)
     page = states_of("flights", newest_first=False, now=NOW)
     assert shown(page.stretches) == [
-        ("materialised", day(1), day(2), 2),
+        ("materialized", day(1), day(2), 2),
         ("running", day(3), day(3), 1),
         ("failed", day(4), day(4), 1),
-        ("materialised", day(5), day(5), 1),
+        ("materialized", day(5), day(5), 1),
         ("queued", day(6), day(6), 1),
         ("missing", day(7), day(7), 1),
         ("skipped", day(8), day(8), 1),
@@ -81,7 +81,7 @@ def test_each_state_is_told_in_stretches(dags: Metadata) -> None:
     assert states_of("flights", now=NOW).stretches == page.stretches[::-1]
     assert counts("flights", now=NOW).to_json() == {
         "asset": "flights", "now": "2013-02-10T12:00:00+00:00", "total": 9, "provisional": 0,
-        "counts": {"running": 1, "queued": 1, "failed": 1, "materialised": 3, "skipped": 1, "missing": 2},
+        "counts": {"running": 1, "queued": 1, "failed": 1, "materialized": 3, "skipped": 1, "missing": 2},
     }  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def test_a_partition_is_stale_or_waits_by_its_upstream(dags: Metadata) -> None:
         ("missing", day(4), day(9), 6),
         ("waiting", day(3), day(3), 1),
         ("stale", day(2), day(2), 1),
-        ("materialised", day(1), day(1), 1),
+        ("materialized", day(1), day(1), 1),
     ]
 
 
@@ -104,15 +104,15 @@ def test_a_matrix_is_told_by_time_and_sets_of_segments(dags: Metadata) -> None:
     dags.emit("airport_days", *keys)
     page = states_of("airport_days", newest_first=False, now=NOW)
     assert [one.to_json() for one in page.stretches] == [
-        {"state": "materialised", "first": "2013-02-01|EWR", "last": "2013-02-03|LGA", "count": 9,
+        {"state": "materialized", "first": "2013-02-01|EWR", "last": "2013-02-03|LGA", "count": 9,
          "start": "2013-02-01T00:00:00+00:00", "end": "2013-02-04T00:00:00+00:00"},
-        {"state": "materialised", "first": "2013-02-04|EWR", "last": "2013-02-04|LGA", "count": 2,
+        {"state": "materialized", "first": "2013-02-04|EWR", "last": "2013-02-04|LGA", "count": 2,
          "start": "2013-02-04T00:00:00+00:00", "end": "2013-02-05T00:00:00+00:00",
          "segments": {"segment": ["EWR", "LGA"]}},
         {"state": "missing", "first": "2013-02-04|JFK", "last": "2013-02-04|JFK", "count": 1,
          "start": "2013-02-04T00:00:00+00:00", "end": "2013-02-05T00:00:00+00:00",
          "segments": {"segment": ["JFK"]}},
-        {"state": "materialised", "first": "2013-02-05|EWR", "last": "2013-02-07|LGA", "count": 9,
+        {"state": "materialized", "first": "2013-02-05|EWR", "last": "2013-02-07|LGA", "count": 9,
          "start": "2013-02-05T00:00:00+00:00", "end": "2013-02-08T00:00:00+00:00"},
         {"state": "missing", "first": "2013-02-08|EWR", "last": "2013-02-09|LGA", "count": 6,
          "start": "2013-02-08T00:00:00+00:00", "end": "2013-02-10T00:00:00+00:00"},
@@ -120,18 +120,18 @@ def test_a_matrix_is_told_by_time_and_sets_of_segments(dags: Metadata) -> None:
     definition = partitioned_asset("airport_days").definition
     some = parse_selection(definition, "2013-02-03..2013-02-06 & segment in JFK")
     assert shown(states_of("airport_days", some, newest_first=False, now=NOW).stretches) == [
-        ("materialised", "2013-02-03|JFK", "2013-02-03|JFK", 1),
+        ("materialized", "2013-02-03|JFK", "2013-02-03|JFK", 1),
         ("missing", "2013-02-04|JFK", "2013-02-04|JFK", 1),
-        ("materialised", "2013-02-05|JFK", "2013-02-05|JFK", 1),
+        ("materialized", "2013-02-05|JFK", "2013-02-05|JFK", 1),
     ]
 
 
 def test_values_come_in_their_order(dags: Metadata) -> None:
     dags.emit("airports", "LGA", "EWR")
     assert shown(states_of("airports", newest_first=False).stretches) == [
-        ("materialised", "EWR", "EWR", 1),
+        ("materialized", "EWR", "EWR", 1),
         ("missing", "JFK", "JFK", 1),
-        ("materialised", "LGA", "LGA", 1),
+        ("materialized", "LGA", "LGA", 1),
     ]
 
 
@@ -143,7 +143,7 @@ def test_an_open_calendar_begins_where_anything_is_known_or_where_it_is_said(dag
     dags.emit("open_days", day(8))
     assert shown(states_of("open_days", now=NOW).stretches) == [
         ("missing", day(9), day(9), 1),
-        ("materialised", day(8), day(8), 1),
+        ("materialized", day(8), day(8), 1),
     ]
 
 
@@ -152,7 +152,7 @@ def test_what_is_not_over_is_told_only_where_something_is_there(dags: Metadata) 
     dags.emit("flights", day(12), at=NOW)
     page = states_of("flights", now=NOW)
     assert [one.to_json().get("provisional") for one in page.stretches] == [True, None]
-    assert shown(page.stretches) == [("materialised", day(12), day(12), 1), ("materialised", day(1), day(9), 9)]
+    assert shown(page.stretches) == [("materialized", day(12), day(12), 1), ("materialized", day(1), day(9), 9)]
 
 
 def test_states_are_the_same_before_and_after_upkeep_and_when_events_are_purged(dags: Metadata) -> None:
@@ -162,7 +162,7 @@ def test_states_are_the_same_before_and_after_upkeep_and_when_events_are_purged(
     assert states_of("flights", now=NOW) == before
     dags.purge()
     assert states_of("flights", now=NOW) == before
-    assert State.MATERIALISED in counts("flights", now=NOW).counts
+    assert State.MATERIALIZED in counts("flights", now=NOW).counts
 
 
 def test_what_is_forgotten_is_missing(dags: Metadata) -> None:
@@ -171,11 +171,11 @@ def test_what_is_forgotten_is_missing(dags: Metadata) -> None:
     for _ in range(2):  # of events, then of the ledger
         forget(flights, parse_selection(DAYS, day(2)), by="me")
         assert counts("flights", parse_selection(DAYS, "..2013-02-04"), now=NOW).counts == {
-            State.MATERIALISED: 2,
+            State.MATERIALIZED: 2,
             State.MISSING: 1,
         }
         dags.emit("flights", day(2))
-        assert counts("flights", now=NOW).counts == {State.MATERIALISED: 3, State.MISSING: 6}
+        assert counts("flights", now=NOW).counts == {State.MATERIALIZED: 3, State.MISSING: 6}
         one_round()
 
 
@@ -239,7 +239,7 @@ def test_keys_known_only_at_runtime_are_those_on_the_list(dags: Metadata, tmp_pa
     dags.emit("predictions", "bob", at=datetime(2043, 1, 1, tzinfo=UTC))
     assert shown(states_of("predictions", newest_first=False).stretches) == [
         ("missing", "ann", "ann", 1),
-        ("materialised", "bob", "bob", 1),
+        ("materialized", "bob", "bob", 1),
         ("missing", "eve", "eve", 1),
     ]
 
@@ -264,7 +264,7 @@ def test_one_event_of_an_upstream_without_partitions_is_there_for_all(dags: Meta
     assert counts("revenue", now=NOW).counts == {State.MISSING: 9}
     dags.emit("revenue", day(1), at=datetime(2043, 1, 1, tzinfo=UTC))
     dags.emit("rates", None, at=datetime(2043, 1, 2, tzinfo=UTC))
-    assert counts("revenue", now=NOW).counts == {State.MATERIALISED: 1, State.MISSING: 8}
+    assert counts("revenue", now=NOW).counts == {State.MATERIALIZED: 1, State.MISSING: 8}
 
 
 def test_a_partition_is_stale_when_the_one_before_it_that_it_needs_is_made_again(
@@ -279,9 +279,9 @@ def test_a_partition_is_stale_when_the_one_before_it_that_it_needs_is_made_again
     )
     for number in (1, 2, 3):
         dags.emit("balance", day(number), at=datetime(2043, 1, number, tzinfo=UTC))
-    assert counts("balance", now=NOW).counts == {State.MATERIALISED: 3, State.MISSING: 6}
+    assert counts("balance", now=NOW).counts == {State.MATERIALIZED: 3, State.MISSING: 6}
     dags.emit("balance", day(1), at=datetime(2043, 1, 4, tzinfo=UTC))
     assert shown(states_of("balance", states={State.STALE}, now=NOW).stretches) == [("stale", day(2), day(2), 1)]
     assert explain("balance", day(2), now=NOW).reasons[0] == (
-        "partition 2013-02-01 of 'balance', which it needs, was materialised at 2043-01-04 00:00:00 UTC"
+        "partition 2013-02-01 of 'balance', which it needs, was materialized at 2043-01-04 00:00:00 UTC"
     )

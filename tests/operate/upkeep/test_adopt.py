@@ -14,7 +14,7 @@ from sqlalchemy import delete, update
 from airflow_partitions import PartitionByInterval, Selection
 from airflow_partitions.core.errors import InvalidDefinitionError, UnknownAssetError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
-from airflow_partitions.engine.ledger.ledger import current_records, materialised_times, update_ledger
+from airflow_partitions.engine.ledger.ledger import current_records, materialized_times, update_ledger
 from airflow_partitions.engine.ledger.marks import Adoption
 from airflow_partitions.operate.requests.forget import forget
 from airflow_partitions.operate.upkeep import one_round
@@ -118,7 +118,7 @@ def test_what_was_published_while_its_event_was_lost_is_mended_and_nothing_else(
     assert [records[day].run_id for day in lake_days(7, 8, 9)] == ["run2"] * 3
     assert records["2013-02-08"].first == LONG_AGO
     keys = {day: DAYS.parse(day) for day in lake_days(7, 8, 9)}
-    assert [times.last > LONG_AGO for times in materialised_times("flights", DAYS, keys).values()] == [True] * 3
+    assert [times.last > LONG_AGO for times in materialized_times("flights", DAYS, keys).values()] == [True] * 3
 
 
 def test_files_of_others_count_and_what_is_no_partition_is_told(lake: Lake) -> None:

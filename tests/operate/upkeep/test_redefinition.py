@@ -106,7 +106,7 @@ def test_old_partitions_are_kept_as_orphans_and_nothing_runs_by_itself(
         assert parts == ([] if kept == 48 else [(48 - kept, hours[0], hours[47 - kept])])
         assert len(list(current_records("flights", asset.meaning, everything))) == kept
         if other != "keys at runtime":  # they are on no list
-            assert counts(asset).counts.get(State.MATERIALISED, 0) == kept
+            assert counts(asset).counts.get(State.MATERIALIZED, 0) == kept
         outcome = one_round()
         assert outcome.caught_up == 0
     assert not runs_of(estate, "reads")

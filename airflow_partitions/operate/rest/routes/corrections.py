@@ -30,11 +30,11 @@ Selected = Annotated[
 
 
 class Marked(BaseModel):
-    """Partitions that were marked as materialised, or would be."""
+    """Partitions that were marked as materialized, or would be."""
 
     asset: str
     count: int = Field(description="Number of partitions that were marked")
-    present: int = Field(description="How many of them were materialised already")
+    present: int = Field(description="How many of them were materialized already")
     new: str = Field(description="The others, as text: forget these to undo it")
     quiet: bool
     dry_run: bool
@@ -51,7 +51,7 @@ class Forgotten(BaseModel):
 
 
 class Remembered(BaseModel):
-    """Partitions that count as materialised again, or would."""
+    """Partitions that count as materialized again, or would."""
 
     asset: str
     count: int = Field(description="Number of partitions that were forgotten, and count again")
@@ -81,7 +81,7 @@ def mark(
     quiet: Annotated[bool, Body(description="Let nothing downstream run for it")] = False,
     dry_run: DryRun = False,
 ) -> Any:
-    """Mark partitions as materialised now, without a run; storage is not touched."""
+    """Mark partitions as materialized now, without a run; storage is not touched."""
     return operations.mark(asset, select=select, reason=reason, quiet=quiet, dry_run=dry_run, by=user.get_name())
 
 
@@ -89,13 +89,13 @@ def mark(
 def forget(
     asset: Changeable, user: GetUserDep, select: Selected, reason: Reason = "", *, dry_run: DryRun = False
 ) -> Any:
-    """Let partitions count as missing until they are materialised again; storage is not touched, and nothing runs."""
+    """Let partitions count as missing until they are materialized again; storage is not touched, and nothing runs."""
     return operations.forget(asset, select=select, reason=reason, dry_run=dry_run, by=user.get_name())
 
 
 @api.post("/assets/{asset:name}/remember", response_model=Remembered, responses=problems(404), dependencies=[Guarded])
 def remember(asset: Changeable, select: Selected, *, dry_run: DryRun = False) -> Any:
-    """Take back that partitions were forgotten: they count as materialised when they were; nothing runs for it."""
+    """Take back that partitions were forgotten: they count as materialized when they were; nothing runs for it."""
     return operations.remember(asset, select=select, dry_run=dry_run)
 
 

@@ -35,7 +35,7 @@ class Cell(BaseModel):
     """What is in a cell."""
 
     states: dict[State, int] = Field(
-        description="Numbers of partitions by state; empty if there is none yet", examples=[{"materialised": 7}]
+        description="Numbers of partitions by state; empty if there is none yet", examples=[{"materialized": 7}]
     )
     provisional: int = Field(default=0, description="Number of those made before their interval was over")
 

@@ -53,7 +53,7 @@ def list_keys(
     limit: Limit = USUAL,
     cursor: Cursor = None,
 ) -> Any:
-    """The valid keys of an asset's closed partitions, materialised or not, for pickers: the newest intervals first."""
+    """The valid keys of an asset's closed partitions, materialized or not, for pickers: the newest intervals first."""
     return operations.list_keys(
         asset, select=select, search=search, dimension=dimension, oldest_first=oldest_first, limit=limit, cursor=cursor
     )

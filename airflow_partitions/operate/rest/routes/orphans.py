@@ -31,5 +31,5 @@ class AllOrphans(BaseModel):
 
 @api.get("/assets/{asset:name}/orphans", response_model=AllOrphans, responses=problems(404))
 def list_orphans(asset: Readable) -> Any:
-    """The materialised partitions of an asset that its definition does not have any more."""
+    """The materialized partitions of an asset that its definition does not have any more."""
     return operations.list_orphans(asset)

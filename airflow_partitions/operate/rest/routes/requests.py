@@ -99,7 +99,7 @@ class Step(BaseModel):
     begin: int = Field(description="Number of those for which a run is asked for at once; events start the others")
     begins: str = Field(description="Those for which a run is asked for at once, as text")
     stays: str = Field(description="Partitions that are stale afterwards, since the Dag does not make them again")
-    again: int = Field(description="How many of them were materialised before")
+    again: int = Field(description="How many of them were materialized before")
     seconds: float | None = Field(description="Usual time of all, one after the other; null if there is no history")
     bytes: float | None = Field(description="Usual size of all; null if there is no history")
 
@@ -164,7 +164,7 @@ def plan_partitions(
     responses=problems(404, 409),
     dependencies=[Guarded],
 )
-def materialise_partitions(asset: Changeable, order: Order, user: GetUserDep, background: BackgroundTasks) -> Any:
+def materialize_partitions(asset: Changeable, order: Order, user: GetUserDep, background: BackgroundTasks) -> Any:
     """Ask for partitions of an asset, each to be made by one run; the runs are created after the answer.
 
     Upstream Dags are asked only where one may start runs of them. ``while_paused`` takes the right to unpause Dags too.
@@ -174,7 +174,7 @@ def materialise_partitions(asset: Changeable, order: Order, user: GetUserDep, ba
     if order.while_paused:
         check_pausing(asset_dags()[asset].producers, user)
         others &= editable(others, user)
-    answer = operations.materialise_partitions(
+    answer = operations.materialize_partitions(
         asset, **order.model_dump(), dags=others, by=user.get_name(), later=background.add_task
     )
     return answer | {"plan": _visible(answer["plan"], dags)}

@@ -24,9 +24,9 @@ class Upstream(BaseModel):
     """What partitions that wait need of one upstream asset."""
 
     asset: str
-    there: int = Field(description="Number of upstream partitions that were materialised")
+    there: int = Field(description="Number of upstream partitions that were materialized")
     needed: int = Field(description="Number of all that are needed")
-    lacking: str = Field(description="Those that were not materialised, as text")
+    lacking: str = Field(description="Those that were not materialized, as text")
 
 
 class Stretch(BaseModel):
@@ -62,7 +62,7 @@ class StateCounts(BaseModel):
     asset: str
     now: str = Field(description="The moment of the answer, with UTC offset")
     total: int
-    counts: dict[State, int] = Field(description="Those that are not 0", examples=[{"materialised": 87, "failed": 3}])
+    counts: dict[State, int] = Field(description="Those that are not 0", examples=[{"materialized": 87, "failed": 3}])
     provisional: int = Field(description="Number of those made before their interval was over")
     selection: str | None = Field(
         default=None,
@@ -83,7 +83,7 @@ class Measures(BaseModel):
 
 
 class Event(Measures):
-    """A moment at which the partition was materialised."""
+    """A moment at which the partition was materialized."""
 
     at: str = Field(description="With UTC offset")
     dag_id: str | None = Field(description="The Dag whose run did it; null if it came from outside")
@@ -143,23 +143,23 @@ class Partition(BaseModel):
     downstream_hidden: bool = Field(description="Whether there are assets downstream that one may not read")
 
 
-class Materialisation(Measures):
-    """The last time that a partition was materialised."""
+class Materialization(Measures):
+    """The last time that a partition was materialized."""
 
     key: str = Field(examples=["2013-03-01"])
     start: str | None = Field(description="Begin of its interval, with UTC offset; null without time")
     end: str | None = Field(description="End of its interval, not part of it")
-    at: str = Field(description="When it was materialised, with UTC offset")
+    at: str = Field(description="When it was materialized, with UTC offset")
     dag_id: str | None = Field(description="The Dag whose run did it; null if it came from outside")
     run_id: str | None
 
 
-class Materialisations(BaseModel):
-    """The newest partitions that were materialised."""
+class Materializations(BaseModel):
+    """The newest partitions that were materialized."""
 
     asset: str
-    materialisations: list[Materialisation] = Field(
-        description="In order of time; without time, of when they were materialised"
+    materializations: list[Materialization] = Field(
+        description="In order of time; without time, of when they were materialized"
     )
 
 
@@ -190,10 +190,10 @@ def count_states(asset: Readable, select: Select = None) -> Any:
     return operations.count_states(asset, select=select)
 
 
-@api.get("/assets/{asset:name}/materialisations", response_model=Materialisations, responses=problems(404))
-def list_materialisations(asset: Readable, select: Select = None, *, limit: Limit = USUAL) -> Any:
-    """The newest partitions that were materialised, with rows, bytes and seconds, for charts over time."""
-    return operations.list_materialisations(asset, select=select, limit=limit)
+@api.get("/assets/{asset:name}/materializations", response_model=Materializations, responses=problems(404))
+def list_materializations(asset: Readable, select: Select = None, *, limit: Limit = USUAL) -> Any:
+    """The newest partitions that were materialized, with rows, bytes and seconds, for charts over time."""
+    return operations.list_materializations(asset, select=select, limit=limit)
 
 
 @api.get("/assets/{asset:name}/partitions/{key:name}", response_model=Partition, responses=problems(404))

@@ -6,11 +6,11 @@ import { client } from "../rest/client";
 import { type Counts, totalOf } from "../states/state";
 import { number } from "./amounts";
 import { CorrectionDialog } from "./CorrectionDialog";
-import { MaterialiseDialog } from "./MaterialiseDialog";
+import { MaterializeDialog } from "./MaterializeDialog";
 import { asQuery, type Partitions } from "./partitions";
 import { useSettled } from "./useSettled";
 
-type Action = "materialise" | "again" | "fill" | "mark" | "forget";
+type Action = "materialize" | "again" | "fill" | "mark" | "forget";
 
 const useCounts = (asset: string, selection: string) =>
   useQuery({
@@ -49,8 +49,8 @@ export const Actions = ({
   const missing = picks("missing").length === 0 ? 0 : (counts.missing ?? 0);
   const total = of(counts, states);
   const close = () => setAction(undefined);
-  const dialogs: Readonly<Record<"materialise" | "again" | "fill", readonly [title: string, Partitions]>> = {
-    materialise: [`Materialise partitions of ${asset}`, { selection, states }],
+  const dialogs: Readonly<Record<"materialize" | "again" | "fill", readonly [title: string, Partitions]>> = {
+    materialize: [`Materialize partitions of ${asset}`, { selection, states }],
     again: [`Re-run failed partitions of ${asset}`, { selection, states: ["failed"] }],
     fill: [`Fill missing partitions of ${asset}`, { selection, states: ["missing"] }],
   };
@@ -75,9 +75,9 @@ export const Actions = ({
           variant={failed > 0 ? "outline" : "solid"}
           colorPalette="brand"
           disabled={empty || (data !== undefined && busy === data.total)}
-          onClick={() => setAction("materialise")}
+          onClick={() => setAction("materialize")}
         >
-          Materialise…
+          Materialize…
         </Button>
       )}
       <Button size="sm" variant="outline" disabled={empty} onClick={() => setAction("mark")}>
@@ -91,8 +91,8 @@ export const Actions = ({
       >
         Forget…
       </Button>
-      {(["materialise", "again", "fill"] as const).map((each) => (
-        <MaterialiseDialog
+      {(["materialize", "again", "fill"] as const).map((each) => (
+        <MaterializeDialog
           key={each}
           asset={asset}
           title={dialogs[each][0]}

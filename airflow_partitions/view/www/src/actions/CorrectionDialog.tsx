@@ -18,14 +18,14 @@ const WORDS = {
   mark: {
     verb: "Mark",
     done: "Marked",
-    about: "They count as materialised from now on, without a run. Storage is not touched.",
-    others: "materialised already, and are again",
+    about: "They count as materialized from now on, without a run. Storage is not touched.",
+    others: "materialized already, and are again",
     example: "For example: loaded by hand",
   },
   forget: {
     verb: "Forget",
     done: "Forgot",
-    about: "They count as missing until they are materialised again. Storage is not touched, and nothing runs.",
+    about: "They count as missing until they are materialized again. Storage is not touched, and nothing runs.",
     others: "missing already",
     example: "For example: the source was wrong",
   },
@@ -128,7 +128,7 @@ const Chosen = ({ partitions, ...props }: Asked & { partitions: Partitions } & P
   );
 };
 
-/** Marks partitions as materialised, or has them forgotten: with a reason, after telling how many that is. */
+/** Marks partitions as materialized, or has them forgotten: with a reason, after telling how many that is. */
 export const CorrectionDialog = ({ open, onClose, ...props }: Asked & { readonly partitions: Partitions } & Shown) => (
   <ActionDialog open={open} onClose={onClose} title={`${WORDS[props.kind].verb} partitions of ${props.asset}`}>
     <Chosen {...props} onClose={onClose} />

@@ -5,7 +5,7 @@ import { joinKey } from "../partition/key";
 import { ActionDialog, type Shown } from "./ActionDialog";
 import { DialogButtons } from "./DialogButtons";
 import { KeyPicker } from "./KeyPicker";
-import { MaterialiseForm } from "./MaterialiseDialog";
+import { MaterializeForm } from "./MaterializeDialog";
 import { Refusal } from "./Refusal";
 import { useAsset } from "./useAsset";
 
@@ -13,7 +13,7 @@ const Steps = ({ asset, onClose }: { readonly asset: string } & Pick<Shown, "onC
   const { data: about, error } = useAsset(asset);
   const [value, setValue] = useState<Readonly<Record<string, string>>>({});
   const [selection, setSelection] = useState<string>();
-  if (selection !== undefined) return <MaterialiseForm asset={asset} partitions={{ selection }} onClose={onClose} />;
+  if (selection !== undefined) return <MaterializeForm asset={asset} partitions={{ selection }} onClose={onClose} />;
   if (about === undefined) {
     return <Dialog.Body pb={6}>{error ? <Refusal error={error} /> : <Skeleton height={48} />}</Dialog.Body>;
   }

@@ -9,7 +9,7 @@ export type Partitions = {
 };
 
 /** The states among which one chooses what to make, the most usual first. */
-export const CHOICES: readonly State[] = ["missing", "failed", "stale", "skipped", "waiting", "materialised"];
+export const CHOICES: readonly State[] = ["missing", "failed", "stale", "skipped", "waiting", "materialized"];
 
 /** What the REST takes for partitions; at least one of both is said. */
 export const asQuery = ({ selection = "", states = [] }: Partitions): { select?: string; states?: State[] } => {

@@ -74,7 +74,7 @@ const Name = ({ asset }: { readonly asset: Listed }) => (
 );
 
 const Health = ({ asset }: { readonly asset: Listed }) => {
-  const others = statesOf(asset.counts).filter((state) => state !== "materialised" && state !== "skipped");
+  const others = statesOf(asset.counts).filter((state) => state !== "materialized" && state !== "skipped");
   return (
     <Box minW={0} py={2}>
       <StateBar counts={asset.counts} />

@@ -25,9 +25,9 @@ export const byTrouble = (one: Listed, other: Listed): number => {
 export const byName = (one: Listed, other: Listed): number =>
   one.name.localeCompare(other.name, "en", { numeric: true });
 
-/** Share of the partitions that are materialised: "98.2 %"; 100 % only if all are. */
+/** Share of the partitions that are materialized: "98.2 %"; 100 % only if all are. */
 export const share = (asset: Listed): string => {
   if (asset.total === 0) return "–";
-  const permille = Math.floor((numberOf(asset, "materialised") * 1000) / asset.total);
+  const permille = Math.floor((numberOf(asset, "materialized") * 1000) / asset.total);
   return `${permille % 10 === 0 ? permille / 10 : (permille / 10).toFixed(1)} %`;
 };

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { counted } from "../actions/amounts";
-import { MaterialiseDialog } from "../actions/MaterialiseDialog";
+import { MaterializeDialog } from "../actions/MaterializeDialog";
 import { Refusal } from "../actions/Refusal";
 import { tell } from "../actions/toasts";
 import { unpauseDag } from "../rest/airflow";
@@ -74,14 +74,14 @@ const DeedButton = ({ deed: { label, of, mend }, problem }: { readonly deed: Dee
   );
 };
 
-const MaterialiseButton = ({ asset, selection }: { readonly asset: string; readonly selection: string }) => {
+const MaterializeButton = ({ asset, selection }: { readonly asset: string; readonly selection: string }) => {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button size="xs" variant="outline" aria-label={`Materialise: ${asset}`} onClick={() => setOpen(true)}>
-        Materialise…
+      <Button size="xs" variant="outline" aria-label={`Materialize: ${asset}`} onClick={() => setOpen(true)}>
+        Materialize…
       </Button>
-      <MaterialiseDialog asset={asset} partitions={{ selection }} open={open} onClose={() => setOpen(false)} />
+      <MaterializeDialog asset={asset} partitions={{ selection }} open={open} onClose={() => setOpen(false)} />
     </>
   );
 };
@@ -104,8 +104,8 @@ export const RemedyButton = ({ problem }: { readonly problem: Problem }) => {
   const { remedy, asset } = problem;
   if (remedy === null) return null;
   if (remedy.command !== null) return <Command command={remedy.command} />;
-  if (remedy.kind === "materialise" && asset !== null && remedy.select !== null)
-    return <MaterialiseButton asset={asset} selection={remedy.select} />;
+  if (remedy.kind === "materialize" && asset !== null && remedy.select !== null)
+    return <MaterializeButton asset={asset} selection={remedy.select} />;
   const deed = deedOf(problem);
   return deed === undefined ? null : <DeedButton deed={deed} problem={problem} />;
 };

@@ -146,7 +146,7 @@ const drawCell = (
   }
 };
 
-/** A corner is missing of what was materialised before its interval was over. */
+/** A corner is missing of what was materialized before its interval was over. */
 const drawCorner = (canvas: CanvasRenderingContext2D, palette: Palette, x: number, y: number): void => {
   canvas.fillStyle = palette.ground;
   canvas.beginPath();

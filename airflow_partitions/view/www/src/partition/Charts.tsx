@@ -68,17 +68,17 @@ const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Mea
 /** What was written and read for a partition, beside the same of those before it. */
 export const Charts = ({ asset, partition, select }: Of & { readonly select: string | undefined }) => {
   const { data } = useQuery({
-    queryKey: ["materialisations", asset, select],
+    queryKey: ["materializations", asset, select],
     queryFn: async ({ signal }) =>
       (
-        await client().GET("/api/v1/assets/{asset}/materialisations", {
+        await client().GET("/api/v1/assets/{asset}/materializations", {
           params: { path: { asset }, query: { limit: NEIGHBOURS, ...(select === undefined ? {} : { select }) } },
           signal,
         })
       ).data,
     refetchInterval: 10_000,
   });
-  const charts = MEASURES.map((measure) => ({ measure, bars: barsOf(data?.materialisations ?? [], measure) }));
+  const charts = MEASURES.map((measure) => ({ measure, bars: barsOf(data?.materializations ?? [], measure) }));
   if (!charts.some(({ bars }) => bars.length > 0)) return null;
   return (
     <section aria-labelledby="charts">

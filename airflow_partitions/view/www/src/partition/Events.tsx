@@ -41,13 +41,13 @@ const Extra = ({ extra }: { readonly extra: Readonly<Record<string, unknown>> })
   );
 };
 
-/** The times at which a partition was materialised, and what was kept with each: the newest first. */
+/** The times at which a partition was materialized, and what was kept with each: the newest first. */
 export const Events = ({ events }: { readonly events: readonly Event[] }) => (
   <section aria-labelledby="events">
     <Heading as="h2" size="sm" id="events" mb={2}>
-      Materialisations
+      Materializations
     </Heading>
-    {events.length === 0 ? <Text color="fg.muted">It was never materialised.</Text> : null}
+    {events.length === 0 ? <Text color="fg.muted">It was never materialized.</Text> : null}
     <Stack gap={4}>
       {events.map((event) => (
         <Box key={`${event.at} ${event.run_id ?? ""}`} borderWidth={1} borderRadius="md" p={3}>

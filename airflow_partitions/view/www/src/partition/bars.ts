@@ -1,6 +1,6 @@
 import type { components } from "../rest/schema";
 
-type Materialisation = components["schemas"]["Materialisation"];
+type Materialization = components["schemas"]["Materialization"];
 
 /** What of the work on a partition is drawn. */
 export const MEASURES = ["rows", "files", "bytes", "seconds", "read_rows", "read_bytes"] as const;
@@ -9,5 +9,5 @@ export type Measure = (typeof MEASURES)[number];
 export type Bar = { readonly key: string; readonly value: number };
 
 /** One bar for each partition that tells a measure; none where no partition does. */
-export const barsOf = (materialisations: readonly Materialisation[], measure: Measure): Bar[] =>
-  materialisations.flatMap(({ key, [measure]: value }) => (value == null ? [] : [{ key, value }]));
+export const barsOf = (materializations: readonly Materialization[], measure: Measure): Bar[] =>
+  materializations.flatMap(({ key, [measure]: value }) => (value == null ? [] : [{ key, value }]));

@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * List Keys
-         * @description The valid keys of an asset's closed partitions, materialised or not, for pickers: the newest intervals first.
+         * @description The valid keys of an asset's closed partitions, materialized or not, for pickers: the newest intervals first.
          */
         get: operations["list_keys"];
         put?: never;
@@ -144,7 +144,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/assets/{asset}/materialisations": {
+    "/api/v1/assets/{asset}/materializations": {
         parameters: {
             query?: never;
             header?: never;
@@ -152,10 +152,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Materialisations
-         * @description The newest partitions that were materialised, with rows, bytes and seconds, for charts over time.
+         * List Materializations
+         * @description The newest partitions that were materialized, with rows, bytes and seconds, for charts over time.
          */
-        get: operations["list_materialisations"];
+        get: operations["list_materializations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -236,12 +236,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Materialise Partitions
+         * Materialize Partitions
          * @description Ask for partitions of an asset, each to be made by one run; the runs are created after the answer.
          *
          *     Upstream Dags are asked only where one may start runs of them. ``while_paused`` takes the right to unpause Dags too.
          */
-        post: operations["materialise_partitions"];
+        post: operations["materialize_partitions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * Mark
-         * @description Mark partitions as materialised now, without a run; storage is not touched.
+         * @description Mark partitions as materialized now, without a run; storage is not touched.
          */
         post: operations["mark"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Forget
-         * @description Let partitions count as missing until they are materialised again; storage is not touched, and nothing runs.
+         * @description Let partitions count as missing until they are materialized again; storage is not touched, and nothing runs.
          */
         post: operations["forget"];
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Remember
-         * @description Take back that partitions were forgotten: they count as materialised when they were; nothing runs for it.
+         * @description Take back that partitions were forgotten: they count as materialized when they were; nothing runs for it.
          */
         post: operations["remember"];
         delete?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * List Orphans
-         * @description The materialised partitions of an asset that its definition does not have any more.
+         * @description The materialized partitions of an asset that its definition does not have any more.
          */
         get: operations["list_orphans"];
         put?: never;
@@ -854,7 +854,7 @@ export interface components {
              * States
              * @description Numbers of partitions by state; empty if there is none yet
              * @example {
-             *       "materialised": 7
+             *       "materialized": 7
              *     }
              */
             states: {
@@ -1020,7 +1020,7 @@ export interface components {
         };
         /**
          * Event
-         * @description A moment at which the partition was materialised.
+         * @description A moment at which the partition was materialized.
          */
         Event: {
             /**
@@ -1270,7 +1270,7 @@ export interface components {
         };
         /**
          * Marked
-         * @description Partitions that were marked as materialised, or would be.
+         * @description Partitions that were marked as materialized, or would be.
          */
         Marked: {
             /** Asset */
@@ -1282,7 +1282,7 @@ export interface components {
             count: number;
             /**
              * Present
-             * @description How many of them were materialised already
+             * @description How many of them were materialized already
              */
             present: number;
             /**
@@ -1296,10 +1296,10 @@ export interface components {
             dry_run: boolean;
         };
         /**
-         * Materialisation
-         * @description The last time that a partition was materialised.
+         * Materialization
+         * @description The last time that a partition was materialized.
          */
-        Materialisation: {
+        Materialization: {
             /**
              * Rows
              * @description That were written
@@ -1341,7 +1341,7 @@ export interface components {
             end: string | null;
             /**
              * At
-             * @description When it was materialised, with UTC offset
+             * @description When it was materialized, with UTC offset
              */
             at: string;
             /**
@@ -1353,17 +1353,17 @@ export interface components {
             run_id: string | null;
         };
         /**
-         * Materialisations
-         * @description The newest partitions that were materialised.
+         * Materializations
+         * @description The newest partitions that were materialized.
          */
-        Materialisations: {
+        Materializations: {
             /** Asset */
             asset: string;
             /**
-             * Materialisations
-             * @description In order of time; without time, of when they were materialised
+             * Materializations
+             * @description In order of time; without time, of when they were materialized
              */
-            materialisations: components["schemas"]["Materialisation"][];
+            materializations: components["schemas"]["Materialization"][];
         };
         /**
          * Neighbour
@@ -1652,7 +1652,7 @@ export interface components {
              * @description An operation for the asset or the request of the problem; unpause-dag is Airflow's own PATCH of the Dag; a command is to be typed
              * @enum {string}
              */
-            kind: "unpause-dag" | "reconcile" | "materialise" | "retry-request" | "resume-request" | "command";
+            kind: "unpause-dag" | "reconcile" | "materialize" | "retry-request" | "resume-request" | "command";
             /**
              * Select
              * @description Which partitions it is about, as text
@@ -1666,7 +1666,7 @@ export interface components {
         };
         /**
          * Remembered
-         * @description Partitions that count as materialised again, or would.
+         * @description Partitions that count as materialized again, or would.
          */
         Remembered: {
             /** Asset */
@@ -1947,7 +1947,7 @@ export interface components {
          * @description State of a partition: the first that applies.
          * @enum {string}
          */
-        State: "running" | "queued" | "failed" | "stale" | "materialised" | "skipped" | "waiting" | "missing";
+        State: "running" | "queued" | "failed" | "stale" | "materialized" | "skipped" | "waiting" | "missing";
         /**
          * StateCounts
          * @description Numbers of partitions by state.
@@ -1967,7 +1967,7 @@ export interface components {
              * @description Those that are not 0
              * @example {
              *       "failed": 3,
-             *       "materialised": 87
+             *       "materialized": 87
              *     }
              */
             counts: {
@@ -2049,7 +2049,7 @@ export interface components {
             stays: string;
             /**
              * Again
-             * @description How many of them were materialised before
+             * @description How many of them were materialized before
              */
             again: number;
             /**
@@ -2136,7 +2136,7 @@ export interface components {
             asset: string;
             /**
              * There
-             * @description Number of upstream partitions that were materialised
+             * @description Number of upstream partitions that were materialized
              */
             there: number;
             /**
@@ -2146,7 +2146,7 @@ export interface components {
             needed: number;
             /**
              * Lacking
-             * @description Those that were not materialised, as text
+             * @description Those that were not materialized, as text
              */
             lacking: string;
         };
@@ -2771,7 +2771,7 @@ export interface operations {
             };
         };
     };
-    list_materialisations: {
+    list_materializations: {
         parameters: {
             query?: {
                 /** @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all */
@@ -2794,7 +2794,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Materialisations"];
+                    "application/json": components["schemas"]["Materializations"];
                 };
             };
             /** @description Unauthorized */
@@ -3087,7 +3087,7 @@ export interface operations {
             };
         };
     };
-    materialise_partitions: {
+    materialize_partitions: {
         parameters: {
             query?: never;
             header?: {

@@ -16,7 +16,7 @@ const markOf = (state: State, ink: string, size: number, ratio: number): HTMLCan
     canvas.scale((size * ratio) / 16, (size * ratio) / 16);
     canvas.fillStyle = canvas.strokeStyle = ink;
     // What is well recedes.
-    if (state === "materialised") canvas.globalAlpha = 0.6;
+    if (state === "materialized") canvas.globalAlpha = 0.6;
     canvas.lineWidth = 1.8;
     canvas.lineCap = canvas.lineJoin = "round";
     if (looks[state].filled) canvas.fill(path);

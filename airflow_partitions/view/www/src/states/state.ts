@@ -23,20 +23,20 @@ const solid = (token: string) => ({ area: `${token}.solid`, ink: `${token}.contr
 export const looks: Readonly<Record<State, Look>> = {
   failed: {
     ...solid("failed"),
-    meaning: "Its newest run failed, and nothing has materialised it since then",
+    meaning: "Its newest run failed, and nothing has materialized it since then",
     path: "M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5",
     filled: false,
   },
   stale: {
     ...solid("warning"),
-    meaning: "A partition that it depends on was materialised later than it",
+    meaning: "A partition that it depends on was materialized later than it",
     path: "M7 3h2v6.2H7zM7 11h2v2H7z",
     filled: true,
   },
   missing: {
     area: "none.emphasized",
     ink: "none.fg",
-    meaning: "Nothing has materialised it",
+    meaning: "Nothing has materialized it",
     path: "M8 4.6a3.4 3.4 0 1 1 0 6.8a3.4 3.4 0 1 1 0-6.8z",
     filled: false,
   },
@@ -59,9 +59,9 @@ export const looks: Readonly<Record<State, Look>> = {
     path: "M3.5 4.5 7 8l-3.5 3.5M8.5 4.5 12 8l-3.5 3.5",
     filled: false,
   },
-  materialised: {
+  materialized: {
     ...solid("success"),
-    meaning: "It was materialised",
+    meaning: "It was materialized",
     path: "M3.5 8.5 6.8 11.5 12.5 4.8",
     filled: false,
   },
@@ -79,7 +79,7 @@ export const totalOf = (counts: Counts): number => states.reduce((total, state) 
 
 const number = new Intl.NumberFormat("en");
 
-/** "3 failed, 1,204 materialised". */
+/** "3 failed, 1,204 materialized". */
 export const countsText = (counts: Counts): string =>
   statesOf(counts)
     .map((state) => `${number.format(counts[state] ?? 0)} ${state}`)

@@ -32,16 +32,16 @@ test("from a failed partition, two clicks have it run again", async () => {
   }));
   shown(<Actions asset="days" selection="2013-02-08" />, undefined, cache());
   await userEvent.click(await screen.findByRole("button", { name: "Re-run…" }));
-  await userEvent.click(await screen.findByRole("button", { name: "Materialise 1 partition" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Materialize 1 partition" }));
   await screen.findByText("Asked for 1 partition.");
   expect(bodies).toMatchObject([{ select: "2013-02-08", states: ["failed"] }]);
 });
 
 test("the numbers of what failed and of what is missing stand on the buttons", async () => {
-  count({ failed: 3, missing: 4, materialised: 5 });
+  count({ failed: 3, missing: 4, materialized: 5 });
   shown(<Actions asset="days" selection="2013-02" />, undefined, cache());
   await screen.findByRole("button", { name: "Re-run failed (3)" });
-  expect(names()).toEqual(["Re-run failed (3)", "Fill missing (4)", "Materialise…", "Mark…", "Forget…"]);
+  expect(names()).toEqual(["Re-run failed (3)", "Fill missing (4)", "Materialize…", "Mark…", "Forget…"]);
 });
 
 test("what is not there can't be forgotten", async () => {
@@ -60,5 +60,5 @@ test("who may only look is offered nothing", () => {
 test("what is being made can't be asked for again", async () => {
   count({ running: 1, queued: 1 });
   shown(<Actions asset="days" selection="2013-02" />, undefined, cache());
-  await expect.poll(() => screen.getByRole("button", { name: "Materialise…" })).toHaveProperty("disabled", true);
+  await expect.poll(() => screen.getByRole("button", { name: "Materialize…" })).toHaveProperty("disabled", true);
 });

@@ -41,7 +41,7 @@ test("undo of a mark forgets what was not there before, and nothing else", async
   take("/assets/days/mark", () => ({ ...marked, present: 1, new: "2013-02-09" }));
   const forgets = take("/assets/days/forget", () => forgotten);
   open("mark");
-  await screen.findByText("2 partitions would be marked; 1 of them are materialised already, and are again");
+  await screen.findByText("2 partitions would be marked; 1 of them are materialized already, and are again");
   await userEvent.click(screen.getByRole("button", { name: "Mark" }));
   const toast = (await screen.findByText("Marked 2 partitions of days")).closest<HTMLElement>("[data-part=root]");
   await userEvent.click(within(toast ?? document.body).getByRole("button", { name: "Undo" }));
@@ -52,7 +52,7 @@ test("no undo is offered where nothing has changed", async () => {
   take("/assets/days/mark", () => ({ ...marked, count: 3, present: 3, new: "" }));
   open("mark");
   expect(
-    await screen.findByText("3 partitions would be marked; 3 of them are materialised already, and are again"),
+    await screen.findByText("3 partitions would be marked; 3 of them are materialized already, and are again"),
   ).toBeDefined();
   await userEvent.click(screen.getByRole("button", { name: "Mark" }));
   const toast = (await screen.findByText("Marked 3 partitions of days")).closest<HTMLElement>("[data-part=root]");

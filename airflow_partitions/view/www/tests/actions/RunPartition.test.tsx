@@ -52,7 +52,7 @@ test("a key of two dimensions is picked among valid ones, and planned by its tex
   expect(next).toHaveProperty("disabled", true);
   await userEvent.click(screen.getByRole("option", { name: "a|b" }));
   await userEvent.click(next);
-  await screen.findByRole("button", { name: "Materialise 2 partitions" });
+  await screen.findByRole("button", { name: "Materialize 2 partitions" });
   expect(plans).toEqual([String.raw`2013-11-03T01:00-04:00|a\|b`]);
   expect(asked.map((params) => params.get("dimension")).sort()).toEqual(["date", "origin"]);
 });

@@ -51,7 +51,7 @@ const grid = {
     start: `${dayOf(i)}T00:00:00+00:00`,
     end: `${dayOf(i + 1)}T00:00:00+00:00`,
   })),
-  cells: [{ states: { materialised: 1 } }, { states: { failed: 1 } }],
+  cells: [{ states: { materialized: 1 } }, { states: { failed: 1 } }],
   rows: [
     {
       value: null,
@@ -64,7 +64,7 @@ const grid = {
   ],
   row_count: 1,
   row_cursor: null,
-  counts: { materialised: 9, failed: 1 },
+  counts: { materialized: 9, failed: 1 },
   total: 10,
   provisional: 0,
 };
@@ -91,7 +91,7 @@ beforeEach(() => {
             asset: "days",
             now: grid.now,
             total: 2,
-            counts: { materialised: 1, failed: 1 },
+            counts: { materialized: 1, failed: 1 },
             provisional: 0,
             selection: select === "latest" ? dayOf(9) : select,
           });
@@ -121,7 +121,7 @@ test("with keys one goes to a cell, hears what it is, selects from there, and no
   const cells = await picture();
   cells.focus();
   for (const key of ["ArrowLeft", "ArrowLeft"]) fireEvent.keyDown(cells, { key });
-  expect(await screen.findByText("2013-01-08, 1 materialised, 2013-01-08 to 2013-01-09")).toBeTruthy();
+  expect(await screen.findByText("2013-01-08, 1 materialized, 2013-01-08 to 2013-01-09")).toBeTruthy();
   fireEvent.keyDown(cells, { key: "ArrowRight", shiftKey: true });
   await waitFor(() => expect(text()).toBe("2013-01-08..2013-01-10"));
   fireEvent.keyDown(cells, { key: " " });

@@ -41,9 +41,9 @@ const shownOverview = (search = "") => {
 test("what is wrong comes first; each of its numbers, the newest and the next partition are links", async () => {
   answers("get", "/api/v1/assets", () =>
     page(
-      answered("fine", { counts: counts("fine", { materialised: 9 }) }),
+      answered("fine", { counts: counts("fine", { materialized: 9 }) }),
       answered("s3://lake/days", {
-        counts: counts("s3://lake/days", { materialised: 97, failed: 3 }),
+        counts: counts("s3://lake/days", { materialized: 97, failed: 3 }),
         newest: { key: "2026-02-28", state: "failed", counts: {} },
         next: { key: "2026-03-01", due: "2026-03-02T00:00:00+00:00" },
       }),
@@ -64,7 +64,7 @@ test("filters and order go into the address, and come from it", async () => {
   answers("get", "/api/v1/assets", () =>
     page(
       answered("days", { upstream: ["hours"], tags: ["gold"], counts: counts("days", { failed: 1 }) }),
-      answered("hours", { owners: ["ann"], counts: counts("hours", { materialised: 1 }) }),
+      answered("hours", { owners: ["ann"], counts: counts("hours", { materialized: 1 }) }),
     ),
   );
   shownOverview("?by=graph");

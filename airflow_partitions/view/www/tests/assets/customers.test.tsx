@@ -33,11 +33,11 @@ const grid = {
   unit: null,
   extent: null,
   columns: [{ first: null, last: null, count: 1 }],
-  cells: [{ states: { materialised: 1 } }],
+  cells: [{ states: { materialized: 1 } }],
   rows: ["ann", "b,c"].map((value) => ({ value, runs: [[1, 0]] })),
   row_count: 2,
   row_cursor: null,
-  counts: { materialised: 2 },
+  counts: { materialized: 2 },
   total: 2,
   provisional: 0,
 };

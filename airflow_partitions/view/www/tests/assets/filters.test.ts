@@ -24,7 +24,7 @@ test("of each kind of filter one value has to fit", () => {
   const assets = [
     listed("Hourly_flights", { counts: { failed: 1 }, tags: ["gold"], owners: ["ann"] }),
     listed("days", { counts: { stale: 1 }, tags: ["gold", "flights"], owners: ["bob"] }),
-    listed("weeks", { counts: { materialised: 1 }, owners: ["ann"] }),
+    listed("weeks", { counts: { materialized: 1 }, owners: ["ann"] }),
   ];
   const names = (own: Partial<Filters>) => filtered(assets, { ...all, ...own }).map(({ name }) => name);
   expect(names({})).toHaveLength(3);

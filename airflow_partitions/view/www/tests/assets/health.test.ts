@@ -7,11 +7,11 @@ import { listed } from "./listed";
 test("what needs somebody most comes first, then the name", () => {
   const assets = [
     listed("fine"),
-    listed("a_fine", { counts: { materialised: 9 } }),
+    listed("a_fine", { counts: { materialized: 9 } }),
     listed("missing", { counts: { missing: 900 } }),
     listed("paused", { paused: ["dag"] }),
     listed("stale", { counts: { stale: 2 } }),
-    listed("failed", { counts: { failed: 1, materialised: 9_999 } }),
+    listed("failed", { counts: { failed: 1, materialized: 9_999 } }),
     listed("worse", { counts: { failed: 3 } }),
     listed("broken", { import_errors: ["dag"] }),
   ];
@@ -25,8 +25,8 @@ test("names are in the order in which one counts", () => {
 });
 
 test.each([
-  [{ materialised: 99_999, missing: 1 }, "99.9 %"],
-  [{ materialised: 5 }, "100 %"],
+  [{ materialized: 99_999, missing: 1 }, "99.9 %"],
+  [{ materialized: 5 }, "100 %"],
   [{ failed: 5 }, "0 %"],
   [{}, "–"],
 ])("the share of %o is %s: 100 only if all are there", (counts, text) => {

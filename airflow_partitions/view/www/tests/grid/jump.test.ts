@@ -17,7 +17,7 @@ const picture: Picture = {
     end: i * 10 + 10,
   })),
   rows: [{ value: null, cells: Uint32Array.of(0, 1, 0, 0, 0, 0, 0, 1, 0, 0) }],
-  cells: [{ states: { materialised: 4 } }, { states: { materialised: 3, failed: 1 } }],
+  cells: [{ states: { materialized: 4 } }, { states: { materialized: 3, failed: 1 } }],
   rowCount: 1,
 };
 const bounds = { start: 0, end: 100, least: 4 };

@@ -21,7 +21,7 @@ const answer: Answer = {
     start: `2013-01-0${day}T00:00:00Z`,
     end: `2013-01-0${day + 1}T00:00:00Z`,
   })),
-  cells: [{ states: { materialised: 1 } }, { states: { failed: 1 } }, { states: {} }],
+  cells: [{ states: { materialized: 1 } }, { states: { failed: 1 } }, { states: {} }],
   rows: [
     {
       value: "JFK",
@@ -40,7 +40,7 @@ const answer: Answer = {
   ],
   row_count: 2,
   row_cursor: null,
-  counts: { materialised: 4, failed: 1 },
+  counts: { materialized: 4, failed: 1 },
   total: 5,
   provisional: 0,
 };

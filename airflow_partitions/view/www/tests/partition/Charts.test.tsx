@@ -14,8 +14,8 @@ const bar = (name: string): { x: number; height: number } => {
 };
 
 test("each partition has a bar that leads to it, as high as what it tells", async () => {
-  answer("/assets/days/materialisations", {
-    materialisations: [made("2013-03-08", 0), made("2013-03-09", 500), made("2013-03-10", 1000)],
+  answer("/assets/days/materializations", {
+    materializations: [made("2013-03-08", 0), made("2013-03-09", 500), made("2013-03-10", 1000)],
   });
   shown(<Charts asset="days" partition="2013-03-10" select={undefined} />);
   expect(await screen.findByText("Rows written")).toBeDefined();

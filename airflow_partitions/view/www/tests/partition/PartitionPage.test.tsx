@@ -31,7 +31,7 @@ const partition = {
   now: "2026-11-22T20:00:00+00:00",
   state: "failed",
   provisional: false,
-  reasons: ["run manual__1 of days failed: clean", "an event materialised it before"],
+  reasons: ["run manual__1 of days failed: clean", "an event materialized it before"],
   start: "2013-02-08T00:00:00-05:00",
   end: "2013-02-09T00:00:00-05:00",
   previous: "2013-02-07",
@@ -43,7 +43,7 @@ const partition = {
       asset: "hours",
       dag_id: "days",
       count: 24,
-      stretches: [stretch("materialised", "h00", "h19", 20), stretch("missing", "h20", "h23", 4)],
+      stretches: [stretch("materialized", "h00", "h19", 20), stretch("missing", "h20", "h23", 4)],
       more: false,
     },
   ],
@@ -63,7 +63,7 @@ beforeEach(() => {
     may_change: true,
   });
   answer("/assets/days/counts", { asset: "days", now: "", total: 1, counts: { failed: 1 }, provisional: 0 });
-  answer("/assets/days/materialisations", { asset: "days", materialisations: [] });
+  answer("/assets/days/materializations", { asset: "days", materializations: [] });
   answer("/requests/7", request);
 });
 
@@ -80,7 +80,7 @@ test("why it is so stands first; then runs with the way to their logs, and what 
   );
   expect(screen.getByText("1 min 15 s")).toBeDefined();
   const needs = screen.getByRole("region", { name: "Needs" });
-  expect(needs.textContent).toContain("24 partitions: 4 missing, 20 materialised");
+  expect(needs.textContent).toContain("24 partitions: 4 missing, 20 materialized");
   expect(within(needs).getByRole("link", { name: "h20 to h23 (4)" })).toHaveProperty(
     "pathname",
     "/plugin/partitions/assets/hours/partitions/h20",
@@ -126,7 +126,7 @@ test("a partition that there is none of says what the server says", async () => 
 
 test.each([
   ["running", 3_000],
-  ["materialised", 10_000],
+  ["materialized", 10_000],
 ])("what is %s is asked for again after %i ms", async (state, pace) => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   let questions = 0;

@@ -4,10 +4,10 @@ import { shares } from "../../src/states/shares";
 import { countsText, states } from "../../src/states/state";
 
 test("one failed of a thousand is seen, and what is worst comes first", () => {
-  const parts = shares({ materialised: 999, failed: 1 }, 20, 2);
+  const parts = shares({ materialized: 999, failed: 1 }, 20, 2);
   expect(parts).toEqual([
     { state: "failed", length: 2 },
-    { state: "materialised", length: 18 },
+    { state: "materialized", length: 18 },
   ]);
 });
 
@@ -24,7 +24,7 @@ test("shares add up to the length", () => {
 });
 
 test("where there is no room for all, the worst is shown", () => {
-  expect(shares({ materialised: 1000, stale: 1 }, 2, 2)).toEqual([{ state: "stale", length: 2 }]);
+  expect(shares({ materialized: 1000, stale: 1 }, 2, 2)).toEqual([{ state: "stale", length: 2 }]);
 });
 
 test("nothing has no shares", () => {
@@ -32,5 +32,5 @@ test("nothing has no shares", () => {
 });
 
 test("counts in words", () => {
-  expect(countsText({ materialised: 1204, failed: 3 })).toBe("3 failed, 1,204 materialised");
+  expect(countsText({ materialized: 1204, failed: 3 })).toBe("3 failed, 1,204 materialized");
 });

@@ -23,8 +23,8 @@ from airflow_partitions.core.errors import (
 )
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.run_options import RunOptions
-from airflow_partitions.operate.requests import materialise as module
-from airflow_partitions.operate.requests.materialise import create_runs
+from airflow_partitions.operate.requests import materialize as module
+from airflow_partitions.operate.requests.materialize import create_runs
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import read_request, requests_of
 from tests.metadata import Metadata
@@ -53,10 +53,10 @@ def dags(metadata: Metadata, tmp_path: Path) -> Metadata:
     return metadata
 
 
-def materialise(name: str, text: str, options: RunOptions | None = None, *, by: str = "ann") -> Request:
+def materialize(name: str, text: str, options: RunOptions | None = None, *, by: str = "ann") -> Request:
     asset = partitioned_asset(name)
     selection = parse_selection(asset.definition, text, closed_by=datetime.now(UTC))
-    return module.materialise(asset, selection, options, by=by)
+    return module.materialize(asset, selection, options, by=by)
 
 
 def pause(metadata: Metadata, dag_id: str, paused: bool) -> None:
@@ -90,7 +90,7 @@ def test_a_request_makes_a_run_for_each_partition(dags: Metadata) -> None:
     from airflow.models.dagrun import DagRunNote
     from airflow.models.taskinstance import TaskInstance
 
-    request = materialise("flights", "2013-03-01..2013-03-04, 2013-03-10", RunOptions(label="repair"))
+    request = materialize("flights", "2013-03-01..2013-03-04, 2013-03-10", RunOptions(label="repair"))
     made = runs(dags)
     assert [run.partition_key for run in made] == ["2013-03-01", "2013-03-02", "2013-03-03", "2013-03-10"]
     assert {run.state for run in made} == {"queued"}
@@ -116,9 +116,9 @@ def test_a_partition_with_a_run_gets_a_new_try_of_it(dags: Metadata) -> None:
     from airflow.models.taskinstance import TaskInstance
     from airflow.models.taskinstancehistory import TaskInstanceHistory
 
-    materialise("flights", "2013-03")
+    materialize("flights", "2013-03")
     finish(dags)
-    second = materialise("flights", "2013-03-30..2013-04-03", RunOptions(conf={"full": True}))
+    second = materialize("flights", "2013-03-30..2013-04-03", RunOptions(conf={"full": True}))
     made = runs(dags)
     assert len(made) == 33
     again = [run for run in made if run.backfill_id == second.id]
@@ -140,8 +140,8 @@ def test_no_two_runs_of_a_request_were_asked_for_at_the_same_moment(dags: Metada
     def airport_days(): ...
     """
     dags.parse(tmp_path, dags=DAGS, product=product)
-    materialise("carriers", "all")
-    materialise("airport_days", "2013-03-10..2013-03-12")
+    materialize("carriers", "all")
+    materialize("airport_days", "2013-03-10..2013-03-12")
     days = [run.run_after for run in runs(dags, "airport_days")]
     assert (len(set(days)), {at.date().isoformat() for at in days}) == (4, {"2013-03-11", "2013-03-12"})
     assert len({run.run_after for run in runs(dags, "carriers")}) == 3
@@ -150,30 +150,30 @@ def test_no_two_runs_of_a_request_were_asked_for_at_the_same_moment(dags: Metada
 def test_the_newest_scheduled_run_keeps_its_place_in_the_schedule(dags: Metadata) -> None:
     from airflow.models.dagrun import DagRun
 
-    materialise("flights", "2013-03-01..2013-03-04")
+    materialize("flights", "2013-03-01..2013-03-04")
     finish(dags)
     with dags.engine.begin() as at:
         at.execute(update(DagRun).values(run_type="scheduled"))
-    materialise("flights", "2013-03-01..2013-03-04")
+    materialize("flights", "2013-03-01..2013-03-04")
     assert [run.run_type for run in runs(dags)] == ["backfill", "backfill", "scheduled"]
 
 
 def test_newest_first(dags: Metadata) -> None:
-    materialise("flights", "2013-03-01..2013-03-04", RunOptions(newest_first=True))
+    materialize("flights", "2013-03-01..2013-03-04", RunOptions(newest_first=True))
     assert [run.partition_key for run in runs(dags)] == ["2013-03-03", "2013-03-02", "2013-03-01"]
 
 
 def test_partitions_without_time(dags: Metadata) -> None:
-    materialise("carriers", "AA, DL")
+    materialize("carriers", "AA, DL")
     assert [(run.partition_key, run.partition_date) for run in runs(dags, "carriers")] == [("AA", None), ("DL", None)]
 
 
 def test_an_overlapping_request_names_the_first_one(dags: Metadata) -> None:
-    first = materialise("flights", "2013-03")
+    first = materialize("flights", "2013-03")
     with pytest.raises(OverlapError, match=r"2 of the 12 partitions .* \(2013-03-30..2013-04-01\)") as error:
-        materialise("flights", "2013-03-30..2013-04-11")
+        materialize("flights", "2013-03-30..2013-04-11")
     assert error.value.request == first.id
-    materialise("flights", "2013-04")  # beside it
+    materialize("flights", "2013-04")  # beside it
     assert len(runs(dags)) == 61
 
 
@@ -194,10 +194,10 @@ def test_who_is_killed_in_the_middle_leaves_a_request_to_go_on_with(
 
     monkeypatch.setattr(module, "make_runs", make_and_die)
     with pytest.raises(Killed):
-        materialise("flights", "2013")
+        materialize("flights", "2013")
     assert len(runs(dags)) == 20
     with pytest.raises(OverlapError) as error:  # those without a run are asked for, too
-        materialise("flights", "2013-12-31")
+        materialize("flights", "2013-12-31")
     finish(dags)
     assert error.value.request is not None
     request = read_request(error.value.request)
@@ -210,13 +210,13 @@ def test_who_is_killed_in_the_middle_leaves_a_request_to_go_on_with(
 def test_cleared_runs_carry_the_label_beside_what_a_person_wrote(dags: Metadata) -> None:
     from airflow.models.dagrun import DagRunNote
 
-    materialise("flights", "2013-03-01..2013-03-03", RunOptions(label="first", conf={"rate": 1}))
+    materialize("flights", "2013-03-01..2013-03-03", RunOptions(label="first", conf={"rate": 1}))
     finish(dags)
     first, second = runs(dags)
     with dags.engine.begin() as at:
         at.execute(update(DagRunNote).where(DagRunNote.dag_run_id == second.id).values(content="ask Bob"))
     for label in ("again", "and again"):
-        request = materialise("flights", "2013-03-01..2013-03-03", RunOptions(label=label))
+        request = materialize("flights", "2013-03-01..2013-03-03", RunOptions(label=label))
         finish(dags)
         with dags.engine.connect() as at:
             notes = dict(at.execute(select(DagRunNote.dag_run_id, DagRunNote.content)).all())
@@ -237,7 +237,7 @@ def test_another_definition_stops_a_request_only_where_it_lacks_its_keys(
 
     monkeypatch.setattr(module, "make_runs", stop)
     with pytest.raises(KeyboardInterrupt):
-        materialise("flights", "2013-03")
+        materialize("flights", "2013-03")
     monkeypatch.setattr(module, "make_runs", make)
     (request,) = requests_of(["flights"])
     dags.parse(tmp_path, dags=DAGS.replace('start="2013-01-01"', 'start="2013-03-15"'))
@@ -267,7 +267,7 @@ def test_ten_callers_at_once_make_each_run_once(dags: Metadata) -> None:
 
     def ask(number: int) -> None:
         try:
-            outcomes.append(materialise("flights", f"2013-03-{number + 1:02}..2013-03-{number + 11:02}"))
+            outcomes.append(materialize("flights", f"2013-03-{number + 1:02}..2013-03-{number + 11:02}"))
         except OverlapError as error:
             outcomes.append(error)
 
@@ -288,16 +288,16 @@ def test_ten_callers_at_once_make_each_run_once(dags: Metadata) -> None:
 def test_what_can_not_be_asked_for(dags: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW__ASSET_PARTITIONS__MAX_REQUEST_SIZE", "1000")
     with pytest.raises(UnknownAssetError, match="nearest: flights"):
-        materialise("flight", "2013-03-01")
+        materialize("flight", "2013-03-01")
     with pytest.raises(SelectionError, match="selects no partition"):
-        materialise("flights", "2012")
+        materialize("flights", "2012")
     with pytest.raises(InvalidKeyError, match="is not over yet"):
-        materialise("flights", "2100-01-01")
+        materialize("flights", "2100-01-01")
     with pytest.raises(RequestSizeError, match="1,095 partitions are selected; expected at most 1,000"):
-        materialise("flights", "2013..2016")
+        materialize("flights", "2013..2016")
     with pytest.raises(NotReadyError, match="does not fit the params of Dag carriers"):
-        materialise("carriers", "AA", RunOptions(conf={"rate": -1}))
+        materialize("carriers", "AA", RunOptions(conf={"rate": -1}))
     pause(dags, "flights", True)
     with pytest.raises(NotReadyError, match="airflow dags unpause flights"):
-        materialise("flights", "2013-03-01")
+        materialize("flights", "2013-03-01")
     assert not runs(dags)

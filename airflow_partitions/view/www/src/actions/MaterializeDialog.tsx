@@ -39,7 +39,7 @@ const Requested = ({ requested }: { readonly requested: components["schemas"]["R
 );
 
 /** The inside of the dialog. */
-export const MaterialiseForm = ({ asset, partitions: first, onClose }: Asked & Pick<Shown, "onClose">) => {
+export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & Pick<Shown, "onClose">) => {
   const queries = useQueryClient();
   const [partitions, setPartitions] = useState(first);
   const [upstream, setUpstream] = useState(false);
@@ -115,21 +115,21 @@ export const MaterialiseForm = ({ asset, partitions: first, onClose }: Asked & P
         onCancel={onClose}
         onGo={() => order.mutate()}
       >
-        {current === undefined ? "Materialise" : `Materialise ${counted(numbersOf(current).asked, "partition")}`}
+        {current === undefined ? "Materialize" : `Materialize ${counted(numbersOf(current).asked, "partition")}`}
       </DialogButtons>
     </>
   );
 };
 
 /** Asks for partitions of an asset: what would be made, how, and then how far it has come. */
-export const MaterialiseDialog = ({
+export const MaterializeDialog = ({
   asset,
   partitions,
-  title = `Materialise partitions of ${asset}`,
+  title = `Materialize partitions of ${asset}`,
   open,
   onClose,
 }: Asked & Shown & { readonly title?: string }) => (
   <ActionDialog open={open} onClose={onClose} title={title}>
-    <MaterialiseForm asset={asset} partitions={partitions} onClose={onClose} />
+    <MaterializeForm asset={asset} partitions={partitions} onClose={onClose} />
   </ActionDialog>
 );

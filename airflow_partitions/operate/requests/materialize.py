@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 PORTION = 250
 
 
-def materialise(
+def materialize(
     asset: PartitionedAsset, selection: Selection, options: RunOptions | None = None, *, by: str
 ) -> Request:
     """Ask for partitions of *asset*, each to be made by one run, whether it was made before or not.

@@ -1,4 +1,4 @@
-"""The materialisations of one partition."""
+"""The materializations of one partition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST = 20
 
 
-def materialisations(asset: str, meaning: PartitionDefinition | KeyFormat, key: Key) -> list[LedgerRecord]:
+def materializations(asset: str, meaning: PartitionDefinition | KeyFormat, key: Key) -> list[LedgerRecord]:
     """What events tell of a partition, the newest first, up to twenty; after them what only the ledger still knows.
 
     What is forgotten is not among them.

@@ -1,4 +1,4 @@
-"""The materialised partitions of an asset, for tasks."""
+"""The materialized partitions of an asset, for tasks."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ log = logging.getLogger(__name__)
 _AT_ONCE = 100
 
 
-def materialised(
+def materialized(
     asset: Asset | AssetNameRef | str, keys: Selection | Iterable[Any] | None = None
 ) -> dict[str, datetime]:
-    """Times at which partitions of *asset* were last materialised, by the text of their keys; for tasks.
+    """Times at which partitions of *asset* were last materialized, by the text of their keys; for tasks.
 
     Those that never were, or that somebody has forgotten since, are left out. It is right at the moment of the call,
     whether or not upkeep runs, and knows of partitions whose events were purged if upkeep has seen them.
@@ -60,7 +60,7 @@ def materialised(
         @asset(schedule="@daily", partition=PartitionByInterval("@daily"))
         def report(partition):
             hours = Selection.between(HOURS, partition.start, partition.end)
-            missing = hours - Selection.of(HOURS, *materialised(readings, hours))
+            missing = hours - Selection.of(HOURS, *materialized(readings, hours))
 
     :param asset: the asset, a reference to it by name, or its name. It need not be an inlet of the task.
     :param keys: the partitions to look for, a selection or keys; all if not given.
@@ -73,12 +73,12 @@ def materialised(
 
 
 class AssetHistory:
-    """The times at which partitions of an asset were materialised, as a task reads them.
+    """The times at which partitions of an asset were materialized, as a task reads them.
 
     :param asset: the asset, a reference to it by name, or its name.
     :param timetable: of the task's Dag.
     :param keys: the partitions to look for, a selection or keys; all if not given.
-    :raises InvalidDefinitionError: as for :func:`materialised`.
+    :raises InvalidDefinitionError: as for :func:`materialized`.
     """
 
     def __init__(
@@ -98,13 +98,13 @@ class AssetHistory:
         return self._addresses.definition
 
     def last(self) -> dict[str, datetime]:
-        """The last time of each partition that was materialised, by the text of its key."""
+        """The last time of each partition that was materialized, by the text of its key."""
         selection = _selection(self._name, self._addresses, self._keys)
         times = {text: last for text, (_, last) in self._times(selection).items()}
         return {text: at for text, at in times.items() if _selected(text, self.definition, selection)}
 
     def before(self, moment: datetime, selection: Selection) -> Selection:
-        """Those of a *selection* that were materialised before an aware *moment*."""
+        """Those of a *selection* that were materialized before an aware *moment*."""
         keys = {
             key: first
             for text, (first, _) in self._times(selection).items()
@@ -114,7 +114,7 @@ class AssetHistory:
         return Selection.of(self.definition, *(key for key, first in keys.items() if first < moment))
 
     def missing(self, selection: Selection) -> Selection:
-        """Those of a *selection* that never were materialised."""
+        """Those of a *selection* that never were materialized."""
         _check_family(self._name, self._addresses, selection)
         keys = (key for text in self._times(selection) for key in _keys(self.definition, text))
         return selection - Selection.of(selection.definition, *(key for key in keys if key in selection))

@@ -3,19 +3,19 @@ import { userEvent } from "@testing-library/user-event";
 import { http, HttpResponse } from "msw";
 import { beforeEach, expect, test, vi } from "vitest";
 
-import { MaterialiseDialog } from "../../src/actions/MaterialiseDialog";
+import { MaterializeDialog } from "../../src/actions/MaterializeDialog";
 import { server } from "../server";
 import { shown } from "../shown";
 import { answer, cache, dag, plan, refuse, request, step, take } from "./server";
 
 const open = (states: readonly "failed"[] = []) =>
   shown(
-    <MaterialiseDialog asset="days" partitions={{ selection: "2013-02", states }} open onClose={vi.fn()} />,
+    <MaterializeDialog asset="days" partitions={{ selection: "2013-02", states }} open onClose={vi.fn()} />,
     undefined,
     cache(),
   );
 
-const go = () => screen.findByRole("button", { name: "Materialise 2 partitions" });
+const go = () => screen.findByRole("button", { name: "Materialize 2 partitions" });
 
 beforeEach(() => {
   answer("/assets/days/plan", plan);
@@ -92,7 +92,7 @@ test.each([
   await user.paste(text);
   expect(await screen.findByText(new RegExp(mistake))).toBeDefined();
   expect(field.getAttribute("aria-invalid")).toBe("true");
-  expect(screen.getByRole("button", { name: "Materialise 2 partitions" })).toHaveProperty("disabled", true);
+  expect(screen.getByRole("button", { name: "Materialize 2 partitions" })).toHaveProperty("disabled", true);
 });
 
 test("an overlap leads to the request that is in the way", async () => {
@@ -132,7 +132,7 @@ test.each([
   open();
   expect(await screen.findByText(detail)).toBeDefined();
   expect(screen.getByLabelText("Partitions").getAttribute("aria-invalid")).toBe("true");
-  expect(screen.getByRole("button", { name: "Materialise" })).toHaveProperty("disabled", true);
+  expect(screen.getByRole("button", { name: "Materialize" })).toHaveProperty("disabled", true);
   expect(screen.queryByRole("alert")).toBeNull();
 });
 
@@ -211,11 +211,11 @@ test("each field has a label, and the keyboard stays in the dialog", async () =>
   shown(
     <>
       <button type="button">outside</button>
-      <MaterialiseDialog asset="days" partitions={{ selection: "2013-02" }} open onClose={vi.fn()} />
+      <MaterializeDialog asset="days" partitions={{ selection: "2013-02" }} open onClose={vi.fn()} />
     </>,
   );
   await go();
-  const dialog = screen.getByRole("dialog", { name: "Materialise partitions of days" });
+  const dialog = screen.getByRole("dialog", { name: "Materialize partitions of days" });
   for (const field of within(dialog).getAllByRole("textbox")) expect(field).toHaveProperty("labels.length", 1);
   for (let presses = 0; presses < 30; presses += 1) {
     await user.tab();
