@@ -39,12 +39,13 @@ def measure() -> list[Row]:
 
 
 def _row(what: str, *, records: bool) -> Row:
-    from airflow_partitions.operate.operations.doctor import list_problems
+    from airflow_partitions.operate.contract.doctor import ListProblems
+    from airflow_partitions.operate.operations import answer
     from benchmarks.history import counted
 
     with counted() as queries:
         begun, began = process_time(), perf_counter()
-        problems = list_problems(records=records)["problems"]
+        problems = answer(ListProblems(records=records))["problems"]
         seconds, wall, number = process_time() - begun, perf_counter() - began, queries()
     assert not [problem for problem in problems if problem["kind"] == "cell"]
     return {

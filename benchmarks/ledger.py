@@ -24,8 +24,9 @@ def measure() -> list[Row]:
 
     from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
     from airflow_partitions.engine.ledger.ledger import update_ledger
-    from airflow_partitions.operate.operations.grid import show_grid
-    from airflow_partitions.operate.operations.states import count_states
+    from airflow_partitions.operate.contract.grid import ShowGrid
+    from airflow_partitions.operate.contract.states import CountStates
+    from airflow_partitions.operate.operations import answer
     from airflow_partitions.operate.states import states_of
     from benchmarks.estate import add_history
 
@@ -36,9 +37,10 @@ def measure() -> list[Row]:
     add_history(ASSET, keys, begun, runs=False)
     rows = [_row("making it of its events", lambda: update_ledger(ASSET, asset.meaning))]
     rows += _sizes()
-    rows.append(_row("how many there are in each state", lambda: count_states(ASSET)))
+    rows.append(_row("how many there are in each state", lambda: answer(CountStates(asset=ASSET))))
     rows.append(_row("first page of states", lambda: states_of(ASSET, limit=100)))
-    rows.append(_row("100,000 in one picture", lambda: show_grid(ASSET, columns=800, start=hours[0], end=hours[1])))
+    picture = ShowGrid(asset=ASSET, columns=800, start=hours[0], end=hours[1])
+    rows.append(_row("100,000 in one picture", lambda: answer(picture)))
     add_history(ASSET, keys[:1], begun + timedelta(days=1), runs=False)
     rows.append(_row("one late event", lambda: update_ledger(ASSET, asset.meaning)))
     add_history(ASSET, keys[-BURST:], begun + timedelta(days=1, hours=1), runs=False)

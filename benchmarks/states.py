@@ -65,16 +65,18 @@ def measure() -> list[Row]:
 
 
 def _picture(what: str, asset: str, *, seen: bool = False) -> Row:
-    from airflow_partitions.operate.operations.grid import show_grid
+    from airflow_partitions.operate.asker import Asker
+    from airflow_partitions.operate.contract.grid import ShowGrid
+    from airflow_partitions.operate.operations import answer
 
-    grid = show_grid(asset, columns=800)
-    assert grid is not None
-    version = grid["version"] if seen else None
+    picture, asker = ShowGrid(asset=asset, columns=800), Asker()
+    grid = answer(picture)
+    asker.seen = grid["version"] if seen else None
 
     def partitions(_: Any) -> int:
         return grid["total"]
 
-    return _measured_row(what, PICTURE, lambda: show_grid(asset, columns=800, seen=version), partitions)
+    return _measured_row(what, PICTURE, lambda: answer(picture, asker), partitions)
 
 
 def _row(what: str, asset: str, wanted: float | None, **arguments: Any) -> Row:

@@ -85,12 +85,13 @@ def _round(work: Upkeep) -> tuple[float, int]:
 
 def _overview() -> tuple[float, int]:
     """Seconds of processor time, and queries, of the numbers of all partitions by asset and state."""
-    from airflow_partitions.operate.operations.assets import list_assets
+    from airflow_partitions.operate.contract.assets import ListAssets
+    from airflow_partitions.operate.operations import answer
     from benchmarks.history import counted
 
     with counted() as queries:
         started = process_time()
-        assets = list_assets(search="upkeep_", counts=True, limit=2 * DAGS)["assets"]
+        assets = answer(ListAssets(search="upkeep_", counts=True, limit=2 * DAGS))["assets"]
         seconds = process_time() - started
         assert len(assets) == DAGS
         return seconds, queries()

@@ -32,10 +32,22 @@ FLOORS = (
     "provider",
 )
 #: Floors within rooms, likewise.
-CORE_FLOORS = ("errors", "versions", "calendars", "keys", "definitions", "dependencies", "partition")
+CORE_FLOORS = ("errors", "versions", "state", "calendars", "keys", "definitions", "dependencies", "partition")
 ENGINE_FLOORS = ("database", "ledger", "timetables", "graph", "runs", "cluster_policy")
 AUTHORING_FLOORS = ("assets", "arrival", "tasks", "deadline", "local")
-OPERATE_FLOORS = ("states", "requests", "upkeep", "late", "operations", "cli", "rest")
+OPERATE_FLOORS = (
+    "contract",
+    "states",
+    "requests",
+    "upkeep",
+    "late",
+    "asker",
+    "operations",
+    "addresses",
+    "partition_link",
+    "cli",
+    "rest",
+)
 STORAGE_FLOORS = (
     "filesystem",
     "layout",

@@ -65,6 +65,10 @@ class SelectionError(PartitionError, ValueError):
     """The text of a selection can't be read, or it selects nothing."""
 
 
+class InvalidRequestError(PartitionError, ValueError):
+    """An operation was asked for with a value that it can't take."""
+
+
 class UnknownAssetError(PartitionError, LookupError):
     """No Dag makes, or waits for, partitions of an asset.
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from http import HTTPStatus
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import attrs
 import httpx
 
 from airflow_partitions.core.errors import InvalidDefinitionError, RemoteError
-from airflow_partitions.operate.operations.rest import ROUTES, URL_PREFIX, VERSION_PREFIX
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from airflow_partitions.operate.addresses import URL_PREFIX, VERSION_PREFIX
+from airflow_partitions.operate.contract.operation import Operation
 
 #: The variable in which Airflow's own client of REST, airflowctl, finds a token too.
 TOKEN = "AIRFLOW_CLI_TOKEN"  # noqa: S105 - its name
@@ -71,20 +67,18 @@ class ApiServer:
         body = {"username": connection.login, "password": password}
         return cls(url, _content(_request("POST", f"{url}/auth/token", json=body))["access_token"])
 
-    def ask(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answer of an *operation* with these arguments.
+    def ask(self, asked: Operation) -> Any:
+        """What comes of an operation that is *asked* for, as JSON.
 
-        :raises RemoteError: if there is none, or the server refuses.
+        :raises RemoteError: if there is no answer, or the server refuses.
         """
-        method, path = ROUTES[operation.__name__].split()
-        bound = signature(operation).bind(*args, **kwargs).arguments
-        arguments = {name: value for name, value in bound.items() if value is not None}
-        in_path = {name: quote(str(arguments.pop(name)), safe="") for name in bound if f"{{{name}}}" in path}
+        method, path = asked.route.split()
+        given = asked.model_dump(mode="json", exclude_unset=True)
+        in_path = {name: quote(str(given.pop(name)), safe="") for name in asked.path_fields()}
         url = f"{self.url}{URL_PREFIX}{VERSION_PREFIX}{path.format(**in_path)}"
         headers = {"Authorization": f"Bearer {self.token}"}
-        sent: dict[str, Any] = {"params": arguments} if method == "GET" else {"json": arguments}
-        answer: T = _content(_request(method, url, headers=headers, **sent))
-        return answer
+        sent: dict[str, Any] = {"params": given} if method == "GET" else {"json": given}
+        return _content(_request(method, url, headers=headers, **sent))
 
 
 def _checked(url: str) -> str:

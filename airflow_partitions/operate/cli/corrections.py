@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.progress import track as rich_track
+from rich.progress import track
 from rich.text import Text
 
 from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
-from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import source_of
-from airflow_partitions.operate.operations import corrections
+from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
+from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.storage.metadata.counts import count
+
+T = TypeVar("T")
 
 
 def mark(args: Namespace) -> None:
@@ -28,8 +31,7 @@ def mark(args: Namespace) -> None:
         quiet = "; nothing downstream runs for it" if answer["quiet"] else ""
         return f"{count(answer['count'], 'partition')} of {answer['asset']} marked as materialized{again}{quiet}"
 
-    options = {"select": selected(args), "reason": args.reason, "quiet": args.quiet, "dry_run": args.dry_run}
-    _answer(args, corrections.mark, words, **options)
+    _answer(args, Mark, words)
 
 
 def forget(args: Namespace) -> None:
@@ -39,7 +41,7 @@ def forget(args: Namespace) -> None:
         absent = f"; {answer['absent']:,} were missing before" if answer["absent"] else ""
         return f"{count(answer['count'], 'partition')} of {answer['asset']} forgotten{absent}; storage is as it was"
 
-    _answer(args, corrections.forget, words, select=selected(args), reason=args.reason, dry_run=args.dry_run)
+    _answer(args, Forget, words)
 
 
 def remember(args: Namespace) -> None:
@@ -48,7 +50,7 @@ def remember(args: Namespace) -> None:
     def words(answer: dict[str, Any]) -> str:
         return f"{count(answer['count'], 'partition')} of {answer['asset']} count as materialized again"
 
-    _answer(args, corrections.remember, words, select=selected(args), dry_run=args.dry_run)
+    _answer(args, Remember, words)
 
 
 def adopt(args: Namespace) -> None:
@@ -64,18 +66,20 @@ def adopt(args: Namespace) -> None:
         done = f"{count(answer['count'], 'partition')} of {answer['asset']} taken over from {source}"
         return "; ".join(filter(None, [done, *more]))
 
-    options = {"from_storage": args.from_storage, "from_asset": args.from_asset, "dry_run": args.dry_run}
-    here = args.url is None and args.connection is None
-    track = partial(rich_track, description="Looking at what is stored", console=Console(stderr=True))
-    _answer(args, partial(corrections.adopt, track=track) if here else corrections.adopt, words, **options)
+    _answer(args, Adopt, words)
 
 
-def _answer(
-    args: Namespace, operation: Callable[..., dict[str, Any]], words: Callable[[dict[str, Any]], str], **options: Any
-) -> None:
+class _Watcher(Asker):
+    """The user of this process, who sees on the error stream how far long work has come."""
+
+    def track(self, steps: Iterable[T]) -> Iterable[T]:
+        return track(steps, description="Looking at what is stored", console=Console(stderr=True))
+
+
+def _answer(args: Namespace, operation: type[Operation], words: Callable[[dict[str, Any]], str]) -> None:
     """Ask for an *operation* and show what came of it."""
     try:
-        answer = source_of(args).ask(operation, args.asset, **options)
+        answer = source_of(args, _Watcher()).ask(asked(operation, args))
     except PartitionError as error:
         sys.exit(str(error))
     only_told = "dry run, nothing was changed: " if answer["dry_run"] else ""

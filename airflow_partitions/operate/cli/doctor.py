@@ -11,8 +11,9 @@ from rich.console import Console
 from airflow_partitions.core.errors import NotMigratedError, PartitionError
 from airflow_partitions.engine.graph.partitioned_assets import asset_dags
 from airflow_partitions.operate.cli.source import Database, source_of
-from airflow_partitions.operate.operations.deadlines import late_partitions
-from airflow_partitions.operate.operations.doctor import errors, list_problems, stuck_requests
+from airflow_partitions.operate.contract.doctor import ListProblems
+from airflow_partitions.operate.operations.doctor import errors, stuck_requests
+from airflow_partitions.operate.operations.late import late_partitions
 from airflow_partitions.operate.operations.orphans import orphan_texts
 
 
@@ -33,7 +34,7 @@ def examine(args: Namespace) -> None:
                 *map(str, late_partitions(asset_dags().values())),
             ]
         else:  # this machine says nothing of Airflow's
-            problems = [one["text"] for one in source.ask(list_problems)["problems"] if one["is_error"]]
+            problems = [one["text"] for one in source.ask(ListProblems())["problems"] if one["is_error"]]
     except NotMigratedError as error:  # nothing else can be looked at
         problems = [str(error)]
     except PartitionError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from typing import Any
@@ -13,11 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_partitions.core.errors import InvalidDefinitionError, PartitionError
+from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
-from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import source_of
-from airflow_partitions.operate.operations.keys import list_keys
-from airflow_partitions.operate.operations.runtime_keys import add_keys, remove_keys
+from airflow_partitions.operate.contract.keys import AddKeys, ListKeys, RemoveKeys
 from airflow_partitions.storage.metadata.counts import count
 
 
@@ -27,16 +25,7 @@ def keys(args: Namespace) -> None:
         _change(args)
         return
     try:
-        answer = source_of(args).ask(
-            list_keys,
-            args.asset,
-            select=selected(args),
-            search=args.search,
-            dimension=args.dimension,
-            oldest_first=args.oldest_first,
-            limit=args.limit,
-            cursor=args.after,
-        )
+        answer = source_of(args).ask(asked(ListKeys, args))
     except PartitionError as error:
         sys.exit(str(error))
     rows = ([each["key"], each["start"], each["end"]] for each in answer["keys"])
@@ -48,32 +37,14 @@ def _change(args: Namespace) -> None:
     try:
         if args.add and args.remove:
             raise InvalidDefinitionError("expected keys to add or keys to remove, not both at once")
-        source = source_of(args)
-        if args.add:
-            answer = source.ask(
-                add_keys,
-                args.asset,
-                keys=args.add,
-                metadata=_json(args.metadata),
-                reason=args.reason,
-                once=args.once,
-                dry_run=args.dry_run,
-            )
-        else:
-            answer = source.ask(remove_keys, args.asset, keys=args.remove, dry_run=args.dry_run)
+        change = asked(AddKeys, args, keys=args.add) if args.add else asked(RemoveKeys, args, keys=args.remove)
+        answer = source_of(args).ask(change)
     except PartitionError as error:
         sys.exit(str(error))
     verb = "added to" if args.add else "removed from"
     done = f"{count(len(answer['keys']), 'key')} {verb} {answer['name']!r}: {', '.join(answer['keys'])}"
     words = f"dry run, nothing was changed: {done}" if answer["dry_run"] else done
     show(args.output, answer, ([key] for key in answer["keys"]), lambda: Text(words))
-
-
-def _json(text: str | None) -> Any:
-    try:
-        return None if text is None else json.loads(text)
-    except ValueError as error:
-        raise InvalidDefinitionError(f"--metadata {text!r} is no JSON: {error}") from None
 
 
 def _table(asset: str, answer: dict[str, Any]) -> Table:

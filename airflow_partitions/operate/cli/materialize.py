@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from argparse import Namespace
@@ -11,13 +10,13 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from airflow_partitions.core.errors import InvalidDefinitionError, PartitionError
+from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.plan import plan_rows, plan_table
 from airflow_partitions.operate.cli.requests import requests_table
-from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import Source, source_of
-from airflow_partitions.operate.operations.requests import materialize_partitions, show_request
+from airflow_partitions.operate.contract.requests import MaterializePartitions, ShowRequest
 
 #: Exit status where a request that was waited for has ended or stands still otherwise than well.
 FAILED, STANDS_STILL = 3, 4
@@ -28,20 +27,7 @@ def materialize(args: Namespace) -> None:
     """Ask for partitions, and wait for them if that is said."""
     try:
         source = source_of(args)
-        answer = source.ask(
-            materialize_partitions,
-            args.asset,
-            select=selected(args),
-            states=args.only,
-            upstream=args.upstream,
-            concurrency=args.concurrency,
-            newest_first=args.newest_first,
-            stop_at_failure=args.stop_at_failure,
-            label=args.label,
-            conf=_conf(args.conf),
-            while_paused=args.while_paused,
-            dry_run=args.dry_run,
-        )
+        answer = source.ask(asked(MaterializePartitions, args))
         if args.wait and answer["requests"]:
             answer["requests"] = _wait(source, answer["requests"])
     except PartitionError as error:
@@ -50,16 +36,6 @@ def materialize(args: Namespace) -> None:
     show(args.output, answer, rows, lambda: _shown(answer))
     if args.wait:
         sys.exit(_status({request["state"] for request in answer["requests"]}))
-
-
-def _conf(text: str | None) -> dict[str, Any] | None:
-    try:
-        conf = None if text is None else json.loads(text)
-    except ValueError as error:
-        raise InvalidDefinitionError(f"--conf {text!r} is no JSON: {error}") from None
-    if conf is not None and not isinstance(conf, dict):
-        raise InvalidDefinitionError(f"--conf {text!r}; expected a JSON object, as '{{\"full\": true}}'")
-    return conf
 
 
 def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -80,7 +56,7 @@ def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]
             if not any(request["state"] in ("creating", "running") for request in requests):
                 return requests
             time.sleep(_LOOK_AGAIN)
-            requests = [source.ask(show_request, request["id"]) for request in requests]
+            requests = [source.ask(ShowRequest(request=request["id"])) for request in requests]
 
 
 def _status(states: set[str]) -> int:

@@ -14,10 +14,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
-from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import source_of
-from airflow_partitions.operate.operations.requests import plan_partitions
+from airflow_partitions.operate.contract.requests import PlanPartitions
 
 _FIELDS = ("asset", "dag_id", "role", "partitions", "begin", "again", "seconds", "bytes", "selection")
 
@@ -25,14 +25,7 @@ _FIELDS = ("asset", "dag_id", "role", "partitions", "begin", "again", "seconds",
 def plan(args: Namespace) -> None:
     """Show which partitions a request would make."""
     try:
-        answer = source_of(args).ask(
-            plan_partitions,
-            args.asset,
-            select=selected(args),
-            states=args.only,
-            upstream=args.upstream,
-            downstream=args.downstream,
-        )
+        answer = source_of(args).ask(asked(PlanPartitions, args))
     except PartitionError as error:
         sys.exit(str(error))
     show(args.output, answer, plan_rows(answer), lambda: plan_table(answer))

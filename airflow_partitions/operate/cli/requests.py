@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import Any, Protocol
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Column, Table
 
 from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.source import source_of
-from airflow_partitions.operate.operations import requests as operations
+from airflow_partitions.operate.contract.operation import Operation
+from airflow_partitions.operate.contract.requests import (
+    CancelRequest,
+    ListRequests,
+    PauseRequest,
+    ResumeRequest,
+    RetryRequest,
+)
 
 #: Colours and signs of the states of a request, so that they differ for those who see no colours.
 SIGNS = {
@@ -31,9 +39,7 @@ _RUNS = ("success", "failed", "running", "queued")
 def list_requests(args: Namespace) -> None:
     """Show the requests for partitions of an asset."""
     try:
-        answer = source_of(args).ask(
-            operations.list_requests, asset=args.asset and [args.asset], limit=args.limit, cursor=args.after
-        )
+        answer = source_of(args).ask(asked(ListRequests, args, asset=args.asset and [args.asset]))
     except PartitionError as error:
         sys.exit(str(error))
     rows = ([*_row(request), request["selection"]] for request in answer["requests"])
@@ -42,22 +48,22 @@ def list_requests(args: Namespace) -> None:
 
 def pause(args: Namespace) -> None:
     """Begin no more runs of a request, for now."""
-    _control(args, operations.pause_request)
+    _control(args, PauseRequest)
 
 
 def resume(args: Namespace) -> None:
     """Go on with a request."""
-    _control(args, operations.resume_request)
+    _control(args, ResumeRequest)
 
 
 def cancel(args: Namespace) -> None:
     """Begin no more runs of a request, for good."""
-    _control(args, operations.cancel_request)
+    _control(args, CancelRequest)
 
 
 def retry(args: Namespace) -> None:
     """Let what failed of a request work again."""
-    _control(args, operations.retry_request)
+    _control(args, RetryRequest)
 
 
 def requests_table(requests: list[dict[str, Any]], title: str) -> Table:
@@ -73,18 +79,9 @@ def requests_table(requests: list[dict[str, Any]], title: str) -> Table:
     return table
 
 
-class _Control(Protocol):
-    """An operation on one request."""
-
-    @property
-    def __name__(self) -> str: ...
-
-    def __call__(self, request: int, *, dry_run: bool = False) -> dict[str, Any]: ...
-
-
-def _control(args: Namespace, operation: _Control) -> None:
+def _control(args: Namespace, operation: type[Operation]) -> None:
     try:
-        answer = source_of(args).ask(operation, args.request, dry_run=args.dry_run)
+        answer = source_of(args).ask(asked(operation, args))
     except PartitionError as error:
         sys.exit(str(error))
     show(args.output, answer, [_row(answer)], lambda: requests_table([answer], answer["asset"]))

@@ -6,13 +6,13 @@ A command asks for an operation and does not know which of the two answers.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
-from typing import ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow.cli.cli_config import Arg
 
-P = ParamSpec("P")
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from airflow_partitions.operate.asker import Asker
+    from airflow_partitions.operate.contract.operation import Operation
 
 #: The arguments of a command that may be answered by an API server.
 SOURCE = (
@@ -32,22 +32,33 @@ SOURCE = (
 class Source(Protocol):
     """What answers."""
 
-    def ask(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answer of an *operation* with these arguments."""
+    def ask(self, asked: Operation) -> Any:
+        """What comes of an operation that is *asked* for, as JSON."""
 
 
 class Database:
-    """Airflow's database, as Airflow's own commands use it."""
+    """Airflow's database, as Airflow's own commands use it.
 
-    def ask(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answer of an *operation* with these arguments."""
-        return operation(*args, **kwargs)
+    :param asker: who asks.
+    """
+
+    def __init__(self, asker: Asker | None = None) -> None:
+        self._asker = asker
+
+    def ask(self, asked: Operation) -> Any:
+        """What comes of an operation that is *asked* for, as JSON."""
+        from airflow_partitions.operate.operations import answer
+
+        return answer(asked, self._asker)
 
 
-def source_of(args: Namespace) -> Source:
-    """The source that the arguments :data:`SOURCE` of a command name."""
+def source_of(args: Namespace, asker: Asker | None = None) -> Source:
+    """The source that the arguments :data:`SOURCE` of a command name.
+
+    :param asker: who asks the database; an API server knows it by itself.
+    """
     if args.url is None and args.connection is None:
-        return Database()
+        return Database(asker)
     from airflow_partitions.operate.cli.api_server import ApiServer
 
     return ApiServer.by_url(args.url) if args.connection is None else ApiServer.by_connection(args.connection)

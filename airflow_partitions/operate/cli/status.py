@@ -16,14 +16,15 @@ from rich.text import Text
 
 from airflow_partitions.core.definitions import from_json
 from airflow_partitions.core.errors import PartitionError, SelectionError
+from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import Source, source_of
 from airflow_partitions.operate.cli.strip import LOOKS, legend, look, strips
-from airflow_partitions.operate.operations.assets import list_assets, show_asset
-from airflow_partitions.operate.operations.deadlines import list_late
-from airflow_partitions.operate.operations.orphans import list_orphans
-from airflow_partitions.operate.operations.states import count_states, list_states, show_partition
+from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.contract.late import ListLate
+from airflow_partitions.operate.contract.orphans import ListOrphans
+from airflow_partitions.operate.contract.states import CountStates, ListStates, ShowPartition
 
 _PAGE = 1_000
 _STRIP = 10_000
@@ -34,7 +35,7 @@ def assets(args: Namespace) -> None:
     source, answer, cursor = source_of(args), list[dict[str, Any]](), None
     try:
         while True:
-            page = source.ask(list_assets, search=args.search, counts=True, cursor=cursor)
+            page = source.ask(asked(ListAssets, args, counts=True, cursor=cursor))
             answer += page["assets"]
             if (cursor := page["cursor"]) is None:
                 break
@@ -49,13 +50,13 @@ def status(args: Namespace) -> None:
     source = source_of(args)
     try:
         select = _selection(args)
-        asset = source.ask(show_asset, args.asset)
-        counts = source.ask(count_states, args.asset, select=select)
+        asset = source.ask(asked(ShowAsset, args))
+        counts = source.ask(asked(CountStates, args, select=select))
         stretches = list(_stretches(source, args, select, args.limit))
-        late, orphans = source.ask(list_late, args.asset), source.ask(list_orphans, args.asset)
+        late, orphans = source.ask(asked(ListLate, args)), source.ask(asked(ListOrphans, args))
         shown = stretches
-        if args.output == "table" and (args.only or len(stretches) >= args.limit):
-            shown = list(_stretches(source, Namespace(asset=args.asset, only=None), select, _STRIP))
+        if args.output == "table" and (args.states or len(stretches) >= args.limit):
+            shown = list(_stretches(source, Namespace(asset=args.asset, states=None), select, _STRIP))
     except PartitionError as error:
         sys.exit(str(error))
     answer = {**counts, "stretches": stretches, **late, **orphans}
@@ -67,7 +68,7 @@ def status(args: Namespace) -> None:
 def explain(args: Namespace) -> None:
     """Show all that is known of one partition, and why it is what it is."""
     try:
-        answer = source_of(args).ask(show_partition, args.asset, args.key)
+        answer = source_of(args).ask(asked(ShowPartition, args))
     except PartitionError as error:
         sys.exit(str(error))
     rows = ([reason] for reason in answer["reasons"])
@@ -90,7 +91,7 @@ def _stretches(source: Source, args: Namespace, select: str | None, most: int) -
     cursor, left = None, most
     while left > 0:
         limit = min(left, _PAGE)
-        page = source.ask(list_states, args.asset, select=select, states=args.only, limit=limit, cursor=cursor)
+        page = source.ask(asked(ListStates, args, select=select, limit=limit, cursor=cursor))
         yield from page["stretches"][:left]
         left -= len(page["stretches"])
         if (cursor := page["cursor"]) is None:

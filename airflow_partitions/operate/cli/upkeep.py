@@ -16,7 +16,9 @@ from rich.table import Table
 
 from airflow_partitions.core.errors import NotMigratedError, PartitionError, StorageError
 from airflow_partitions.operate.cli.source import Source, source_of
-from airflow_partitions.operate.operations.page import MOST
+from airflow_partitions.operate.contract.assets import ListAssets
+from airflow_partitions.operate.contract.fields import MOST
+from airflow_partitions.operate.contract.upkeep import Reconcile
 
 if TYPE_CHECKING:
     from airflow_partitions.operate.upkeep import Round
@@ -63,13 +65,11 @@ def _end_on_signal() -> Event:
 
 def reconcile(args: Namespace) -> None:
     """Make the ledgers of some assets, or of all, again from their events."""
-    from airflow_partitions.operate.operations.upkeep import reconcile as operation
-
     try:
         source = source_of(args)
         names = args.assets or list(_names(source))
         assets = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
-        updates = [source.ask(operation, asset) for asset in assets]
+        updates = [source.ask(Reconcile(asset=asset)) for asset in assets]
     except PartitionError as error:
         sys.exit(str(error))
     _show(updates, args.output)
@@ -77,11 +77,9 @@ def reconcile(args: Namespace) -> None:
 
 def _names(source: Source) -> Iterator[str]:
     """The names of all partitioned assets."""
-    from airflow_partitions.operate.operations.assets import list_assets
-
     cursor = None
     while True:
-        answer = source.ask(list_assets, limit=MOST, cursor=cursor)
+        answer = source.ask(ListAssets(limit=MOST, cursor=cursor))
         yield from (asset["name"] for asset in answer["assets"])
         if (cursor := answer["cursor"]) is None:
             return

@@ -18,84 +18,58 @@ from airflow_partitions.engine.graph.partitioned_assets import (
     partitioned_asset,
     read_assets,
 )
-from airflow_partitions.operate.operations.allowed import Allowed
-from airflow_partitions.operate.operations.page import USUAL, page
-from airflow_partitions.operate.states import State
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.states.overview import Overview, overviews_of
 
 # Their events since upkeep last ran are in memory together: without upkeep these are all.
 _AT_ONCE = 100
 
 
-def list_assets(
-    *,
-    search: str | None = None,
-    states: Collection[str] | None = None,
-    tag: str | None = None,
-    owner: str | None = None,
-    counts: bool = False,
-    limit: int = USUAL,
-    cursor: str | None = None,
-    dags: Collection[str] | None = None,
-    startable: Allowed = set,
-) -> dict[str, Any]:
-    """The partitioned assets by name, each with the Dags and assets around it.
-
-    :param search: a part of their names, in capitals or not.
-    :param states: only those with partitions in one of these states, which takes as long as *counts*.
-    :param tag: only those of whose Dags one has this tag.
-    :param owner: only those of whose Dags one has this owner.
-    :param counts: with the numbers of their partitions by state, and the newest partition, which takes longer.
-    :param dags: only those whose own Dags are all among these; all if not given.
-    :param startable: those of some Dags of which the asker may start runs; by default all.
-    :raises SelectionError: for what is no state.
-    """
-    part, chosen = (search or "").casefold(), set(map(State.called, states or ()))
+def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
+    """The partitioned assets by name, each with the Dags and assets around it."""
+    part, chosen = (asked.search or "").casefold(), set(asked.states or ())
     every = asset_dags()
     around = [
         each
         for name, each in every.items()
-        if part in name.casefold() and (cursor is None or name > cursor) and (dags is None or each.owned_by(dags))
+        if part in name.casefold() and (asked.cursor is None or name > asked.cursor) and asker.sees(each)
     ]
-    if tag is not None or owner is not None:
+    if asked.tag is not None or asked.owner is not None:
         details = read_dag_details({dag_id for each in around for dag_id in each.owners})
-        around = [each for each in around if _is_of(each, details, tag, owner)]
+        around = [each for each in around if _is_of(each, details, asked.tag, asked.owner)]
     now = datetime.now(UTC)
-    surroundings = Surroundings.of(every, dags)
+    surroundings = Surroundings.of(every, asker.readable)
 
     def forms() -> Iterator[dict[str, Any]]:
-        for portion in portions(around, min(_AT_ONCE, limit + 1)):
+        for portion in portions(around, min(_AT_ONCE, asked.limit + 1)):
             details = read_dag_details({dag_id for each in portion for dag_id in each.owners})
-            may_start = startable({dag_id for each in portion for dag_id in each.owners})
+            may_start = asker.startable({dag_id for each in portion for dag_id in each.owners})
             groups = asset_groups([each.asset for each in portion])
             assets = list(read_assets(portion))
-            overviews = overviews_of(assets, now) if counts or chosen else {}
+            overviews = overviews_of(assets, now) if asked.counts or chosen else {}
             for asset in assets:
                 overview = overviews.get(asset.name)
                 if chosen and overview is not None and chosen.isdisjoint(overview.counts.counts):
                     continue
-                yield _form(asset, now, details, surroundings, groups, may_start, overview if counts else None)
+                shown = overview if asked.counts else None
+                yield _form(asset, now, details, surroundings, groups, may_start, shown)
 
-    return page("assets", forms(), limit, dict)
+    return page("assets", forms(), asked.limit, dict)
 
 
-def show_asset(asset: str, *, dags: Collection[str] | None = None, startable: Allowed = set) -> dict[str, Any]:
-    """One asset, its definition, and the Dags and assets around it.
-
-    :param dags: name only those consumers and assets that are among these, or have all their Dags among them; all if
-        not given.
-    :param startable: those of some Dags of which the asker may start runs; by default all.
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
-    """
-    named = partitioned_asset(asset)
-    owners = named.dags.owners
+def show_asset(asked: ShowAsset, asker: Asker) -> dict[str, Any]:
+    """One asset, its definition, and the Dags and assets around it."""
+    asset = partitioned_asset(asked.asset)
+    owners = asset.dags.owners
     return _form(
-        named,
+        asset,
         datetime.now(UTC),
         read_dag_details(owners),
-        Surroundings.of(asset_dags(), dags),
-        asset_groups([asset]),
-        startable(owners),
+        Surroundings.of(asset_dags(), asker.readable),
+        asset_groups([asset.name]),
+        asker.startable(owners),
         None,
     )
 

@@ -15,10 +15,11 @@ from airflow_partitions.engine.database.connection import connection, session
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_dags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
-from airflow_partitions.operate.operations.allowed import Allowed
-from airflow_partitions.operate.operations.deadlines import late_partitions
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.contract.doctor import Kind, ListProblems, RemedyKind
+from airflow_partitions.operate.operations.late import late_partitions
 from airflow_partitions.operate.operations.orphans import orphan_texts
-from airflow_partitions.operate.operations.problem import Kind, Problem, Remedy, RemedyKind
+from airflow_partitions.operate.operations.problem import Problem, Remedy
 from airflow_partitions.operate.requests.progress import progress_of_all
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.upkeep.cell_check import cell_problems
@@ -40,32 +41,23 @@ _REQUESTS_STUCK: Mapping[str, tuple[Kind, RemedyKind, str]] = {
 }
 
 
-def list_problems(
-    *,
-    records: bool = True,
-    dags: Collection[str] | None = None,
-    startable: Allowed = set,
-    editable: Allowed = set,
-) -> dict[str, Any]:
+def list_problems(asked: ListProblems, asker: Asker) -> dict[str, Any]:
     """What can't work, and what is stuck, each with what mends it.
 
-    What belongs to the graph of all Dags is told only where each partitioned Dag is among those asked for.
-
-    :param records: look at each record of the ledgers, too, which takes some seconds for 300,000 of them.
-    :param dags: only of assets whose own Dags are all among these; of all if not given.
-    :param startable: those of some Dags of which the asker may start runs; by default all.
-    :param editable: those of some Dags that the asker may unpause; by default all.
+    What belongs to the graph of all Dags is told only where each partitioned Dag is among those that one may read.
     """
     every = asset_dags()
-    own = {name: each for name, each in every.items() if dags is None or each.owned_by(dags)}
-    may_start = set(startable({dag_id for each in own.values() for dag_id in each.owners}))
+    own = {name: each for name, each in every.items() if asker.sees(each)}
+    may_start = set(asker.startable({dag_id for each in own.values() for dag_id in each.owners}))
     changeable = {name for name, each in own.items() if may_start.issuperset(each.owners)}
     complete = len(own) == len(every)
     graph = read_serialized_dags() if complete else None
-    problems = [*errors(graph, own if records else ()), *stuck(own)]
-    if records:
+    problems = [*errors(graph, own if asked.records else ()), *stuck(own)]
+    if asked.records:
         problems += _orphans(own)
-    may_edit = set(editable({one.dag_id for one in problems if one.kind == "paused-dag" and one.dag_id is not None}))
+    may_edit = set(
+        asker.editable({one.dag_id for one in problems if one.kind == "paused-dag" and one.dag_id is not None})
+    )
 
     def offered(one: Problem) -> Problem:
         """The problem, with its remedy only where the asker may do it."""

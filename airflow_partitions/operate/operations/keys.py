@@ -1,8 +1,8 @@
-"""The valid keys of an asset, for those who pick some."""
+"""The keys of an asset: the valid ones for those who pick some, and those known only at runtime."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
@@ -18,71 +18,82 @@ from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import SelectionError
 from airflow_partitions.core.keys import Interval, Key
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
-from airflow_partitions.operate.operations.page import USUAL, page
-from airflow_partitions.operate.requests.runtime_keys import runtime_keys
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.contract.keys import AddKeys, ListKeys, RemoveKeys
+from airflow_partitions.operate.operations.page import page
+from airflow_partitions.operate.requests.runtime_keys import add_runtime_keys, remove_runtime_keys, runtime_keys
 
 
-def list_keys(
-    asset: str,
-    *,
-    select: str | None = None,
-    search: str | None = None,
-    dimension: str | None = None,
-    oldest_first: bool = False,
-    limit: int = USUAL,
-    cursor: str | None = None,
-) -> dict[str, Any]:
+def list_keys(asked: ListKeys, _: Asker) -> dict[str, Any]:
     """The keys of closed partitions, materialized or not: the newest intervals first, segments in the declared order.
 
     Of keys that are known only at runtime those that were added, the newest first, with their metadata.
-
-    :param select: only these, as text.
-    :param search: a part of their texts, in capitals or not.
-    :param dimension: name of the dimension whose keys to list instead of the whole keys.
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
-    :raises SelectionError: if the selection can't be read.
-    :raises InvalidKeyError: if the selection or the cursor names what is no key.
     """
-    named = partitioned_asset(asset)
-    definition = named.definition
-    if dimension is not None:
-        definition = _dimension(definition, dimension)
+    asset = partitioned_asset(asked.asset)
+    definition = asset.definition
+    if asked.dimension is not None:
+        definition = _dimension(definition, asked.dimension)
     if isinstance(definition, PartitionAtRuntime):
-        return _added_keys(named, definition, select, search, limit, cursor, oldest_first=oldest_first)
+        return _added_keys(asset, definition, asked)
     now = datetime.now(UTC)
     selection = closed(definition, now)
-    if select is not None:
-        selection &= parse_selection(definition, select, closed_by=now)
-    part = (search or "").casefold()
-    count = len(selection) if definition.time is None or definition.time.start is not None or select else None
-    after = None if cursor is None else definition.parse(cursor)
-    keys = (key for key in _walk(selection, after, oldest_first=oldest_first) if part in str(key).casefold())
-    answer = page("keys", keys, limit, lambda key: key_form(definition, key))
+    if asked.select is not None:
+        selection &= parse_selection(definition, asked.select, closed_by=now)
+    part = (asked.search or "").casefold()
+    is_finite = definition.time is None or definition.time.start is not None or asked.select
+    count = len(selection) if is_finite else None
+    after = None if asked.cursor is None else definition.parse(asked.cursor)
+    walk = _walk(selection, after, oldest_first=asked.oldest_first)
+    keys = (key for key in walk if part in str(key).casefold())
+    answer = page("keys", keys, asked.limit, lambda key: key_form(definition, key))
     return answer | {"count": None if part else count}
 
 
-def _added_keys(
-    asset: PartitionedAsset,
-    definition: PartitionAtRuntime,
-    select: str | None,
-    search: str | None,
-    limit: int,
-    cursor: str | None,
-    *,
-    oldest_first: bool,
-) -> dict[str, Any]:
+def add_keys(asked: AddKeys, asker: Asker) -> dict[str, Any]:
+    """The keys that were added."""
+    options: dict[str, Any] = {"reason": asked.reason, "once": asked.once, "dry_run": asked.dry_run}
+    asset = partitioned_asset(asked.asset)
+    return add_runtime_keys(asset, asked.keys, asked.metadata, by=asker.name, **options).to_json()
+
+
+def remove_keys(asked: RemoveKeys, _: Asker) -> dict[str, Any]:
+    """The keys that were taken off the list."""
+    return remove_runtime_keys(partitioned_asset(asked.asset), asked.keys, dry_run=asked.dry_run).to_json()
+
+
+def _added_keys(asset: PartitionedAsset, definition: PartitionAtRuntime, asked: ListKeys) -> dict[str, Any]:
     """The keys that were added at runtime, the newest first."""
-    part = (search or "").casefold()
-    selection = None if select is None else parse_selection(definition, select)
+    part = (asked.search or "").casefold()
+    selection = None if asked.select is None else parse_selection(definition, asked.select)
     added = runtime_keys(asset)
     keys = [definition.parse(text) for text in added]
-    listed = keys if oldest_first else keys[::-1]
-    if cursor is not None:
-        texts = [str(key) for key in listed]
-        listed = listed[texts.index(cursor) + 1 :] if cursor in texts else []
+    listed = keys if asked.oldest_first else keys[::-1]
+    texts = [str(key) for key in listed]
+    listed = listed[0 if asked.cursor is None else _first_after(asked.cursor, texts, is_growing=asked.oldest_first) :]
     chosen = (key for key in listed if part in str(key).casefold() and (selection is None or key in selection))
-    answer = page("keys", chosen, limit, lambda key: key_form(definition, key) | {"metadata": added[str(key)].metadata})
-    return answer | {"count": None if part or select else len(added)}
+    answer = page(
+        "keys", chosen, asked.limit, lambda key: key_form(definition, key) | {"metadata": added[str(key)].metadata}
+    )
+    if (last := answer["cursor"]) is not None:
+        answer["cursor"] = f"{len(texts) - texts.index(last) - 1}:{last}"
+    return answer | {"count": None if part or asked.select else len(added)}
+
+
+def _first_after(cursor: str, texts: Sequence[str], *, is_growing: bool) -> int:
+    """Where a page of keys begins that are added and removed meanwhile.
+
+    The cursor is a key, after the number of keys that came after it. If the key is gone, there are still as many or
+    fewer of these, where new ones come before them; else all are listed again rather than one left out.
+
+    :param is_growing: whether new keys come at the end.
+    :raises SelectionError: if it is none.
+    """
+    number, _, key = cursor.partition(":")
+    if not key or not number.isdecimal():
+        raise SelectionError(f"cursor {cursor!r} is not one of a page; expected that of the page before")
+    if key in texts:
+        return texts.index(key) + 1
+    return 0 if is_growing else max(0, len(texts) - int(number))
 
 
 def closed(definition: PartitionDefinition, now: datetime) -> Selection:

@@ -9,15 +9,14 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.orphans import orphans, orphans_of
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.contract.orphans import ListOrphans
 
 
-def list_orphans(asset: str) -> dict[str, Any]:
-    """The materialized partitions of an asset that its definition does not have any more.
-
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
-    """
-    named = partitioned_asset(asset)
-    return {"asset": asset, "orphans": [part.to_json() for part in orphans(asset, named.meaning)]}
+def list_orphans(asked: ListOrphans, _: Asker) -> dict[str, Any]:
+    """The materialized partitions of an asset that its definition does not have any more."""
+    meaning = partitioned_asset(asked.asset).meaning
+    return {"asset": asked.asset, "orphans": [part.to_json() for part in orphans(asked.asset, meaning)]}
 
 
 def orphan_texts(definitions: Mapping[str, PartitionDefinition | KeyFormat]) -> dict[str, str]:

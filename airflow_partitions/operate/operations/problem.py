@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 
-Kind = Literal[
-    "graph",
-    "cell",
-    "no-upkeep",
-    "import-error",
-    "paused-dag",
-    "late",
-    "waiting",
-    "orphans",
-    "request-failed",
-    "request-stopped",
-    "request-paused",
-]
-RemedyKind = Literal["unpause-dag", "reconcile", "materialize", "retry-request", "resume-request", "command"]
+from airflow_partitions.operate.contract.doctor import Kind, RemedyKind
 
 
 @attrs.frozen

@@ -2,147 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from functools import partial
-from getpass import getuser
 from itertools import islice
 from typing import Any
+
+import attrs
 
 from airflow_partitions.core.dependencies import Selection, parse_selection
 from airflow_partitions.core.errors import SelectionError
 from airflow_partitions.engine.database.connection import session
-from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
-from airflow_partitions.engine.runs.request_state import REQUEST_STATES
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
 from airflow_partitions.engine.runs.run_options import RunOptions
-from airflow_partitions.operate.operations.page import USUAL, page
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.contract.requests import (
+    CancelRequest,
+    ListRequests,
+    MaterializePartitions,
+    PauseRequest,
+    PlanPartitions,
+    ResumeRequest,
+    RetryRequest,
+    ShowRequest,
+)
+from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.requests import control
 from airflow_partitions.operate.requests.materialize import begin, create_runs
 from airflow_partitions.operate.requests.plan import plan
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of_all
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import read_request, requests_of
-from airflow_partitions.operate.states import State
 from airflow_partitions.operate.states.asset_states import AssetStates
 
 #: Digits of a number that is too great for a database.
 _LONGEST = 10
 
 
-def plan_partitions(
-    asset: str,
-    *,
-    select: str | None = None,
-    states: Collection[str] | None = None,
-    upstream: bool = False,
-    downstream: bool = False,
-    dags: Collection[str] | None = None,
-) -> dict[str, Any]:
-    """Which partitions a request would make, in order, with usual seconds and bytes.
-
-    :param select: of these, as text.
-    :param states: only those in one of these states.
-    :param upstream: what they need and is missing is made first.
-    :param downstream: tell what events make again because of it.
-    :param dags: the only other Dags that are looked at; all if not given.
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
-    :raises SelectionError: if the selection can't be read, or nothing says what is meant.
-    :raises RequestSizeError: if nothing is selected, or too much.
-    :raises InvalidKeyError: for what is no key, or an interval that is not over.
-    :raises NotReadyError: if no Dag makes its partitions when it is asked.
-    """
-    own, now = partitioned_asset(asset), datetime.now(UTC)
-    selection = _asked_for(own, select, states, now)
-    chosen = frozenset(map(State.called, states or ()))
-    return plan(
-        own, selection, states=chosen, upstream=upstream, downstream=downstream, dags=dags, now=now
-    ).to_json() | {"asset": asset}
+def plan_partitions(asked: PlanPartitions, asker: Asker) -> dict[str, Any]:
+    """Which partitions a request would make, in order, with usual seconds and bytes."""
+    asset, now = partitioned_asset(asked.asset), datetime.now(UTC)
+    selection, states = _asked_for(asset, asked.select, asked.states, now), frozenset(asked.states or ())
+    options: dict[str, Any] = {"upstream": asked.upstream, "downstream": asked.downstream, "dags": asker.readable}
+    steps = plan(asset, selection, states=states, **options, now=now)
+    return _visible(steps.to_json(), asker) | {"asset": asset.name}
 
 
-def materialize_partitions(
-    asset: str,
-    *,
-    select: str | None = None,
-    states: Collection[str] | None = None,
-    upstream: bool = False,
-    concurrency: int = 16,
-    newest_first: bool = False,
-    stop_at_failure: bool = False,
-    label: str = "",
-    conf: Mapping[str, Any] | None = None,
-    while_paused: bool = False,
-    dry_run: bool = False,
-    dags: Collection[str] | None = None,
-    by: str | None = None,
-    later: Callable[[Callable[[], object]], object] | None = None,
-) -> dict[str, Any]:
-    """Ask for partitions: a run for each; arguments and errors as for :func:`plan_partitions`, and:
-
-    :param concurrency: the most runs at a time, of each Dag.
-    :param newest_first: begin with the newest.
-    :param stop_at_failure: begin no more once one has failed.
-    :param label: in the note of every run.
-    :param conf: of every run.
-    :param while_paused: make them also if a Dag is paused; its schedule begins no run until all requests for it ended.
-    :param dry_run: only plan.
-    :param by: who asks; the user of this process if not given.
-    :param later: is given what creates the runs of a request, to be called later; if it is not given, that is done now.
-    :raises OverlapError: if one of them is asked for already, or being made.
-    """
-    own, now = partitioned_asset(asset), datetime.now(UTC)
-    selection = _asked_for(own, select, states, now)
-    chosen = frozenset(map(State.called, states or ()))
-    own_plan = plan(own, selection, states=chosen, upstream=upstream, dags=dags, now=now)
+def materialize_partitions(asked: MaterializePartitions, asker: Asker) -> dict[str, Any]:
+    """What was asked for: a plan, and a request for each Dag of which something begins at once."""
+    asset, now = partitioned_asset(asked.asset), datetime.now(UTC)
+    selection, states = _asked_for(asset, asked.select, asked.states, now), frozenset(asked.states or ())
+    if asked.while_paused:
+        asker.check_pausing(asset.dags.producers)
+    dags = _startable(asker, asked) if asked.upstream else None
+    steps = plan(asset, selection, states=states, upstream=asked.upstream, dags=dags, now=now)
     requests: list[Progress] = []
-    if not dry_run:
-        options = RunOptions(concurrency, newest_first, stop_at_failure, label, conf or {}, while_paused)
-        for request, producer in begin(own_plan, options, by=getuser() if by is None else by):
+    if not asked.dry_run:
+        options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})
+        for request, producer in begin(steps, options, by=asker.name):
             work = partial(create_runs, request, producer)
-            if later is not None:
-                later(work)
+            if asker.does_later(work):
                 requests.append(Progress(request, "creating", {}))
             else:
                 requests += _progress(iter([work()]), 1)
     return {
-        "asset": asset,
-        "plan": own_plan.to_json(),
+        "asset": asset.name,
+        "plan": _visible(steps.to_json(), asker),
         "requests": [each.to_json() for each in requests],
-        "dry_run": dry_run,
+        "dry_run": asked.dry_run,
     }
 
 
-def create_requested(request: int) -> None:
-    """Create the runs that the request of that number has not got yet."""
-    create_runs(read_request(request))
-
-
-def list_requests(
-    *,
-    asset: Collection[str] | None = None,
-    states: Collection[str] | None = None,
-    limit: int = USUAL,
-    cursor: str | None = None,
-    dags: Collection[str] | None = None,
-) -> dict[str, Any]:
+def list_requests(asked: ListRequests, asker: Asker) -> dict[str, Any]:
     """The requests for partitions, the newest first.
 
-    :param asset: only those for partitions that the Dags of these assets make.
-    :param states: only those in one of these states.
-    :param dags: only those of Dags among these; all if not given.
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of the asset.
-    :raises SelectionError: for a cursor that no page has, and for what is no state.
+    :raises SelectionError: for a cursor that no page has.
     """
+    cursor, dags = asked.cursor, asker.readable
     if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) < _LONGEST):
         raise SelectionError(f"cursor {cursor!r} is not one of a page; expected the number of a request")
-    if unknown := set(states or ()) - set(REQUEST_STATES):
-        names = ", ".join(REQUEST_STATES)
-        raise SelectionError(f"{', '.join(sorted(unknown))}: no state of a request; expected one of {names}")
-    if asset:
-        producers = {dag_id for name in asset for dag_id in partitioned_asset(name).dags.producers}
+    if asked.asset:
+        for name in asked.asset:
+            asker.check_reading(name)
+        producers = {dag_id for name in asked.asset for dag_id in partitioned_asset(name).dags.producers}
         dags = producers if dags is None else producers.intersection(dags)
     requests = requests_of(dags, before=None if cursor is None else int(cursor))
-    chosen = (one for one in _progress(requests, limit + 1) if not states or one.state in states)
-    return page("requests", chosen, limit, Progress.to_json)
+    chosen = (one for one in _progress(requests, asked.limit + 1) if not asked.states or one.state in asked.states)
+    return page("requests", chosen, asked.limit, Progress.to_json)
+
+
+def show_request(asked: ShowRequest, _: Asker) -> dict[str, Any]:
+    """How far a request has come."""
+    return progress(asked.request).to_json()
+
+
+def pause_request(asked: PauseRequest, _: Asker) -> dict[str, Any]:
+    """The request, of which no more runs begin for now."""
+    return (progress if asked.dry_run else control.pause)(asked.request).to_json()
+
+
+def resume_request(asked: ResumeRequest, asker: Asker) -> dict[str, Any]:
+    """The request, of which runs begin again."""
+    return _begun_again(asked, asker, control.resume)
+
+
+def cancel_request(asked: CancelRequest, _: Asker) -> dict[str, Any]:
+    """The request, of which no more runs begin; also one that can't be read, whose selection is empty then."""
+    return (progress(asked.request, damaged=True) if asked.dry_run else control.cancel(asked.request)).to_json()
+
+
+def retry_request(asked: RetryRequest, asker: Asker) -> dict[str, Any]:
+    """The request, of which what failed works again."""
+    return _begun_again(asked, asker, control.retry)
+
+
+def _begun_again(asked: ResumeRequest | RetryRequest, asker: Asker, change: Callable[..., Progress]) -> dict[str, Any]:
+    """A request after a *change* by which its runs begin again; those that are missing are created, too."""
+    request = read_request(asked.request)
+    if request.options.while_paused:
+        asker.check_pausing([request.dag_id])
+    if asked.dry_run:
+        return progress(asked.request).to_json()
+    changed = change(asked.request, create=False)
+    if changed.state == "creating":
+        work = partial(_create_requested, asked.request)
+        if not asker.does_later(work):
+            work()
+            changed = progress(asked.request)
+    return changed.to_json()
+
+
+def _create_requested(number: int) -> None:
+    """Create the runs that the request of that number has not got yet."""
+    create_runs(read_request(number))
+
+
+def _startable(asker: Asker, asked: MaterializePartitions) -> Collection[str] | None:
+    """The other Dags that may be asked for something; ``None`` for all."""
+    if asker.readable is None:
+        return None
+    dags = set(asker.startable(asker.readable))
+    return dags & set(asker.editable(dags)) if asked.while_paused else dags
+
+
+def _visible(plan: dict[str, Any], asker: Asker) -> dict[str, Any]:
+    """A *plan* without the assets that one may not read."""
+    around = asset_dags() if plan["lacking"] and asker.readable is not None else {}
+    if not around:
+        return plan
+    lacking = {name: text for name, text in plan["lacking"].items() if name in around and asker.sees(around[name])}
+    return plan | {"lacking": lacking}
 
 
 def _progress(requests: Iterator[Request], at_once: int) -> Iterator[Progress]:
@@ -150,48 +159,6 @@ def _progress(requests: Iterator[Request], at_once: int) -> Iterator[Progress]:
     while portion := list(islice(requests, at_once)):
         with session() as at:
             yield from progress_of_all(at, portion)
-
-
-def show_request(request: int) -> dict[str, Any]:
-    """How far the request of that number has come.
-
-    :raises UnknownRequestError: if there is none.
-    """
-    return progress(request).to_json()
-
-
-def pause_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
-    """Begin no more runs of a request, for now; errors as for :func:`show_request`, and:
-
-    :param dry_run: only tell how far it has come.
-    :raises NotReadyError: if it has ended.
-    """
-    return (progress if dry_run else control.pause)(request).to_json()
-
-
-def resume_request(request: int, *, dry_run: bool = False, create: bool = True) -> dict[str, Any]:
-    """Go on with a request; arguments and errors as for :func:`pause_request`, and:
-
-    :param create: create the runs that are missing, too; else ``create_requested`` does.
-    """
-    return (progress(request) if dry_run else control.resume(request, create=create)).to_json()
-
-
-def cancel_request(request: int, *, dry_run: bool = False) -> dict[str, Any]:
-    """Begin no more runs of a request, for good, also of one that can't be read, whose selection is empty then;
-    arguments and errors as for :func:`pause_request`.
-    """
-    return (progress(request, damaged=True) if dry_run else control.cancel(request)).to_json()
-
-
-def retry_request(request: int, *, dry_run: bool = False, create: bool = True) -> dict[str, Any]:
-    """Let what failed of a request work again; arguments as for :func:`resume_request`, errors as for
-    :func:`show_request`, and:
-
-    :raises OverlapError: if another request asks for its partitions by now.
-    :raises NotReadyError: if nothing failed.
-    """
-    return (progress(request) if dry_run else control.retry(request, create=create)).to_json()
 
 
 def _asked_for(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:

@@ -12,37 +12,13 @@ from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from airflow_partitions.core.errors import PartitionError
-from airflow_partitions.operate.operations.rest import VERSION_PREFIX
+from airflow_partitions.operate.addresses import VERSION_PREFIX
+from airflow_partitions.operate.rest.names import SLASH
 from airflow_partitions.operate.rest.problem import Problem, of_database, of_error, of_failure, of_mistakes, of_status
-from airflow_partitions.operate.rest.router import SLASH
-from airflow_partitions.operate.rest.routes import (
-    assets,
-    corrections,
-    deadlines,
-    grid,
-    keys,
-    orphans,
-    requests,
-    runtime_keys,
-    states,
-    upkeep,
-)
+from airflow_partitions.operate.rest.routes import router
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-_ROUTERS = (
-    assets.api,
-    keys.api,
-    runtime_keys.api,
-    states.api,
-    grid.api,
-    requests.api,
-    corrections.api,
-    upkeep.api,
-    orphans.api,
-    deadlines.api,
-)
 
 
 class RestApp(FastAPI):
@@ -70,8 +46,7 @@ def create_app() -> FastAPI:
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    for router in _ROUTERS:
-        app.include_router(router, prefix=VERSION_PREFIX)
+    app.include_router(router(), prefix=VERSION_PREFIX)
     app.add_exception_handler(PartitionError, of_error)
     app.add_exception_handler(RequestValidationError, of_mistakes)
     app.add_exception_handler(HTTPException, of_status)

@@ -6,27 +6,22 @@ the right to start runs of each.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep
-from fastapi import Depends, HTTPException, Path
+from fastapi import HTTPException
 
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_dags, unknown_asset
 from airflow_partitions.operate.requests.request_rows import read_dag_id
-from airflow_partitions.operate.rest.text import PathText
 
 if TYPE_CHECKING:
     from airflow.api_fastapi.auth.managers.base_auth_manager import ResourceMethod
     from airflow.api_fastapi.auth.managers.models.batch_apis import IsAuthorizedDagRequest
-
-AssetName = Annotated[
-    PathText, Path(description="Name of the asset; a slash in it is written %2F", examples=["hourly_flights"])
-]
 
 
 class _Right(NamedTuple):
@@ -45,63 +40,45 @@ def signed_in(user: GetUserDep) -> None:
     """Any *user* of Airflow."""
 
 
-def readable_dags(user: GetUserDep) -> set[str]:
+def readable_dags(user: BaseUser) -> set[str]:
     """The ids of all Dags that the *user* may read."""
     return get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
 
 
-ReadableDags = Annotated[set[str], Depends(readable_dags)]
+def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
+    """Those of some Dags of which the *user* may start runs."""
+    return _authorized(dag_ids, user, _START)
 
 
-def readable_asset(asset: AssetName, user: GetUserDep) -> str:
-    """The name of the *asset* of a route, which the *user* may read.
-
-    :raises UnknownAssetError: if there is none; names only what the user may read.
-    """
-    check_reading([_dags_of(asset, user)], user)
-    return asset
+def editable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
+    """Those of some Dags that the *user* may change, so that one may pause and unpause them."""
+    return _authorized(dag_ids, user, _PAUSE)
 
 
-def changeable_asset(asset: AssetName, user: GetUserDep) -> str:
-    """The name of the *asset* of a route, of whose Dags the *user* may start runs.
+def check_readable_asset(asset: str, user: BaseUser) -> None:
+    """Refuse a *user* who may not read an *asset*.
 
     :raises UnknownAssetError: if there is none; names only what the user may read.
     """
-    dags = _dags_of(asset, user)
-    _check(dags.owners, user, _READ, _START)
-    return asset
+    _check(_dags_of(asset, user).owners, user, _READ)
 
 
-Readable = Annotated[str, Depends(readable_asset)]
-Changeable = Annotated[str, Depends(changeable_asset)]
-RequestId = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the request", examples=[7])]
+def check_changeable_asset(asset: str, user: BaseUser) -> None:
+    """Refuse a *user* who may not start runs of the Dags of an *asset*; errors as for reading."""
+    _check(_dags_of(asset, user).owners, user, _READ, _START)
 
 
-def readable_request(request: RequestId, user: GetUserDep) -> int:
-    """The number of the *request* of a route, whose Dag the *user* may read.
+def check_readable_request(request: int, user: BaseUser) -> None:
+    """Refuse a *user* who may not read the Dag of the *request* of that number.
 
     :raises UnknownRequestError: if there is none.
     """
     _check([read_dag_id(request)], user, _READ)
-    return request
 
 
-def changeable_request(request: RequestId, user: GetUserDep) -> int:
-    """The number of the *request* of a route, of whose Dag the *user* may start runs.
-
-    :raises UnknownRequestError: if there is none.
-    """
+def check_changeable_request(request: int, user: BaseUser) -> None:
+    """Refuse a *user* who may not start runs of the Dag of a *request*; errors as for reading."""
     _check([read_dag_id(request)], user, _READ, _START)
-    return request
-
-
-ReadableRequest = Annotated[int, Depends(readable_request)]
-ChangeableRequest = Annotated[int, Depends(changeable_request)]
-
-
-def check_reading(assets: Collection[AssetDags], user: BaseUser) -> None:
-    """Refuse a *user* who may not read all these *assets*."""
-    _check(sorted({dag_id for dags in assets for dag_id in dags.owners}), user, _READ)
 
 
 def check_pausing(dag_ids: Collection[str], user: BaseUser) -> None:
@@ -109,19 +86,16 @@ def check_pausing(dag_ids: Collection[str], user: BaseUser) -> None:
     _check(sorted(dag_ids), user, _PAUSE)
 
 
-def startable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
-    """Those of some Dags of which the *user* may start runs."""
-    return _authorized(dag_ids, user, "POST", DagAccessEntity.RUN)
+#: By the method of a route and what is named in its path: what refuses a user who may not do that.
+CHECKS: Mapping[tuple[str, str], Callable[[Any, BaseUser], None]] = {
+    ("GET", "asset"): check_readable_asset,
+    ("POST", "asset"): check_changeable_asset,
+    ("GET", "request"): check_readable_request,
+    ("POST", "request"): check_changeable_request,
+}
 
 
-def editable(dag_ids: Collection[str], user: BaseUser) -> set[str]:
-    """Those of some Dags that the *user* may change, so that one may pause and unpause them."""
-    return _authorized(dag_ids, user, "PUT")
-
-
-def _authorized(
-    dag_ids: Collection[str], user: BaseUser, method: ResourceMethod, access_entity: DagAccessEntity | None = None
-) -> set[str]:
+def _authorized(dag_ids: Collection[str], user: BaseUser, right: _Right) -> set[str]:
     from airflow.models.dag import DagModel
 
     if not dag_ids:
@@ -131,7 +105,10 @@ def _authorized(
         dag_id
         for dag_id in dag_ids
         if manager.is_authorized_dag(
-            method=method, access_entity=access_entity, details=DagDetails(dag_id, teams.get(dag_id)), user=user
+            method=right.method,
+            access_entity=right.access_entity,
+            details=DagDetails(dag_id, teams.get(dag_id)),
+            user=user,
         )
     }
 

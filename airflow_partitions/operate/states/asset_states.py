@@ -17,6 +17,7 @@ from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import UnknownAssetError
+from airflow_partitions.core.state import MISSING, WAITING, State, Status
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.ledger.last_times import LastTimes, TimesByStart
 from airflow_partitions.engine.ledger.places import Place
@@ -26,7 +27,6 @@ from airflow_partitions.operate.states.readings import Readings
 from airflow_partitions.operate.states.runs import Runs
 from airflow_partitions.operate.states.slabs import rectangles, selection_of, slabs
 from airflow_partitions.operate.states.stale import stale_places
-from airflow_partitions.operate.states.state import MISSING, WAITING, State, Status
 from airflow_partitions.operate.states.stretch import Stretch
 from airflow_partitions.operate.states.waiting import Waiting
 

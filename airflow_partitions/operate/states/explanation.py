@@ -11,6 +11,7 @@ import attrs
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import UnknownAssetError
 from airflow_partitions.core.keys import Key
+from airflow_partitions.core.state import MISSING
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
@@ -22,7 +23,6 @@ from airflow_partitions.operate.states.asset_states import AssetStates, Shows
 from airflow_partitions.operate.states.pages import states_of
 from airflow_partitions.operate.states.reason import Evidence, reasons_of
 from airflow_partitions.operate.states.run_details import run_details
-from airflow_partitions.operate.states.state import MISSING
 from airflow_partitions.operate.states.stretch import Stretch
 
 _MOST_STRETCHES = 20

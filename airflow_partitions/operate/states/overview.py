@@ -12,11 +12,11 @@ from cachetools import LRUCache
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
+from airflow_partitions.core.state import State
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.pages import StateCounts, counts_of
 from airflow_partitions.operate.states.readings import Readings
-from airflow_partitions.operate.states.state import State
 from airflow_partitions.operate.states.tally import Tally, by_state
 from airflow_partitions.operate.states.version import version_of
 

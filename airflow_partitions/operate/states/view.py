@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -15,10 +16,10 @@ from airflow_partitions.core.definitions import PartitionBySequence
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box, in_order
 from airflow_partitions.core.keys import Segment
+from airflow_partitions.core.state import MISSING, WAITING, Status
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.axis import Axis, SegmentAxis, Single, Slot, TimeAxis, others
 from airflow_partitions.operate.states.grid import Cell, Grid, Row
-from airflow_partitions.operate.states.state import MISSING, WAITING, Status
 from airflow_partitions.operate.states.tally import Tally
 
 #: So many intervals are shown of a calendar without a start of which nothing is known.
@@ -158,10 +159,18 @@ class _Sight:
     @cached_property
     def _page(self) -> range:
         """The numbers of the rows of the page."""
-        values, first = [slot.first for slot in self._down.slots()], 0
-        if self.view.row_cursor is not None:
-            first = values.index(self.view.row_cursor) + 1 if self.view.row_cursor in values else len(values)
+        values = [slot.first for slot in self._down.slots()]
+        first = 0 if self.view.row_cursor is None else self._row_after(self.view.row_cursor, values)
         return range(first, min(len(values), first + self.view.row_limit))
+
+    def _row_after(self, cursor: str, values: Sequence[str | None]) -> int:
+        """The number of the row after that of a segment, which may be gone meanwhile."""
+        if cursor in values:
+            return values.index(cursor) + 1
+        dimension = self.of.definition.dimensions.get(self.view.down or "")
+        if isinstance(dimension, PartitionBySequence):
+            return 0  # of another definition: all are shown again rather than one left out
+        return bisect(values, cursor, key=str)
 
     @cached_property
     def _tally(self) -> Tally:

@@ -11,7 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.engine.graph.partitioned_assets import asset_dags
-from airflow_partitions.operate.operations.deadlines import late_partitions, list_late
+from airflow_partitions.operate.contract.late import ListLate
+from airflow_partitions.operate.operations import answer
+from airflow_partitions.operate.operations.late import late_partitions
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow
@@ -84,11 +86,11 @@ def test_runs_that_somebody_asks_for_and_runs_of_what_is_there_have_no_deadline(
 def test_what_is_due_and_not_there_is_late(dags: Metadata) -> None:
     days = [f"2013-02-{day:02}" for day in range(1, 29)]
     dags.emit("flights", *days[:20], *days[22:])
-    assert list_late("flights") == {
+    assert answer(ListLate(asset="flights")) == {
         "asset": "flights",
         "deadlines": [{"due": "06:00 and 0:30:00", "count": 2, "partitions": "2013-02-21..2013-02-23"}],
     }
-    assert list_late("carriers") == {"asset": "carriers", "deadlines": []}
+    assert answer(ListLate(asset="carriers")) == {"asset": "carriers", "deadlines": []}
     (note,) = map(str, late_partitions(asset_dags().values()))
     assert note == "asset 'flights': 2 partitions late, due by 06:00 and 0:30:00: 2013-02-21..2013-02-23"
     dags.emit("flights", *days[20:22], at=datetime.now(UTC))
@@ -99,5 +101,5 @@ def test_what_is_not_due_yet_is_not_late(metadata: Metadata, tmp_path: Path) -> 
     now = datetime.now(UTC)
     endless = DAG_FILE.replace('start="2013-02-01", end="2013-03-01"', f'start="{now - timedelta(days=9):%Y-%m-%d}"')
     metadata.parse(tmp_path, files=endless.replace('"06:00"', "timedelta(days=4)"))
-    (late,) = list_late("flights")["deadlines"]
+    (late,) = answer(ListLate(asset="flights"))["deadlines"]
     assert late["count"] in (4, 5)

@@ -73,11 +73,12 @@ def test_the_exit_status_tells_what_became_of_it(
     dags: Metadata, monkeypatch: pytest.MonkeyPatch, state: str, status: int | None
 ) -> None:
     from airflow_partitions.operate.cli import materialize
-    from airflow_partitions.operate.operations.requests import cancel_request, list_requests
+    from airflow_partitions.operate.contract.requests import CancelRequest, ListRequests
+    from airflow_partitions.operate.operations import answer
 
     def meanwhile(_: float) -> None:
         if state == "cancelled":
-            cancel_request(list_requests(asset=["flights"])["requests"][0]["id"])
+            answer(CancelRequest(request=answer(ListRequests(asset=["flights"]))["requests"][0]["id"]))
         elif state == "running":
             raise KeyboardInterrupt
         else:
@@ -87,7 +88,8 @@ def test_the_exit_status_tells_what_became_of_it(
     if status is None:
         with pytest.raises(KeyboardInterrupt):
             run("materialize", "flights", "2013-03-01", "--wait")
-        assert list_requests(asset=["flights"])["requests"][0]["state"] == "running"  # it goes on without whoever waits
+        (request,) = answer(ListRequests(asset=["flights"]))["requests"]
+        assert request["state"] == "running"  # it goes on without whoever waits
         return
     with pytest.raises(SystemExit) as ended:
         run("materialize", "flights", "2013-03-01", "--wait")
@@ -100,9 +102,9 @@ def test_the_exit_status_tells_what_became_of_it(
         (("materialize", "flights"), "nothing says which partitions are meant"),
         (("materialize", "flight", "all"), "nearest: flights"),
         (("materialize", "flights", "2013-02-30"), "'2013-02-30' is not a partition"),
-        (("materialize", "flights", "2013-03-01", "--conf", "[1]"), "expected a JSON object"),
+        (("materialize", "flights", "2013-03-01", "--conf", "[1]"), "expected an object of JSON"),
         (("materialize", "flights", "2013-03-01", "--conf", "{"), "is no JSON"),
-        (("materialize", "flights", "2013-03-01", "--concurrency", "0"), "expected a number of runs"),
+        (("materialize", "flights", "2013-03-01", "--concurrency", "0"), "expected a number from 1 to 100,000"),
         (("plan", "flights", "2013-03-01", "--only", "stale"), "none of the 1 selected partitions is stale"),
         (("cancel", "12345"), "there is no request 12345"),
         (("requests", "flights", "--after", "x"), "expected the number of a request"),

@@ -22,7 +22,7 @@ def parsed(*words: str) -> Namespace:
 )
 def test_it_may_come_before_between_and_after_options(words: str) -> None:
     args = parsed(*words.split())
-    assert (args.asset, args.select, args.only) == ("days", ["2013-02", "2013-03"], ["missing", "failed"])
+    assert (args.asset, args.select, args.states) == ("days", ["2013-02", "2013-03"], ["missing", "failed"])
 
 
 def test_none_is_none_for_each_call() -> None:

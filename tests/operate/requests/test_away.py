@@ -13,8 +13,9 @@ from airflow_partitions.core.errors import NotReadyError, UnknownRequestError
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.ledger.holds import held_dags
 from airflow_partitions.engine.runs.run_options import RunOptions
-from airflow_partitions.operate.operations import doctor
-from airflow_partitions.operate.operations import requests as asked
+from airflow_partitions.operate.contract.doctor import ListProblems
+from airflow_partitions.operate.contract.requests import CancelRequest, ListRequests, ShowRequest
+from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests import materialize as module
 from airflow_partitions.operate.requests.control import cancel, pause, resume, retry
 from airflow_partitions.operate.requests.hold import release_ended
@@ -51,7 +52,7 @@ def test_eb2_a_hold_lives_on_while_the_file_is_away(dags: Metadata, tmp_path: Pa
     assert one_round().problems == ()
     assert held_dags(["flights"]) == {"flights": (first.id, second.id)}
     assert [progress(each.id).state for each in (first, second)] == ["running", "running"]
-    assert [each["id"] for each in asked.list_requests()["requests"]] == [second.id, first.id]
+    assert [each["id"] for each in answer(ListRequests())["requests"]] == [second.id, first.id]
     assert pause(first.id).state == "paused"
     assert resume(first.id).state == "running"
     finish(dags, "failed", "2013-03-01")
@@ -112,7 +113,7 @@ def test_d4_a_request_is_found_whatever_its_dag_writes_by_now(metadata: Metadata
     request = materialize("flights", "2013-03-01..2013-03-03", WHILE_PAUSED)
     metadata.parse(tmp_path, dags=OTHER_OUTLETS[change])
     assert read_request(request.id) == request
-    assert asked.show_request(request.id)["state"] == "running"
+    assert answer(ShowRequest(request=request.id))["state"] == "running"
     assert one_round().problems == ()
     assert held_dags(["flights"]) == {"flights": (request.id,)}
     assert (dag_row(metadata)[0], {run.state for run in runs(metadata)}) == (False, {"queued"})
@@ -144,10 +145,10 @@ def test_d2_a_request_that_cant_be_read_keeps_no_other_from_being_listed(
 ) -> None:
     damaged, other = materialize("flights", "2013-03-01"), materialize("flights", "2013-03-02")
     damage(dags, damaged.id, column, value)
-    assert [each["id"] for each in asked.list_requests()["requests"]] == [other.id]
+    assert [each["id"] for each in answer(ListRequests())["requests"]] == [other.id]
     with pytest.raises(UnknownRequestError, match=rf"request {damaged.id} of Dag flights can't be read"):
-        asked.show_request(damaged.id)
-    (problem,) = [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"]
+        answer(ShowRequest(request=damaged.id))
+    (problem,) = [each for each in answer(ListProblems())["problems"] if each["kind"] == "cell"]
     assert (problem["is_error"], f"request {damaged.id} of Dag flights" in problem["text"]) == (True, True)
     materialize("flights", "2013-03-03")
 
@@ -158,16 +159,16 @@ def test_a_request_that_is_no_json_keeps_no_other_from_being_read_and_can_be_can
 ) -> None:
     damaged, other = interrupted("2013-03-01..2013-03-04", monkeypatch), materialize("flights", "2013-03-05")
     dags.break_form(column, models.Request.id == damaged)
-    assert [each["id"] for each in asked.list_requests()["requests"]] == [other.id]
-    (problem,) = [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"]
+    assert [each["id"] for each in answer(ListRequests())["requests"]] == [other.id]
+    (problem,) = [each for each in answer(ListProblems())["problems"] if each["kind"] == "cell"]
     assert f"cancel it: airflow asset-partitions cancel {damaged}; or mend or delete its row" in problem["text"]
     for change in (pause, resume, retry, progress):
         with pytest.raises(UnknownRequestError, match=r"can't be read, and counts as not there: .*'\[\[\["):
             change(damaged)
-    assert asked.cancel_request(damaged, dry_run=True)["state"] == "creating"
-    answer = asked.cancel_request(damaged)
-    assert (answer["state"], answer["selection"], answer["partitions"]) == ("cancelled", "", 3)
-    assert [each for each in doctor.list_problems()["problems"] if each["kind"] == "cell"] == []
+    assert answer(CancelRequest(request=damaged, dry_run=True))["state"] == "creating"
+    cancelled = answer(CancelRequest(request=damaged))
+    assert (cancelled["state"], cancelled["selection"], cancelled["partitions"]) == ("cancelled", "", 3)
+    assert [each for each in answer(ListProblems())["problems"] if each["kind"] == "cell"] == []
     with pytest.raises(NotReadyError, match="is cancelled, so it can't be cancelled"):
         cancel(damaged)
     abandon(dags)

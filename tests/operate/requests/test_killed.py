@@ -23,10 +23,11 @@ from tests.operate.requests.test_materialize import dags, materialize, runs
 __all__ = ["dags"]
 SELECTION, NUMBER = "2013-01-01..2018-06-24", 2000
 PROGRAM = f"""
-from airflow_partitions.operate.operations.requests import materialize_partitions
+from airflow_partitions.operate.contract.requests import MaterializePartitions
+from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests import materialize
 materialize.PORTION = 50
-materialize_partitions("flights", select="{SELECTION}")
+answer(MaterializePartitions(asset="flights", select="{SELECTION}"))
 """
 
 

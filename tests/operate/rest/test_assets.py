@@ -97,6 +97,35 @@ def test_keys_come_newest_first_in_pages(client: httpx.Client) -> None:
     assert keys(hour, limit=2, select="2013-11-03T01:00-04:00..2013-11-03T03:00-05:00") == night
 
 
+@pytest.mark.parametrize("oldest_first", [False, True])
+def test_ed6_paging_of_keys_goes_on_after_that_of_its_cursor_is_gone(
+    client: httpx.Client, *, oldest_first: bool
+) -> None:
+    names = [f"page-{number}" for number in range(6)]
+    assert client.post("/assets/customers/keys/add", json={"keys": names, "once": True}).status_code == 200
+
+    def page(cursor: str | None = None) -> tuple[list[str], str | None]:
+        query = {"search": "page-", "limit": 2, "oldest_first": oldest_first, "cursor": cursor}
+        answer = client.get("/assets/customers/keys", params={k: v for k, v in query.items() if v is not None}).json()
+        return [each["key"] for each in answer["keys"]], answer["cursor"]
+
+    first, cursor = page()
+    assert client.post("/assets/customers/keys/remove", json={"keys": first[-1:]}).status_code == 200
+    assert client.post("/assets/customers/keys/add", json={"keys": ["page-new"]}).status_code == 200
+    others: list[str] = []
+    while cursor is not None:
+        keys, cursor = page(cursor)
+        others += keys
+    assert client.post("/assets/customers/keys/remove", json={"keys": ["page-new"]}).status_code == 200
+    assert set(names) <= {*first, *others}
+    if not oldest_first:
+        assert others == names[3::-1]
+
+
+def test_a_cursor_that_no_page_of_keys_has_is_refused(client: httpx.Client) -> None:
+    assert "is not one of a page" in problem(client.get("/assets/customers/keys", params={"cursor": "x"}))["detail"]
+
+
 def test_a_key_has_the_bounds_of_its_interval_in_its_zone(client: httpx.Client) -> None:
     query = {"select": "2013-11-03T01:00-04:00"}
     (key,) = client.get("/assets/s3:%2F%2Flake%2Fhours/keys", params=query).json()["keys"]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 import yaml
 
-from airflow_partitions.operate.operations.rest import ROUTES
+from airflow_partitions.operate.contract.operations import OPERATIONS
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor, viewer
 from tests.operate.rest.conftest import Server
@@ -132,4 +132,5 @@ def test_no_token_and_a_wrong_token_are_said(say: Say, server: Server, monkeypat
 
 @pytest.mark.usefixtures("engine")
 def test_every_operation_is_a_route_of_its_name() -> None:
-    assert {operation["operationId"]: route for route, operation in operations().items()} == ROUTES
+    routes = {operation["operationId"]: route for route, operation in operations().items()}
+    assert routes == {each.called(): each.route for each in OPERATIONS}

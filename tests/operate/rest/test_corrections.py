@@ -70,8 +70,8 @@ def test_runtime_keys_are_added_listed_and_removed(client: httpx.Client, estate:
     assert (change["name"], change["keys"]) == ("customers", ["ann", "bob"])
     listed = client.get("/assets/customers/keys", params={"limit": 1}).json()
     assert [(each["key"], each["metadata"]) for each in listed["keys"]] == [("bob", {"since": 2013})]
-    assert (listed["count"], listed["cursor"]) == (2, "bob")
-    rest = client.get("/assets/customers/keys", params={"cursor": "bob"}).json()
+    assert (listed["count"], listed["cursor"]) == (2, "1:bob")
+    rest = client.get("/assets/customers/keys", params={"cursor": listed["cursor"]}).json()
     assert ([each["key"] for each in rest["keys"]], rest["cursor"]) == (["ann"], None)
     answer(client, "/assets/customers/keys/remove", keys=["ann"])
     assert [each["key"] for each in client.get("/assets/customers/keys").json()["keys"]] == ["bob"]

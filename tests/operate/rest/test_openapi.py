@@ -15,8 +15,12 @@ from tests.operate.rest.conftest import PREFIX, Server, ask_for
 
 pytestmark = [
     pytest.mark.airflow,
-    pytest.mark.parametrize("engine", ["postgresql"], indirect=True, scope="module"),
-]  # the stricter one: it takes no NUL
+    pytest.mark.parametrize(
+        "engine", ["postgresql"], indirect=True, scope="module"
+    ),  # the stricter one: it takes no NUL
+    # The server works in a thread of this process, and may ask for a random number while an example is made up.
+    pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies"),
+]
 
 DOCUMENT = schemathesis.openapi.from_dict(create_app().openapi())
 #: Names that are there, among those that schemathesis makes up.

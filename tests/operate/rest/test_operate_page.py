@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.operate.operations.rest import ROUTES
+from airflow_partitions.operate.contract.operations import OPERATIONS
 from tests.docs.pages import ROOT, blocks, tables
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor
@@ -28,7 +28,7 @@ def hourly_flights(): ...
 @pytest.mark.usefixtures("engine")
 def test_every_operation_is_in_the_table_of_routes() -> None:
     rows = tables(PAGE, "Operation", "Route", "What it does")
-    assert {row[0][0]: row[1][0] for row in rows} == ROUTES
+    assert {row[0][0]: row[1][0] for row in rows} == {each.called(): each.route for each in OPERATIONS}
 
 
 def test_the_calls_of_the_page_are_answered(server: Server, metadata: Metadata, tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ import pytest
 from sqlalchemy import event, update
 
 from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.errors import InvalidRequestError
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.operate.contract.requests import MaterializePartitions
 from airflow_partitions.operate.requests.materialize import ask as ask_without_runs
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor, starter, viewer
@@ -44,6 +46,29 @@ def test_a_request_is_made_watched_paused_and_cancelled(client: httpx.Client) ->
     assert client.post(f"{path}/cancel", json={}).json()["state"] == "cancelled"
     assert problem(client.post(f"{path}/pause", json={}))["status"] == 409
     assert client.post(f"{path}/retry", json={}).json()["state"] == "running"
+
+
+def test_ed1_what_was_accepted_is_shown(client: httpx.Client, estate: Metadata) -> None:
+    most = ask(client, select="2013-03-01..2013-03-03", concurrency=100_000)
+    assert most["options"]["concurrency"] == 100_000
+    with pytest.raises(InvalidRequestError, match=r"concurrency=100001; expected a number from 1 to 100,000"):
+        MaterializePartitions.of(asset="days", select="all", concurrency=100_001)
+    with pytest.raises(InvalidRequestError, match="label="):
+        MaterializePartitions.of(asset="days", select="all", label="x" * 2_001)
+    # what another release has accepted, or somebody has written by hand
+    with estate.engine.begin() as at:
+        at.execute(update(models.Request).where(models.Request.id == most["id"]).values(label="x" * 3_000))
+    try:
+        requests = client.get("/requests").json()["requests"]
+        assert next(each for each in requests if each["id"] == most["id"])["options"]["label"] == "x" * 3_000
+        assert client.get(f"/requests/{most['id']}").status_code == 200
+    finally:
+        client.post(f"/requests/{most['id']}/cancel", json={})
+
+
+def test_a_field_that_there_is_not_is_refused(client: httpx.Client) -> None:
+    answer = problem(client.post("/assets/days/mark", json={"select": "2013-03-01", "dryrun": True}))
+    assert (answer["status"], answer["mistakes"][0]["field"]) == (422, "body.dryrun")
 
 
 def test_a_request_that_cant_be_read_is_cancelled_by_who_may(

@@ -11,7 +11,8 @@ from sqlalchemy import event
 
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.ledger import update_ledger
-from airflow_partitions.operate.operations.assets import list_assets
+from airflow_partitions.operate.contract.assets import ListAssets
+from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests.runtime_keys import add_runtime_keys
 from airflow_partitions.operate.states import counts, overview
 from tests.metadata import Metadata
@@ -76,7 +77,7 @@ def test_eb9_many_assets_are_read_by_as_few_statements_as_one(estate: Metadata) 
 
         event.listen(estate.engine, "before_cursor_execute", note)
         try:
-            assets = list_assets(counts=True, **values)["assets"]
+            assets = answer(ListAssets(counts=True, **values))["assets"]
         finally:
             event.remove(estate.engine, "before_cursor_execute", note)
         return {form["name"]: form["counts"] for form in assets}, statements
@@ -96,9 +97,9 @@ def test_eb9_many_assets_are_read_by_as_few_statements_as_one(estate: Metadata) 
 
 
 def test_what_is_large_is_read_by_itself(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {form["name"]: form["counts"]["counts"] for form in list_assets(counts=True, limit=1_000)["assets"]}
+    before = {form["name"]: form["counts"]["counts"] for form in answer(ListAssets(counts=True, limit=1_000))["assets"]}
     overview._OVERVIEWS.clear()
     monkeypatch.setattr("airflow_partitions.engine.ledger.last_times._SMALL", 3)
     monkeypatch.setattr("airflow_partitions.engine.ledger.last_times._MOST_ROWS", 10)
-    after = {form["name"]: form["counts"]["counts"] for form in list_assets(counts=True, limit=1_000)["assets"]}
+    after = {form["name"]: form["counts"]["counts"] for form in answer(ListAssets(counts=True, limit=1_000))["assets"]}
     assert after == before

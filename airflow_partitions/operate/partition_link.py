@@ -9,7 +9,7 @@ from airflow.sdk import BaseOperatorLink
 from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import connection
-from airflow_partitions.operate.operations.rest import PARTITION_PAGE
+from airflow_partitions.operate.addresses import PARTITION_PAGE
 
 _OURS = "airflow_partitions."
 

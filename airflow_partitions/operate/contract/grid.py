@@ -1,27 +1,22 @@
-"""Routes about pictures of partitions."""
+"""Operations about pictures of partitions."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from airflow_partitions.operate.operations import grid as operations
-from airflow_partitions.operate.operations.grid import MOST_COLUMNS, USUAL_COLUMNS
-from airflow_partitions.operate.operations.page import MOST, USUAL
-from airflow_partitions.operate.rest.parameters import Search, Select
-from airflow_partitions.operate.rest.permissions import Readable
-from airflow_partitions.operate.rest.problem import problems
-from airflow_partitions.operate.rest.router import router
-from airflow_partitions.operate.rest.tagged_route import seen_version, unchanged, with_version
-from airflow_partitions.operate.rest.text import Text
-from airflow_partitions.operate.states import State
+from airflow_partitions.core.state import State
+from airflow_partitions.operate.contract.fields import MOST, USUAL, AssetName, Search, Select, Text
+from airflow_partitions.operate.contract.operation import Answer, Operation
 
-api = router("states")
+#: The most columns of a picture.
+MOST_COLUMNS = 2_000
+#: Columns of a picture where nobody says how many.
+USUAL_COLUMNS = 400
 
 
-class Slot(BaseModel):
+class Slot(Answer):
     """Keys of one dimension side by side."""
 
     first: str | None = Field(description="The first of them; null where all are in one", examples=["2013-01-07"])
@@ -31,7 +26,7 @@ class Slot(BaseModel):
     end: str | None = Field(default=None, description="End of the last interval, not part of it")
 
 
-class Cell(BaseModel):
+class Cell(Answer):
     """What is in a cell."""
 
     states: dict[State, int] = Field(
@@ -40,7 +35,7 @@ class Cell(BaseModel):
     provisional: int = Field(default=0, description="Number of those made before their interval was over")
 
 
-class Row(BaseModel):
+class Row(Answer):
     """A row of cells."""
 
     value: str | None = Field(description="Its segment; null where all are in one", examples=["JFK"])
@@ -50,7 +45,7 @@ class Row(BaseModel):
     )
 
 
-class Grid(BaseModel):
+class Grid(Answer):
     """A picture of an asset's partitions."""
 
     asset: str
@@ -76,50 +71,32 @@ class Grid(BaseModel):
     provisional: int = Field(description="Number of those made before their interval was over")
 
 
-@api.get("/assets/{asset:name}/grid", response_model=Grid, responses=problems(404))
-def show_grid(
-    asset: Readable,
-    request: Request,
-    response: Response,
-    start: Annotated[
-        Text | None,
-        Query(description="First moment in view: a date, or a time with its UTC offset", examples=["2013-01-01"]),
-    ] = None,
-    end: Annotated[
-        Text | None, Query(description="First moment after the view", examples=["2014-01-01T00:00:00-05:00"])
-    ] = None,
-    *,
-    columns: Annotated[int, Query(ge=1, le=MOST_COLUMNS, description="The most columns")] = USUAL_COLUMNS,
-    across: Annotated[
-        Text | None,
-        Query(description="The dimension whose keys are the columns: by default time; empty for none"),
-    ] = None,
-    down: Annotated[
-        Text | None,
-        Query(
-            description="The dimension whose keys are the rows: by default the first that is no time; empty for none"
-        ),
-    ] = None,
-    select: Select = None,
-    search: Search = None,
-    row_limit: Annotated[int, Query(ge=1, le=MOST, description="The most rows of a page")] = USUAL,
-    row_cursor: Annotated[Text | None, Query(description="The cursor of the page of rows before")] = None,
-) -> Any:
+class ShowGrid(Operation, route="GET /assets/{asset}/grid", answer=Grid, noun="states", refusals=(404,)):
     """A picture of an asset's partitions at any zoom: columns of one interval each, or of several where they are many.
 
     Who has the newest answer already, by its ETag, is told so before any state is worked out.
     """
-    answer = operations.show_grid(
-        asset,
-        start=start,
-        end=end,
-        columns=columns,
-        across=across,
-        down=down,
-        select=select,
-        search=search,
-        row_limit=row_limit,
-        row_cursor=row_cursor,
-        seen=seen_version(request),
-    )
-    return unchanged(request) if answer is None else with_version(answer, response)
+
+    asset: AssetName
+    start: Annotated[
+        Text | None,
+        Field(description="First moment in view: a date, or a time with its UTC offset", examples=["2013-01-01"]),
+    ] = None
+    end: Annotated[
+        Text | None, Field(description="First moment after the view", examples=["2014-01-01T00:00:00-05:00"])
+    ] = None
+    columns: Annotated[int, Field(ge=1, le=MOST_COLUMNS, description="The most columns")] = USUAL_COLUMNS
+    across: Annotated[
+        Text | None,
+        Field(description="The dimension whose keys are the columns: by default time; empty for none"),
+    ] = None
+    down: Annotated[
+        Text | None,
+        Field(
+            description="The dimension whose keys are the rows: by default the first that is no time; empty for none"
+        ),
+    ] = None
+    select: Select = None
+    search: Search = None
+    row_limit: Annotated[int, Field(ge=1, le=MOST, description="The most rows of a page")] = USUAL
+    row_cursor: Annotated[Text | None, Field(description="The cursor of the page of rows before")] = None

@@ -1,27 +1,18 @@
-"""Routes about assets and their definitions."""
+"""Operations about assets and their definitions."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from airflow.api_fastapi.core_api.security import GetUserDep
-from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from airflow_partitions.operate.operations import assets as operations
-from airflow_partitions.operate.operations.page import USUAL
-from airflow_partitions.operate.rest.parameters import Cursor, Limit, Search
-from airflow_partitions.operate.rest.permissions import Readable, ReadableDags, startable
-from airflow_partitions.operate.rest.problem import problems
-from airflow_partitions.operate.rest.router import router
-from airflow_partitions.operate.rest.routes.states import StateCounts
-from airflow_partitions.operate.rest.text import Text
-from airflow_partitions.operate.states import State
-
-api = router("assets")
+from airflow_partitions.core.state import State
+from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, Limit, Search, Text
+from airflow_partitions.operate.contract.operation import Answer, Operation
+from airflow_partitions.operate.contract.states import StateCounts
 
 
-class Dimension(BaseModel):
+class Dimension(Answer):
     """A dimension of a definition."""
 
     name: str = Field(examples=["time"])
@@ -29,7 +20,7 @@ class Dimension(BaseModel):
     count: int | None = Field(description="Number of its keys; null for time, and for keys at runtime")
 
 
-class Definition(BaseModel):
+class Definition(Answer):
     """What partitions an asset has; of those with time, the closed ones."""
 
     kind: str = Field(description="interval, sequence, product or runtime", examples=["interval"])
@@ -42,7 +33,7 @@ class Definition(BaseModel):
     form: dict[str, Any] = Field(description="JSON form of the definition")
 
 
-class NewestPartition(BaseModel):
+class NewestPartition(Answer):
     """The newest interval that is over."""
 
     key: str = Field(description="Of the interval", examples=["2013-03-01"])
@@ -50,14 +41,14 @@ class NewestPartition(BaseModel):
     counts: dict[State, int] = Field(description="Numbers of its partitions by state")
 
 
-class NextPartition(BaseModel):
+class NextPartition(Answer):
     """The interval that ends next."""
 
     key: str = Field(description="Of the interval", examples=["2013-03-02"])
     due: str = Field(description="When it is over, with UTC offset", examples=["2013-03-03T00:00:00-05:00"])
 
 
-class Asset(BaseModel):
+class Asset(Answer):
     """A partitioned asset; of those around it what one may read."""
 
     name: str = Field(examples=["hourly_flights"])
@@ -82,45 +73,28 @@ class Asset(BaseModel):
     )
 
 
-class AssetPage(BaseModel):
+class AssetPage(Answer):
     """Some of the assets."""
 
     assets: list[Asset]
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-@api.get("/assets", response_model=AssetPage)
-def list_assets(
-    user: GetUserDep,
-    dags: ReadableDags,
-    search: Search = None,
-    states: Annotated[
-        list[State] | None, Query(description="Only those with partitions in one of these states")
-    ] = None,
-    tag: Annotated[Text | None, Query(description="Only those of whose Dags one has this tag")] = None,
-    owner: Annotated[Text | None, Query(description="Only those of whose Dags one has this owner")] = None,
-    *,
-    counts: Annotated[
-        bool, Query(description="With numbers of their partitions by state, and the newest one, which takes longer")
-    ] = False,
-    limit: Limit = USUAL,
-    cursor: Cursor = None,
-) -> Any:
+class ListAssets(Operation, route="GET /assets", answer=AssetPage, noun="assets"):
     """The partitioned assets that one may read, by name."""
-    return operations.list_assets(
-        search=search,
-        states=states,
-        tag=tag,
-        owner=owner,
-        counts=counts,
-        limit=limit,
-        cursor=cursor,
-        dags=dags,
-        startable=lambda dag_ids: startable(dag_ids, user),
-    )
+
+    search: Search = None
+    states: Annotated[list[State] | None, Field(description="Only those with partitions in one of these states")] = None
+    tag: Annotated[Text | None, Field(description="Only those of whose Dags one has this tag")] = None
+    owner: Annotated[Text | None, Field(description="Only those of whose Dags one has this owner")] = None
+    counts: Annotated[
+        bool, Field(description="With numbers of their partitions by state, and the newest one, which takes longer")
+    ] = False
+    limit: Limit = USUAL
+    cursor: Cursor = None
 
 
-@api.get("/assets/{asset:name}", response_model=Asset, responses=problems(404))
-def show_asset(asset: Readable, user: GetUserDep, dags: ReadableDags) -> Any:
+class ShowAsset(Operation, route="GET /assets/{asset}", answer=Asset, noun="assets", refusals=(404,)):
     """One asset, its definition, and the Dags and assets around it."""
-    return operations.show_asset(asset, dags=dags, startable=lambda dag_ids: startable(dag_ids, user))
+
+    asset: AssetName

@@ -1,26 +1,20 @@
-"""Routes about the states of partitions."""
+"""Operations about the states of partitions."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from airflow_partitions.operate.operations import states as operations
-from airflow_partitions.operate.operations.page import USUAL
-from airflow_partitions.operate.operations.states import MOST_STRETCHES
-from airflow_partitions.operate.rest.parameters import Cursor, Limit, Select
-from airflow_partitions.operate.rest.permissions import Readable, ReadableDags
-from airflow_partitions.operate.rest.problem import problems
-from airflow_partitions.operate.rest.router import router
-from airflow_partitions.operate.rest.text import PathText
-from airflow_partitions.operate.states import State
+from airflow_partitions.core.state import State
+from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, Limit, PathText, Select
+from airflow_partitions.operate.contract.operation import Answer, Operation
 
-api = router("states")
+#: The most stretches of a page.
+MOST_STRETCHES = 10_000
 
 
-class Upstream(BaseModel):
+class Upstream(Answer):
     """What partitions that wait need of one upstream asset."""
 
     asset: str
@@ -29,7 +23,7 @@ class Upstream(BaseModel):
     lacking: str = Field(description="Those that were not materialized, as text")
 
 
-class Stretch(BaseModel):
+class Stretch(Answer):
     """Partitions side by side that are in one state."""
 
     state: State
@@ -47,7 +41,7 @@ class Stretch(BaseModel):
     )
 
 
-class StatePage(BaseModel):
+class StatePage(Answer):
     """Some of the stretches."""
 
     asset: str
@@ -56,7 +50,7 @@ class StatePage(BaseModel):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-class StateCounts(BaseModel):
+class StateCounts(Answer):
     """Numbers of partitions by state."""
 
     asset: str
@@ -71,7 +65,7 @@ class StateCounts(BaseModel):
     )
 
 
-class Measures(BaseModel):
+class Measures(Answer):
     """What was written and read to make a partition; null where nothing tells."""
 
     rows: int | None = Field(default=None, description="That were written")
@@ -94,7 +88,7 @@ class Event(Measures):
     )
 
 
-class Run(BaseModel):
+class Run(Answer):
     """A run of the partition."""
 
     dag_id: str
@@ -112,7 +106,7 @@ class Run(BaseModel):
     backfill: int | None = Field(description="The request, or backfill of Airflow, that asked for it")
 
 
-class Neighbour(BaseModel):
+class Neighbour(Answer):
     """Partitions of another asset that the partition needs, or that need it."""
 
     asset: str
@@ -122,7 +116,7 @@ class Neighbour(BaseModel):
     more: bool = Field(description="Whether there are others")
 
 
-class Partition(BaseModel):
+class Partition(Answer):
     """All that is known of one partition."""
 
     asset: str
@@ -154,7 +148,7 @@ class Materialization(Measures):
     run_id: str | None
 
 
-class Materializations(BaseModel):
+class Materializations(Answer):
     """The newest partitions that were materialized."""
 
     asset: str
@@ -163,44 +157,38 @@ class Materializations(BaseModel):
     )
 
 
-@api.get(
-    "/assets/{asset:name}/states",
-    response_model=StatePage,
-    responses=problems(404),
-)
-def list_states(
-    asset: Readable,
-    dags: ReadableDags,
-    select: Select = None,
-    states: Annotated[list[State] | None, Query(description="Only those in one of these states")] = None,
-    *,
-    oldest_first: Annotated[bool, Query(description="Oldest partitions first")] = False,
-    limit: Annotated[int, Query(ge=1, le=MOST_STRETCHES, description="The most stretches of a page")] = USUAL,
-    cursor: Cursor = None,
-) -> Any:
+class ListStates(Operation, route="GET /assets/{asset}/states", answer=StatePage, noun="states", refusals=(404,)):
     """The states of an asset's partitions, in stretches of one state each: the newest first."""
-    return operations.list_states(
-        asset, select=select, states=states, oldest_first=oldest_first, limit=limit, cursor=cursor, dags=dags
-    )
+
+    asset: AssetName
+    select: Select = None
+    states: Annotated[list[State] | None, Field(description="Only those in one of these states")] = None
+    oldest_first: Annotated[bool, Field(description="Oldest partitions first")] = False
+    limit: Annotated[int, Field(ge=1, le=MOST_STRETCHES, description="The most stretches of a page")] = USUAL
+    cursor: Cursor = None
 
 
-@api.get("/assets/{asset:name}/counts", response_model=StateCounts, responses=problems(404))
-def count_states(asset: Readable, select: Select = None) -> Any:
+class CountStates(Operation, route="GET /assets/{asset}/counts", answer=StateCounts, noun="states", refusals=(404,)):
     """Numbers of an asset's partitions by state."""
-    return operations.count_states(asset, select=select)
+
+    asset: AssetName
+    select: Select = None
 
 
-@api.get("/assets/{asset:name}/materializations", response_model=Materializations, responses=problems(404))
-def list_materializations(asset: Readable, select: Select = None, *, limit: Limit = USUAL) -> Any:
+class ListMaterializations(
+    Operation, route="GET /assets/{asset}/materializations", answer=Materializations, noun="states", refusals=(404,)
+):
     """The newest partitions that were materialized, with rows, bytes and seconds, for charts over time."""
-    return operations.list_materializations(asset, select=select, limit=limit)
+
+    asset: AssetName
+    select: Select = None
+    limit: Limit = USUAL
 
 
-@api.get("/assets/{asset:name}/partitions/{key:name}", response_model=Partition, responses=problems(404))
-def show_partition(
-    asset: Readable,
-    key: Annotated[PathText, Path(description="Key of the partition", examples=["2013-03-01"])],
-    dags: ReadableDags,
-) -> Any:
+class ShowPartition(
+    Operation, route="GET /assets/{asset}/partitions/{key}", answer=Partition, noun="states", refusals=(404,)
+):
     """One partition: its runs, what was written, why it is what it is, and what is up- and downstream of it."""
-    return operations.show_partition(asset, key, dags=dags)
+
+    asset: AssetName
+    key: Annotated[PathText, Field(description="Key of the partition", examples=["2013-03-01"])]

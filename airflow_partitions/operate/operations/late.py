@@ -16,6 +16,8 @@ from airflow_partitions.engine.graph.partitioned_assets import (
     partitioned_asset,
     read_assets,
 )
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.contract.late import ListLate
 from airflow_partitions.operate.late import due_times, late
 
 _SHOWN = 200
@@ -49,14 +51,11 @@ class Late:
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def list_late(asset: str) -> dict[str, Any]:
-    """The partitions of an asset that are due, by the deadlines of the Dags that make it, and are not there.
-
-    :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
-    """
-    named = partitioned_asset(asset)
-    deadlines = _by_deadline(named, due_times(named.dags.producers))
-    return {"asset": asset, "deadlines": [each.to_json() for each in deadlines]}
+def list_late(asked: ListLate, _: Asker) -> dict[str, Any]:
+    """The partitions of an asset that are due, by the deadlines of the Dags that make it, and are not there."""
+    asset = partitioned_asset(asked.asset)
+    deadlines = _by_deadline(asset, due_times(asset.dags.producers))
+    return {"asset": asset.name, "deadlines": [each.to_json() for each in deadlines]}
 
 
 def late_partitions(dags: Collection[AssetDags]) -> Iterator[Late]:

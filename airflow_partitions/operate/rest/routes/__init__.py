@@ -1,1 +1,0 @@
-"""The routes, in files by noun."""

@@ -1,0 +1,47 @@
+"""A user of Airflow who asks by REST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+
+from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
+from fastapi import BackgroundTasks
+
+from airflow_partitions.operate.asker import Asker
+from airflow_partitions.operate.rest import permissions
+
+
+class User(Asker):
+    """The user of a request.
+
+    :param background: what is done after the answer.
+    :param seen: the version of the answer that the user has.
+    """
+
+    def __init__(self, user: BaseUser, background: BackgroundTasks, seen: str | None) -> None:
+        self._user, self._background, self.seen = user, background, seen
+
+    @property
+    def name(self) -> str:
+        return self._user.get_name()
+
+    @cached_property
+    def readable(self) -> set[str]:
+        return permissions.readable_dags(self._user)
+
+    def startable(self, dag_ids: Collection[str]) -> set[str]:
+        return permissions.startable(dag_ids, self._user)
+
+    def editable(self, dag_ids: Collection[str]) -> set[str]:
+        return permissions.editable(dag_ids, self._user)
+
+    def check_reading(self, asset: str) -> None:
+        permissions.check_readable_asset(asset, self._user)
+
+    def check_pausing(self, dag_ids: Collection[str]) -> None:
+        permissions.check_pausing(dag_ids, self._user)
+
+    def does_later(self, work: Callable[[], object]) -> bool:
+        self._background.add_task(work)
+        return True
