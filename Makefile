@@ -49,7 +49,7 @@ endif
 # each database; the last two have the view in a browser, and the wheel. Each says what took it longest.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY) $(CLASSES)
-	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
+	@$(SPARK) PART=$(@:test-%=%) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"

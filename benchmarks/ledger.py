@@ -68,10 +68,10 @@ def _sizes() -> list[Row]:
     """Bytes of the tables with their indexes."""
     from sqlalchemy import text
 
-    from airflow_partitions.engine.database.connection import connection
+    from airflow_partitions.engine.database.connection import open_connection
 
     names = "asset_event", "asset_partitions_partition", "asset_state_store"
-    with connection() as at:
+    with open_connection() as at:
         if at.dialect.name == "postgresql":
             sizes = {name: at.scalar(text(f"SELECT pg_total_relation_size('{name}')")) for name in names}
         else:

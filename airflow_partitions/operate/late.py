@@ -13,7 +13,7 @@ from airflow_partitions.core.calendars.timeline import FIRST
 from airflow_partitions.core.definitions.due_time import DueTime
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.timetables.serialized_dag import revisions
 from airflow_partitions.operate.states import State, states_of
 
@@ -51,7 +51,7 @@ def due_times(dag_ids: Collection[str]) -> dict[str, list[tuple[DueTime, timedel
     from airflow.sdk.serde import deserialize
 
     deadlines: dict[str, list[tuple[DueTime, timedelta]]] = {}
-    with session() as at:
+    with open_session() as session:
         serialized = revisions().subquery()
         query = (
             select(serialized.c.dag_id, DeadlineAlert.reference, DeadlineAlert.interval)
@@ -59,7 +59,7 @@ def due_times(dag_ids: Collection[str]) -> dict[str, list[tuple[DueTime, timedel
             .where(serialized.c.dag_id.in_(dag_ids))
             .order_by(DeadlineAlert.id)
         )
-        for dag_id, reference, form in at.execute(query):
+        for dag_id, reference, form in session.execute(query):
             if reference.get("reference_type") == PartitionDeadline.__name__:
                 interval = deserialize(form)
                 later = interval if isinstance(interval, timedelta) else timedelta(0)  # else it is in a Variable

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 from airflow.sdk import BaseOperatorLink
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.operate.addresses import PARTITION_PAGE
 
 _OURS = "airflow_partitions."
@@ -44,8 +44,8 @@ class PartitionLink(BaseOperatorLink):
             .order_by((TaskOutletAssetReference.task_id == ti_key.task_id).desc(), AssetModel.name)
             .limit(1)
         )
-        with connection() as at:
-            row = at.execute(query).one_or_none()
+        with open_connection() as connection:
+            row = connection.execute(query).one_or_none()
         if row is None:
             return ""
         base = urlsplit(conf.get("api", "base_url", fallback="")).path.rstrip("/")

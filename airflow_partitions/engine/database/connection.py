@@ -30,7 +30,7 @@ _MIGRATED: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 _READ_ONLY = {"25006", "42501", 1142, 1290, 1792, 1836, sqlite3.SQLITE_READONLY}
 
 
-def connection() -> Connection:
+def open_connection() -> Connection:
     """A connection of its own, whose statements raise ``ReadOnlyError`` if nothing can be written.
 
     :raises NotMigratedError: if the database has not the tables of this release.
@@ -38,8 +38,8 @@ def connection() -> Connection:
     return _engine().connect()
 
 
-def session() -> Session:
-    """A session of its own, without automatic commits; its statements raise as those of a :func:`connection`.
+def open_session() -> Session:
+    """A session of its own, without automatic commits; its statements raise as those of a :func:`open_connection`.
 
     :raises NotMigratedError: if the database has not the tables of this release.
     """
@@ -61,10 +61,10 @@ def is_one_machine() -> bool:
 
 def revision() -> str | None:
     """The revision of our tables that Airflow's database has; ``None`` if they are not there."""
-    with _airflow_engine().connect() as at:
-        if not inspect(at).has_table(VERSION_TABLE):
+    with _airflow_engine().connect() as connection:
+        if not inspect(connection).has_table(VERSION_TABLE):
             return None
-        stored: str | None = at.scalar(select(column("version_num")).select_from(table(VERSION_TABLE)))
+        stored: str | None = connection.scalar(select(column("version_num")).select_from(table(VERSION_TABLE)))
         return stored
 
 

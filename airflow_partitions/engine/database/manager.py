@@ -72,24 +72,24 @@ class AssetPartitionsDBManager(BaseDBManager):
         revisions = f"{from_revision or stored or REVISION}:{to_revision}" if show_sql_only else to_revision
         command.downgrade(self.get_alembic_config(), revision=revisions, sql=show_sql_only)
         if to_revision == _NOTHING and not show_sql_only:
-            with self._engine.begin() as at:
-                self.drop_tables(at)  # that of the revision, too
+            with self._engine.begin() as connection:
+                self.drop_tables(connection)  # that of the revision, too
 
     def _drop_remains(self) -> None:
         """Drop what a first migration has left that was stopped: tables without a revision, and without rows.
 
         Airflow would take them for those of our first release, all of them, and add the changes since.
         """
-        with self._engine.begin() as at:
-            names = set(inspect(at).get_table_names())
+        with self._engine.begin() as connection:
+            names = set(inspect(connection).get_table_names())
             remains = [table for table in self.metadata.sorted_tables if table.name in names]
             for table in remains:
-                if at.execute(select(table).limit(1)).first() is not None:
+                if connection.execute(select(table).limit(1)).first() is not None:
                     raise NotMigratedError(
                         f"the table {table.name} has rows, and {VERSION_TABLE} no revision: restore that table from the"
                         f" same backup, or drop all tables whose names begin as this one's; then run: {COMMAND}"
                     )
-            self.metadata.drop_all(at, tables=remains)
+            self.metadata.drop_all(connection, tables=remains)
 
     @property
     def _engine(self) -> Engine:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags
 
 
@@ -55,8 +55,8 @@ def asset_groups(names: Collection[str]) -> dict[str, str]:
     from airflow.models.asset import AssetModel
 
     groups: dict[str, str] = {}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(list(names)):
             query = select(AssetModel.name, AssetModel.group).where(AssetModel.name.in_(portion))
-            groups.update((name, group) for name, group in at.execute(query.where(AssetModel.active.has())))
+            groups.update((name, group) for name, group in connection.execute(query.where(AssetModel.active.has())))
     return groups

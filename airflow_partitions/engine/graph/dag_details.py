@@ -8,7 +8,7 @@ from collections.abc import Collection
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.ledger.holds import held_dags
 
 
@@ -33,12 +33,12 @@ def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
 
     tags, holds = defaultdict[str, set[str]](set), held_dags(dag_ids)
     details: dict[str, DagDetails] = {}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
-            for dag_id, tag in at.execute(select(DagTag.dag_id, DagTag.name).where(DagTag.dag_id.in_(portion))):
+            for dag_id, tag in connection.execute(select(DagTag.dag_id, DagTag.name).where(DagTag.dag_id.in_(portion))):
                 tags[dag_id].add(tag)
             query = select(DagModel.dag_id, DagModel.owners, DagModel.is_paused, DagModel.has_import_errors)
-            for dag_id, owners, paused, broken in at.execute(query.where(DagModel.dag_id.in_(portion))):
+            for dag_id, owners, paused, broken in connection.execute(query.where(DagModel.dag_id.in_(portion))):
                 names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
                 details[dag_id] = DagDetails(
                     frozenset(tags[dag_id]), names, bool(paused), bool(broken), holds.get(dag_id, ())

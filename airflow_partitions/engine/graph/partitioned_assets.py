@@ -19,7 +19,7 @@ from sqlalchemy import literal, select, union_all
 from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError, UnknownAssetError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.serialized_dags import nearest_asset
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -78,12 +78,15 @@ class PartitionedAsset:
 
     @property
     def upstreams(self) -> Mapping[str, Upstreams]:
-        """What the Dags that make it wait for, by their ids."""
+        """What the Dags that make its partitions wait for, by their ids.
+
+        A run that adds keys is none of a partition: what it waits for says nothing of the partitions of these keys.
+        """
         timetables = {dag_id: self.timetables.get(dag_id) for dag_id in self.dags.producers}
         return {
             dag_id: timetable.upstreams
             for dag_id, timetable in timetables.items()
-            if isinstance(timetable, Partitioned) and timetable.upstreams is not None
+            if isinstance(timetable, Partitioned) and timetable.upstreams is not None and not timetable.adds_keys
         }
 
 
@@ -127,8 +130,8 @@ def asset_dags(name: str | None = None) -> dict[str, AssetDags]:
     producers: dict[str, set[str]] = defaultdict(set)
     consumers: dict[str, set[str]] = defaultdict(set)
     partitioned: set[str] = set()
-    with session() as at:
-        for asset, dag_id, timetable, makes in at.execute(query):
+    with open_session() as session:
+        for asset, dag_id, timetable, makes in session.execute(query):
             ours = (timetable or "").startswith(_OURS)
             if ours:
                 partitioned.add(asset)

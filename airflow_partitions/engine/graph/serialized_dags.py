@@ -14,7 +14,7 @@ from airflow.timetables.base import Timetable, compute_rollup_fingerprint
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.graph.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -103,8 +103,10 @@ class SerializedDagReader:
         from airflow.models.serialized_dag import SerializedDagModel
 
         query = revisions().add_columns(DagModel.is_paused).join(DagModel, DagModel.dag_id == SerializedDagModel.dag_id)
-        with connection() as at:
-            paused = {Revision(*row[:-1]): row[-1] for row in at.execute(query.where(DagModel.is_stale.is_(False)))}
+        with open_connection() as connection:
+            paused = {
+                Revision(*row[:-1]): row[-1] for row in connection.execute(query.where(DagModel.is_stale.is_(False)))
+            }
         is_as_before = paused.keys() == self._dags.keys()
         if not is_as_before:
             changed = {dag_id for dag_id, *_ in paused.keys() - self._dags.keys()}

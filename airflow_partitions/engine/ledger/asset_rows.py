@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 
-def asset_id_of(at: Session | Connection, asset: str) -> int | None:
+def asset_id_of(session: Session | Connection, asset: str) -> int | None:
     """The id of the active *asset* of that name."""
-    return at.scalar(select(active_id(asset)))
+    return session.scalar(select(active_id(asset)))
 
 
 def active_id(asset: str) -> ScalarSelect[int]:
@@ -26,32 +26,34 @@ def active_id(asset: str) -> ScalarSelect[int]:
     return select(AssetModel.id).where(AssetModel.name == asset, AssetModel.active.has()).scalar_subquery()
 
 
-def ensure_asset(at: Session, asset_id: int) -> None:
+def ensure_asset(session: Session, asset_id: int) -> None:
     """Make the row of the asset with that id, which Airflow knows, unless it is there."""
     from airflow.models.asset import AssetModel
 
-    if at.scalar(select(Asset.id).where(Asset.id == asset_id)) is not None:
+    if session.scalar(select(Asset.id).where(Asset.id == asset_id)) is not None:
         return
-    name, uri = at.execute(select(AssetModel.name, AssetModel.uri).where(AssetModel.id == asset_id)).one()
+    name, uri = session.execute(select(AssetModel.name, AssetModel.uri).where(AssetModel.id == asset_id)).one()
     try:
-        with at.begin_nested():
-            at.execute(insert(Asset).values(id=asset_id, name=name, uri=uri))
+        with session.begin_nested():
+            session.execute(insert(Asset).values(id=asset_id, name=name, uri=uri))
     except IntegrityError:  # another process has made it in the same moment
         return
 
 
-def lock_asset(at: Session, asset_id: int) -> None:
+def lock_asset(session: Session, asset_id: int) -> None:
     """Let nobody else write what we keep of an asset until the transaction ends, once nobody else does.
 
     The row is made if it is not there.
     """
     # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
     lock = update(Asset).where(Asset.id == asset_id).values(changes=Asset.changes)
-    if not at.connection().execute(lock).rowcount:
-        ensure_asset(at, asset_id)
-        at.connection().execute(lock)
+    if not session.connection().execute(lock).rowcount:
+        ensure_asset(session, asset_id)
+        session.connection().execute(lock)
 
 
-def write_asset(at: Session, asset_id: int, **values: Any) -> None:
+def write_asset(session: Session, asset_id: int, **values: Any) -> None:
     """Write columns of the row of an asset."""
-    at.execute(update(Asset).where(Asset.id == asset_id).values(values).execution_options(synchronize_session=False))
+    session.execute(
+        update(Asset).where(Asset.id == asset_id).values(values).execution_options(synchronize_session=False)
+    )

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import UnknownAssetError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses
@@ -40,14 +40,14 @@ def forget(asset: str, selection: Selection, *, by: str, reason: str = "") -> Fo
     """
     from airflow.models.asset import AssetEvent as E
 
-    with session() as at:
-        asset_id = _locked(at, asset)
-        newest = at.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
-        progress = read_progress(at, asset_id)
+    with open_session() as session:
+        asset_id = _locked(session, asset)
+        newest = session.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
+        progress = read_progress(session, asset_id)
         newest = max(newest, 0 if progress is None else progress.event)  # Airflow may have purged all
         part = Forgetting(selection, newest, datetime.now(UTC), by, reason)
-        _correct(at, asset_id, selection, read_forgotten(at, asset_id).also(part))
-        at.commit()
+        _correct(session, asset_id, selection, read_forgotten(session, asset_id).also(part))
+        session.commit()
     return part
 
 
@@ -56,10 +56,10 @@ def remember(asset: str, selection: Selection) -> None:
 
     :raises UnknownAssetError: if there is no such asset.
     """
-    with session() as at:
-        asset_id = _locked(at, asset)
-        _correct(at, asset_id, selection, read_forgotten(at, asset_id).without(selection))
-        at.commit()
+    with open_session() as session:
+        asset_id = _locked(session, asset)
+        _correct(session, asset_id, selection, read_forgotten(session, asset_id).without(selection))
+        session.commit()
 
 
 def take_over(
@@ -75,43 +75,43 @@ def take_over(
     """
     addresses = Addresses.by(definition)
     keys = {addresses.of(key): key for key in records}
-    with session() as at:
-        asset_id = _locked(at, asset)
-        if forgotten := read_forgotten(at, asset_id):
+    with open_session() as session:
+        asset_id = _locked(session, asset)
+        if forgotten := read_forgotten(session, asset_id):
             selection = Selection.of(addresses.definition, *records)
-            _correct(at, asset_id, selection, forgotten.without(selection))
+            _correct(session, asset_id, selection, forgotten.without(selection))
         changed = take_in(
-            at, asset_id, addresses, {address: records[key] for address, key in keys.items()}, log.warning
+            session, asset_id, addresses, {address: records[key] for address, key in keys.items()}, log.warning
         )
-        progress = read_progress(at, asset_id)
+        progress = read_progress(session, asset_id)
         if progress is None:
             progress = LedgerProgress(definition)
-            write_progress(at, asset_id, progress)
+            write_progress(session, asset_id, progress)
         if progress.addresses.family == addresses.family:
-            note_changed(at, asset_id, set(map(addresses.month, changed)))
-            publish(at, asset_id, progress, log.warning)
-        write_asset(at, asset_id, corrections=Asset.corrections + 1)
-        at.commit()
+            note_changed(session, asset_id, set(map(addresses.month, changed)))
+            publish(session, asset_id, progress, log.warning)
+        write_asset(session, asset_id, corrections=Asset.corrections + 1)
+        session.commit()
     return [keys[address] for address in changed]
 
 
-def _locked(at: Session, asset: str) -> int:
+def _locked(session: Session, asset: str) -> int:
     """The id of the active *asset*, whose ledger nobody else changes until the transaction ends."""
-    asset_id = asset_id_of(at, asset)
+    asset_id = asset_id_of(session, asset)
     if asset_id is None:
         raise UnknownAssetError(f"there is no asset {asset!r} any more", given=asset)
-    lock_asset(at, asset_id)
+    lock_asset(session, asset_id)
     return asset_id
 
 
-def _correct(at: Session, asset_id: int, selection: Selection, forgotten: Forgotten) -> None:
+def _correct(session: Session, asset_id: int, selection: Selection, forgotten: Forgotten) -> None:
     """Keep what is *forgotten* by now, and let the rows of a *selection* say so."""
-    write_forgotten(at, asset_id, forgotten)
+    write_forgotten(session, asset_id, forgotten)
     addresses = Addresses(selection.definition)
     flags: dict[bool, list[Address]] = {True: [], False: []}
     for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
         where = rows_of(asset_id, addresses, time_range)
-        for start, segments, event, before in at.execute(
+        for start, segments, event, before in session.execute(
             select(Row.start, Row.segments, Row.event, Row.is_forgotten).where(*where)
         ):
             address = Address(start, segments)
@@ -120,10 +120,10 @@ def _correct(at: Session, asset_id: int, selection: Selection, forgotten: Forgot
                 if is_forgotten != before:
                     flags[is_forgotten].append(address)
     for is_forgotten, changed in flags.items():
-        set_flags(at, asset_id, addresses, changed, is_forgotten=is_forgotten)
-    write_asset(at, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + 1)
-    publish_forgotten(at, asset_id, forgotten)
-    progress = read_progress(at, asset_id)
+        set_flags(session, asset_id, addresses, changed, is_forgotten=is_forgotten)
+    write_asset(session, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + 1)
+    publish_forgotten(session, asset_id, forgotten)
+    progress = read_progress(session, asset_id)
     if progress is not None and progress.addresses.family == addresses.family:
-        note_changed(at, asset_id, {addresses.month(address) for changed in flags.values() for address in changed})
-        publish(at, asset_id, progress, log.warning)
+        note_changed(session, asset_id, {addresses.month(address) for changed in flags.values() for address in changed})
+        publish(session, asset_id, progress, log.warning)

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.keys import Key
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.ledger.ledger import materialized_times
 from airflow_partitions.engine.ledger.producers import outlets
 
@@ -71,8 +71,8 @@ def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
         .group_by(AssetModel.name, DagRun.partition_key)
     )
     since: dict[str, dict[str, datetime]] = {asset: {} for asset in assets}
-    with connection() as at:
-        for name, key, start in at.execute(query):
+    with open_connection() as connection:
+        for name, key, start in connection.execute(query):
             since[name][str(key)] = start
     return since
 
@@ -86,12 +86,12 @@ def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[
     from airflow.utils.state import DagRunState
 
     statuses: dict[str, RunStatus] = {}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(list(keys)):
             runs = select(DagRun.partition_key, DagRun.id, DagRun.start_date, DagRun.state).where(
                 DagRun.dag_id == dag_id, DagRun.partition_key.in_(portion)
             )
-            for key, number, start, state in at.execute(runs):
+            for key, number, start, state in connection.execute(runs):
                 status = statuses.get(str(key), RunStatus())
                 statuses[str(key)] = status.also(number, start, queued=state == DagRunState.QUEUED)
     without_run: dict[str, Key] = {}
@@ -115,8 +115,8 @@ def pending_keys(dag_id: str) -> list[str]:
         .order_by(Row.created_at, Row.id)
         .limit(_PER_LOOP)
     )
-    with connection() as at:
-        return [str(key) for key in at.scalars(query)]
+    with open_connection() as connection:
+        return [str(key) for key in connection.scalars(query)]
 
 
 def run_after_of(asset: str, key: str) -> datetime | None:
@@ -136,6 +136,6 @@ def run_after_of(asset: str, key: str) -> datetime | None:
             DagRun.state == DagRunState.RUNNING,
         )
     )
-    with connection() as at:
-        run_after: datetime | None = at.scalar(query)
+    with open_connection() as connection:
+        run_after: datetime | None = connection.scalar(query)
         return run_after

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 
 _MOST_SHOWN = 1_000
 
@@ -51,7 +51,7 @@ def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
     from airflow.models.asset import AssetModel
 
     times: dict[str, EventTimes] = {}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(texts):
             of_texts: ColumnElement[bool] = E.partition_key.in_(portion)
             if UNKEYED in portion:
@@ -62,7 +62,9 @@ def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
                 .where(AssetModel.name == asset, AssetModel.active.has(), of_texts)
                 .group_by(E.partition_key)
             )
-            times.update({UNKEYED if key is None else key: EventTimes(*rest) for key, *rest in at.execute(query)})
+            times.update(
+                {UNKEYED if key is None else key: EventTimes(*rest) for key, *rest in connection.execute(query)}
+            )
     return times
 
 
@@ -79,5 +81,5 @@ def newest_keys(assets: Sequence[str]) -> list[str]:
         .order_by(func.max(E.id).desc())
         .limit(_MOST_SHOWN)
     )
-    with connection() as at:
-        return [str(key) for key in at.scalars(query)]
+    with open_connection() as connection:
+        return [str(key) for key in connection.scalars(query)]

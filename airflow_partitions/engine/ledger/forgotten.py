@@ -13,7 +13,7 @@ from sqlalchemy import delete, insert, select
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.versions import Report, check_version, read_number, read_time
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Forgetting as Row
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
@@ -121,40 +121,40 @@ class Forgotten:
 
 def forgotten_of(asset: str) -> Forgotten:
     """What of the active *asset* is forgotten."""
-    with connection() as at:
-        asset_id = asset_id_of(at, asset)
-        return Forgotten() if asset_id is None else read_forgotten(at, asset_id)
+    with open_connection() as connection:
+        asset_id = asset_id_of(connection, asset)
+        return Forgotten() if asset_id is None else read_forgotten(connection, asset_id)
 
 
 def read_forgotten(
-    at: Session | Connection, asset_id: int | ScalarSelect[int], report: Report = log.warning
+    session: Session | Connection, asset_id: int | ScalarSelect[int], report: Report = log.warning
 ) -> Forgotten:
     """What is forgotten of the asset with that id.
 
     :param report: is told of what can't be read, which counts as taken back.
     """
-    return Forgotten(tuple(part for _, part in _parts(at, Row.asset_id == asset_id, report)))
+    return Forgotten(tuple(part for _, part in _parts(session, Row.asset_id == asset_id, report)))
 
 
 def forgotten_by_asset(
-    at: Session | Connection, asset_ids: Collection[int], report: Report = log.warning
+    session: Session | Connection, asset_ids: Collection[int], report: Report = log.warning
 ) -> dict[int, Forgotten]:
     """What is forgotten of those assets with some ids of which anything is; the *report* as for
     :func:`read_forgotten`.
     """
     parts: dict[int, list[Forgetting]] = defaultdict(list)
     for portion in portions(sorted(asset_ids)):
-        for asset_id, part in _parts(at, Row.asset_id.in_(portion), report):
+        for asset_id, part in _parts(session, Row.asset_id.in_(portion), report):
             parts[asset_id].append(part)
     return {asset_id: Forgotten(tuple(own)) for asset_id, own in parts.items()}
 
 
 def _parts(
-    at: Session | Connection, condition: ColumnElement[bool], report: Report
+    session: Session | Connection, condition: ColumnElement[bool], report: Report
 ) -> Iterator[tuple[int, Forgetting]]:
     """The rows that meet a *condition*, each with the id of its asset, in order."""
     columns = Row.id, Row.asset_id, Row.selection, Row.event, Row.at, Row.by, Row.reason
-    for number, asset_id, selection, *rest in at.execute(select(*columns).where(condition).order_by(Row.id)):
+    for number, asset_id, selection, *rest in session.execute(select(*columns).where(condition).order_by(Row.id)):
         if (read := read_selection(number, selection, report)) is not None:
             yield asset_id, Forgetting(read, *rest)
 
@@ -168,12 +168,12 @@ def read_selection(number: int, form: Any, report: Report) -> Selection | None:
         return None
 
 
-def write_forgotten(at: Session, asset_id: int, forgotten: Forgotten) -> None:
+def write_forgotten(session: Session, asset_id: int, forgotten: Forgotten) -> None:
     """Keep what is *forgotten* of an asset, whose row is locked."""
-    at.execute(delete(Row).where(Row.asset_id == asset_id))
+    session.execute(delete(Row).where(Row.asset_id == asset_id))
     for part in forgotten.parts:
         form = attrs.asdict(part, recurse=False) | {"selection": part.selection.to_json()}
-        at.execute(insert(Row).values(asset_id=asset_id, **form))
+        session.execute(insert(Row).values(asset_id=asset_id, **form))
 
 
 def corrections_of(assets: Iterable[str]) -> dict[str, int]:
@@ -185,8 +185,8 @@ def corrections_of(assets: Iterable[str]) -> dict[str, int]:
         .join(Asset, Asset.id == AssetModel.id)
         .where(AssetModel.name.in_(list(assets)), AssetModel.active.has())
     )
-    with connection() as at:
-        return {row.name: row.corrections for row in at.execute(query)}
+    with open_connection() as connection:
+        return {row.name: row.corrections for row in connection.execute(query)}
 
 
 def _occasion(part: Forgetting) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.ledger.addresses import Addresses
 from airflow_partitions.engine.ledger.ledger import current_records_of, read_progress
 
@@ -29,15 +29,15 @@ def former_records(name: str, meaning: PartitionDefinition | KeyFormat) -> dict[
 
     definition = Addresses.by(meaning).definition
     records: dict[Key, LedgerRecord] = {}
-    with session() as at:
-        asset_ids = at.scalars(select(AssetModel.id).where(AssetModel.name == name).order_by(AssetModel.id)).all()
+    with open_session() as session:
+        asset_ids = session.scalars(select(AssetModel.id).where(AssetModel.name == name).order_by(AssetModel.id)).all()
         for asset_id in asset_ids:
-            progress = read_progress(at, asset_id)
+            progress = read_progress(session, asset_id)
             if progress is not None and progress.addresses.family != Addresses(definition).family:
                 raise InvalidDefinitionError(
                     f"asset {name!r} had partitions {progress.addresses.definition!r}; expected such as mean the same"
                     f" as {definition!r}"
                 )
-            for key, record in current_records_of(at, asset_id, meaning, Selection.all(definition)):
+            for key, record in current_records_of(session, asset_id, meaning, Selection.all(definition)):
                 records[key] = record.after(records.get(key))
     return records if asset_ids else None

@@ -11,17 +11,17 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Hold
 
 
 def held_dags(dag_ids: Collection[str]) -> dict[str, tuple[int, ...]]:
     """Those of some Dags that are held, with the numbers of their requests; for scheduler and API server."""
     numbers = defaultdict[str, list[int]](list)
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
             query = select(Hold.dag_id, Hold.request_id).where(Hold.dag_id.in_(portion)).order_by(Hold.request_id)
-            for dag_id, number in at.execute(query):
+            for dag_id, number in connection.execute(query):
                 numbers[dag_id].append(number)
     return {dag_id: tuple(each) for dag_id, each in numbers.items()}
 

@@ -17,7 +17,7 @@ from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat, Selection
 from airflow_partitions.core.errors import InvalidKeyError
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of, month_of, month_range
@@ -89,9 +89,9 @@ class LastTimes:
         if not any(_gaps((FIRST, LAST), self._read)):
             recorded = min(self._starts, default=None)
         else:
-            with session() as at:
+            with open_session() as session:
                 query = self._rows(Row.start, Row.segments).order_by(Row.start, Row.segments)
-                rows = at.execute(query.limit(1) if self._is_current else query)
+                rows = session.execute(query.limit(1) if self._is_current else query)
                 recorded = next((start for start, segments in rows if self._has(start, segments)), None)
         return min((start for start in (recorded, newer) if start is not None), default=None)
 
@@ -136,10 +136,10 @@ class LastTimes:
         """Read what the ledger has in a range of time, as far as that is not at hand."""
         if self.asset_id is None or not (gaps := list(_gaps(time_range, self._read))):
             return
-        with session() as at:
+        with open_session() as session:
             for low, high in gaps:
                 query = self._rows(Row.start, Row.segments, Row.last).where(Row.start >= low, Row.start < high)
-                self._take_rows(at.execute(query))
+                self._take_rows(session.execute(query))
         self._has_read(gaps)
 
     def take_all(self, rows: Iterable[tuple[bool, Any]]) -> None:
@@ -190,16 +190,16 @@ def last_times(meanings: Iterable[tuple[str, Meaning]]) -> dict[tuple[str, Meani
     :param meanings: names of assets, each with what the keys of its events mean.
     """
     of = list(dict.fromkeys(meanings))
-    with session() as at:
-        heads = ledger_heads(at, {name for name, _ in of})
+    with open_session() as session:
+        heads = ledger_heads(session, {name for name, _ in of})
         # First what is forgotten, then the events: these are read once, and rows of the ledger even later.
-        forgotten = forgotten_by_asset(at, [head.asset_id for head in heads.values() if head.corrections])
+        forgotten = forgotten_by_asset(session, [head.asset_id for head in heads.values() if head.corrections])
         unread = {
             heads[name].asset_id
             for name, meaning in of
             if name in heads and ((progress := heads[name].progress) is None or progress.definition != meaning)
         }
-        events = _newest_events(at, [head.asset_id for head in heads.values()], unread)
+        events = _newest_events(session, [head.asset_id for head in heads.values()], unread)
     nothing = Forgotten()
     return {
         (name, meaning): LastTimes(meaning, None, nothing, ())
@@ -209,7 +209,9 @@ def last_times(meanings: Iterable[tuple[str, Meaning]]) -> dict[tuple[str, Meani
     }
 
 
-def _newest_events(at: Session, asset_ids: Collection[int], unread: Collection[int]) -> dict[int, list[NewestEvent]]:
+def _newest_events(
+    session: Session, asset_ids: Collection[int], unread: Collection[int]
+) -> dict[int, list[NewestEvent]]:
     """The newest event of each key after those that the assets' ledgers have, by the id of the asset.
 
     :param unread: the ids of those whose ledgers have none of their events.
@@ -225,7 +227,7 @@ def _newest_events(at: Session, asset_ids: Collection[int], unread: Collection[i
             .where(E.asset_id.in_(portion), E.id > after)
             .group_by(E.asset_id, E.partition_key)
         )
-        for asset_id, text, time, number in at.execute(query):
+        for asset_id, text, time, number in session.execute(query):
             events[asset_id].append(NewestEvent(text, time, number))
     return events
 
@@ -238,23 +240,23 @@ def read_small_ledgers(times: Iterable[LastTimes]) -> None:
             by_asset[each.asset_id].append(each)
     columns = Row.asset_id, Row.family, Row.is_orphaned, Row.start, Row.segments, Row.last
     rows: dict[tuple[int, str], list[tuple[bool, Any]]] = defaultdict(list)
-    with session() as at:
-        small = list(_small(at, sorted(by_asset)))
+    with open_session() as session:
+        small = list(_small(session, sorted(by_asset)))
         for portion in portions(small, _AT_ONCE):
             query = select(*columns).where(Row.asset_id.in_(portion), Row.is_forgotten.is_(False))
-            for asset_id, family, is_orphaned, *row in at.execute(query):
+            for asset_id, family, is_orphaned, *row in session.execute(query):
                 rows[asset_id, family].append((is_orphaned, row))
     for asset_id in small:
         for each in by_asset[asset_id]:
             each.take_all(rows.get((asset_id, each.family), ()))
 
 
-def _small(at: Session, asset_ids: Sequence[int]) -> Iterator[int]:
+def _small(session: Session, asset_ids: Sequence[int]) -> Iterator[int]:
     """Those of the assets with some ids that have few partitions, as long as they have not too many together."""
     left = _MOST_ROWS
     for portion in portions(asset_ids, _AT_ONCE):
         sizes = select(Row.asset_id, func.count().label("size")).where(Row.asset_id.in_(portion)).group_by(Row.asset_id)
-        numbers = {row.asset_id: row.size for row in at.execute(sizes)}
+        numbers = {row.asset_id: row.size for row in session.execute(sizes)}
         for asset_id in portion:
             if (number := numbers.get(asset_id, 0)) <= min(_SMALL, left):
                 left -= number

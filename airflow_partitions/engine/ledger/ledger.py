@@ -19,7 +19,7 @@ from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat, Selection
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.versions import Report
-from airflow_partitions.engine.database.connection import connection, portions, session
+from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of
@@ -85,9 +85,9 @@ def materialized_times(asset: str, definition: PartitionDefinition, keys: Mappin
     for text, key in keys.items():
         texts[addresses.of(key)].append(text)
     asset_id = active_id(asset)
-    with connection() as at:
-        recorded = stored_records(at, asset_id, addresses, texts, forgotten=False)
-        forgotten = read_forgotten(at, asset_id) if sent else Forgotten()
+    with open_connection() as connection:
+        recorded = stored_records(connection, asset_id, addresses, texts, forgotten=False)
+        forgotten = read_forgotten(connection, asset_id) if sent else Forgotten()
     all_times = {text: times for text, times in sent.items() if not forgotten.hides(keys[text], times.last_event)}
     for address, record in recorded.items():
         for text in texts[address]:
@@ -97,10 +97,10 @@ def materialized_times(asset: str, definition: PartitionDefinition, keys: Mappin
 
 def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records of a *selection* of the asset's partitions, by time, as of the last :func:`update_ledger`."""
-    with connection() as at:
-        asset_id = asset_id_of(at, asset)
+    with open_connection() as connection:
+        asset_id = asset_id_of(connection, asset)
         if asset_id is not None:
-            yield from _selected(at, asset_id, selection)
+            yield from _selected(connection, asset_id, selection)
 
 
 def current_records(
@@ -110,25 +110,25 @@ def current_records(
 
     :param definition: of the keys of the asset's events.
     """
-    with session() as at:
-        asset_id = asset_id_of(at, asset)
+    with open_session() as session:
+        asset_id = asset_id_of(session, asset)
         if asset_id is not None:
-            yield from current_records_of(at, asset_id, definition, selection)
+            yield from current_records_of(session, asset_id, definition, selection)
 
 
 def current_records_of(
-    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, selection: Selection
+    session: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, selection: Selection
 ) -> Iterator[tuple[Key, LedgerRecord]]:
     """The :func:`current_records` of the asset with that id, active or not."""
-    addresses, forgotten = Addresses(selection.definition), read_forgotten(at, asset_id)
+    addresses, forgotten = Addresses(selection.definition), read_forgotten(session, asset_id)
     newer: dict[Address, LedgerRecord] = {}
-    progress = read_progress(at, asset_id)
+    progress = read_progress(session, asset_id)
     last = progress.event if progress is not None and progress.definition == definition else 0
-    while latest := _events(at, asset_id, definition, last):
+    while latest := _events(session, asset_id, definition, last):
         for address, record in _records(latest, definition, addresses, {}).items():
             newer[address] = record.after(newer.get(address))
         last = latest[-1].event
-    entries = {addresses.of(key): (key, record) for key, record in _selected(at, asset_id, selection)}
+    entries = {addresses.of(key): (key, record) for key, record in _selected(session, asset_id, selection)}
     for address, record in newer.items():
         key = addresses.key(address)
         if key in selection and not forgotten.hides(key, record.event):
@@ -137,11 +137,11 @@ def current_records_of(
         yield entries[address]
 
 
-def _selected(at: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
+def _selected(session: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records of a *selection*, in order."""
     addresses = Addresses(selection.definition)
     for time_range in dict.fromkeys(box.time_range for box in selection.boxes):
-        for key, record in read_records(at, asset_id, addresses, time_range):
+        for key, record in read_records(session, asset_id, addresses, time_range):
             if key in selection:
                 yield key, record
 
@@ -161,36 +161,36 @@ def update_ledger(
     :param anew: read all events again, not only the newest; so it is done by itself when the definition has changed.
     :param after: the event up to which this process has read all; then the ledger's own progress stays where it is.
     """
-    with session() as at:
-        asset_id = asset_id_of(at, asset)
+    with open_session() as session:
+        asset_id = asset_id_of(session, asset)
         if asset_id is None:
             return LedgerUpdate(asset, 0, 0)
-        progress = read_progress(at, asset_id, report)
+        progress = read_progress(session, asset_id, report)
         if anew or progress is None or progress.definition != definition:
-            progress = _start(at, asset_id, definition, report, again=progress is not None)
-            at.commit()
+            progress = _start(session, asset_id, definition, report, again=progress is not None)
+            session.commit()
             after = None
         last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
         is_published = True
         while True:
             now = datetime.now(UTC)
-            latest = _events(at, asset_id, definition, last)
+            latest = _events(session, asset_id, definition, last)
             complete = len(latest) < _AT_ONCE
             records = _records(latest, definition, progress.addresses, malformed)
             settled = [record.event for record in latest if after is None and record.last < now - SETTLED]
-            changes = settled or progress.until is None or _changes(at, asset_id, progress.addresses, records)[0]
+            changes = settled or progress.until is None or _changes(session, asset_id, progress.addresses, records)[0]
             if changes or (complete and not is_published):
-                lock_asset(at, asset_id)
-                changed = take_in(at, asset_id, progress.addresses, records, report)
-                progress = read_progress(at, asset_id, report) or progress
+                lock_asset(session, asset_id)
+                changed = take_in(session, asset_id, progress.addresses, records, report)
+                progress = read_progress(session, asset_id, report) or progress
                 progress = attrs.evolve(progress, event=max([progress.event, *settled]))
                 if complete and (settled or progress.until is None):
                     progress = attrs.evolve(progress, until=now - SETTLED)
-                write_progress(at, asset_id, progress)
-                note_changed(at, asset_id, set(map(progress.addresses.month, changed)))
+                write_progress(session, asset_id, progress)
+                note_changed(session, asset_id, set(map(progress.addresses.month, changed)))
                 if is_published := complete:  # once for all of them: a page may change with each batch
-                    publish(at, asset_id, progress, report)
-                at.commit()
+                    publish(session, asset_id, progress, report)
+                session.commit()
                 written += len(changed)
             events += len(latest)
             if complete:
@@ -199,19 +199,19 @@ def update_ledger(
 
 
 def _start(
-    at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, report: Report, *, again: bool
+    session: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, report: Report, *, again: bool
 ) -> LedgerProgress:
     """Progress of a ledger that takes in all events; what it has of purged events stays.
 
     :param again: whether it did so before, so that schedulers may remember what is otherwise now.
     """
     progress = LedgerProgress(definition)
-    lock_asset(at, asset_id)
-    write_progress(at, asset_id, progress)
-    addresses, forgotten = progress.addresses, read_forgotten(at, asset_id, report)
+    lock_asset(session, asset_id)
+    write_progress(session, asset_id, progress)
+    addresses, forgotten = progress.addresses, read_forgotten(session, asset_id, report)
     columns = Row.start, Row.segments, Row.event, Row.is_orphaned, Row.is_forgotten
     flags: dict[tuple[str, bool], list[Address]] = defaultdict(list)
-    for start, segments, event, *before in at.execute(select(*columns).where(*rows_of(asset_id, addresses))):
+    for start, segments, event, *before in session.execute(select(*columns).where(*rows_of(asset_id, addresses))):
         address = Address(start, segments)
         is_orphaned = not addresses.has(address)
         is_forgotten = bool(forgotten) and not is_orphaned and forgotten.hides(addresses.key(address), event)
@@ -219,9 +219,9 @@ def _start(
             if old != new:
                 flags[name, new].append(address)
     for (name, value), changed in flags.items():
-        set_flags(at, asset_id, addresses, changed, **{name: value})
-    write_asset(at, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + int(again))
-    publish_all(at, asset_id, progress, report)
+        set_flags(session, asset_id, addresses, changed, **{name: value})
+    write_asset(session, asset_id, changes=Asset.changes + 1, corrections=Asset.corrections + int(again))
+    publish_all(session, asset_id, progress, report)
     return progress
 
 
@@ -246,35 +246,37 @@ def _records(
 
 
 def take_in(
-    at: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord], report: Report
+    session: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord], report: Report
 ) -> Collection[Address]:
     """Write *records* into the ledger of an asset whose row is locked; what is there and newer stays.
 
     :return: the addresses of those that are new or were changed.
     """
-    changed, stored = _changes(at, asset_id, addresses, records)
+    changed, stored = _changes(session, asset_id, addresses, records)
     if changed:
-        forgotten = read_forgotten(at, asset_id, report)
+        forgotten = read_forgotten(session, asset_id, report)
         hidden = (
             {address for address, record in changed.items() if forgotten.hides(addresses.key(address), record.event)}
             if forgotten
             else ()
         )
-        write_records(at, asset_id, addresses, changed, stored, hidden)
-        write_asset(at, asset_id, changes=Asset.changes + 1)
+        write_records(session, asset_id, addresses, changed, stored, hidden)
+        write_asset(session, asset_id, changes=Asset.changes + 1)
     return changed
 
 
 def _changes(
-    at: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord]
+    session: Session, asset_id: int, addresses: Addresses, records: Mapping[Address, LedgerRecord]
 ) -> tuple[dict[Address, LedgerRecord], Collection[Address]]:
     """What *records* change in the ledger, and those of their addresses that are there."""
-    stored = stored_records(at, asset_id, addresses, records)
+    stored = stored_records(session, asset_id, addresses, records)
     merged = {address: record.after(stored.get(address)) for address, record in records.items()}
     return {address: record for address, record in merged.items() if record != stored.get(address)}, stored
 
 
-def _events(at: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, last: int) -> list[LedgerRecord]:
+def _events(
+    session: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, last: int
+) -> list[LedgerRecord]:
     """The next events about partitions of *definition* after the one called *last*."""
     from airflow.models.asset import AssetEvent as E
 
@@ -286,7 +288,7 @@ def _events(at: Session, asset_id: int, definition: PartitionDefinition | KeyFor
     )
     return [
         LedgerRecord(key or UNKEYED, time, time, number, dag_id, run_id, extra or {})
-        for key, time, number, dag_id, run_id, extra in at.execute(query)
+        for key, time, number, dag_id, run_id, extra in session.execute(query)
     ]
 
 
@@ -306,7 +308,7 @@ class LedgerHead:
 
 
 def ledger_heads(
-    at: Session | Connection, assets: Collection[str], report: Report = log.warning
+    session: Session | Connection, assets: Collection[str], report: Report = log.warning
 ) -> dict[str, LedgerHead]:
     """The heads of the ledgers of those of *assets* that are active, by their names.
 
@@ -322,19 +324,19 @@ def ledger_heads(
             .join(Asset, Asset.id == AssetModel.id, isouter=True)
             .where(AssetModel.name.in_(names), AssetModel.active.has())
         )
-        for name, asset_id, meaning, event, until, changes, corrections in at.execute(query):
+        for name, asset_id, meaning, event, until, changes, corrections in session.execute(query):
             progress = progress_from(meaning, event, until, report)
             heads[name] = LedgerHead(asset_id, progress, changes or 0, corrections or 0)
     return heads
 
 
-def read_progress(at: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
+def read_progress(session: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
     """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_heads`."""
-    row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
+    row = session.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
     return None if row is None else progress_from(row.meaning, row.event, row.until, report)
 
 
-def write_progress(at: Session, asset_id: int, progress: LedgerProgress) -> None:
+def write_progress(session: Session, asset_id: int, progress: LedgerProgress) -> None:
     """Keep how far the ledger of an asset is."""
     form = meaning_form(progress.definition)
-    write_asset(at, asset_id, meaning=form, event=progress.event, until=progress.until)
+    write_asset(session, asset_id, meaning=form, event=progress.event, until=progress.until)

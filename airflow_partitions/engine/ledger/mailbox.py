@@ -15,7 +15,7 @@ import attrs
 from sqlalchemy import or_, select
 
 from airflow_partitions.core.versions import Report, read_form
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Addresses, month_of, month_range
@@ -39,35 +39,35 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def note_changed(at: Session, asset_id: int, months: Collection[str]) -> None:
+def note_changed(session: Session, asset_id: int, months: Collection[str]) -> None:
     """Note that tasks are to read again what the ledger of an asset, whose row is locked, has of some *months*."""
-    if months and (before := _unpublished(at, asset_id)) is not None:
-        write_asset(at, asset_id, unpublished=sorted({*before, *months}))
+    if months and (before := _unpublished(session, asset_id)) is not None:
+        write_asset(session, asset_id, unpublished=sorted({*before, *months}))
 
 
-def publish(at: Session, asset_id: int, progress: LedgerProgress, report: Report) -> None:
+def publish(session: Session, asset_id: int, progress: LedgerProgress, report: Report) -> None:
     """Let tasks read the *progress* of a ledger, and what it has of the months in which it was changed."""
-    form = read_cells(at, asset_id, [PROGRESS]).get(PROGRESS)
+    form = read_cells(session, asset_id, [PROGRESS]).get(PROGRESS)
     published = read_form(form, LedgerProgress.leniently, f"the cell {PROGRESS}", report)
-    months = _unpublished(at, asset_id)
+    months = _unpublished(session, asset_id)
     if published is None or published.definition != progress.definition or months is None:
-        publish_all(at, asset_id, progress, report)
+        publish_all(session, asset_id, progress, report)
         return
-    _write(at, asset_id, attrs.evolve(progress, months=tuple(sorted({*published.months, *months}))), months)
+    _write(session, asset_id, attrs.evolve(progress, months=tuple(sorted({*published.months, *months}))), months)
 
 
-def publish_all(at: Session, asset_id: int, progress: LedgerProgress, report: Report) -> None:
+def publish_all(session: Session, asset_id: int, progress: LedgerProgress, report: Report) -> None:
     """Let tasks read all that the ledger of an asset has."""
-    months = _months(at, asset_id, progress.addresses)
-    _write(at, asset_id, attrs.evolve(progress, months=tuple(sorted(months))), months)
-    if forgotten := read_forgotten(at, asset_id, report):
-        publish_forgotten(at, asset_id, forgotten)
+    months = _months(session, asset_id, progress.addresses)
+    _write(session, asset_id, attrs.evolve(progress, months=tuple(sorted(months))), months)
+    if forgotten := read_forgotten(session, asset_id, report):
+        publish_forgotten(session, asset_id, forgotten)
 
 
-def publish_forgotten(at: Session, asset_id: int, forgotten: Forgotten) -> None:
+def publish_forgotten(session: Session, asset_id: int, forgotten: Forgotten) -> None:
     """Let tasks read what of an asset is *forgotten*."""
     if is_read_by_tasks():
-        write_cells(at, asset_id, {FORGOTTEN: json.dumps(forgotten.to_json())})
+        write_cells(session, asset_id, {FORGOTTEN: json.dumps(forgotten.to_json())})
 
 
 def publish_missing(report: Report = log.warning) -> list[int]:
@@ -85,14 +85,14 @@ def publish_missing(report: Report = log.warning) -> list[int]:
         .where(AssetModel.active.has(), Asset.meaning.is_not(None), is_missing)
         .order_by(Asset.id)
     )
-    with session() as at:
-        asset_ids = list(at.scalars(query))
+    with open_session() as session:
+        asset_ids = list(session.scalars(query))
         for asset_id in asset_ids:
-            lock_asset(at, asset_id)
-            row = at.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one()
+            lock_asset(session, asset_id)
+            row = session.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one()
             if (progress := progress_from(row.meaning, row.event, row.until, report)) is not None:
-                publish_all(at, asset_id, progress, report)
-            at.commit()
+                publish_all(session, asset_id, progress, report)
+            session.commit()
     return asset_ids
 
 
@@ -104,28 +104,29 @@ def is_read_by_tasks() -> bool:
     return isinstance(get_state_backend(), MetastoreBackend)
 
 
-def _write(at: Session, asset_id: int, progress: LedgerProgress, months: Collection[str]) -> None:
+def _write(session: Session, asset_id: int, progress: LedgerProgress, months: Collection[str]) -> None:
     """Make the pages of *months*, and the progress that names all months."""
     if is_read_by_tasks():
         for month in months:
-            records = read_records(at, asset_id, progress.addresses, month_range(month) if month else None)
+            records = read_records(session, asset_id, progress.addresses, month_range(month) if month else None)
             times = {str(key): (record.first, record.last) for key, record in records}
-            write_cells(at, asset_id, {page_cell(progress.addresses, month): page_text(times)})
-        write_cells(at, asset_id, {PROGRESS: json.dumps(progress.to_json())})
-    write_asset(at, asset_id, unpublished=None)
+            write_cells(session, asset_id, {page_cell(progress.addresses, month): page_text(times)})
+        write_cells(session, asset_id, {PROGRESS: json.dumps(progress.to_json())})
+    write_asset(session, asset_id, unpublished=None)
 
 
-def _unpublished(at: Session, asset_id: int) -> list[str] | None:
+def _unpublished(session: Session, asset_id: int) -> list[str] | None:
     """The months that tasks can't read the newest of; ``None``, so all of them, if that can't be read."""
     try:
         return [
-            checked_month(month) for month in at.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
+            checked_month(month)
+            for month in session.scalar(select(Asset.unpublished).where(Asset.id == asset_id)) or ()
         ]
     except (TypeError, ValueError):
         return None
 
 
-def _months(at: Session, asset_id: int, addresses: Addresses) -> set[str]:
+def _months(session: Session, asset_id: int, addresses: Addresses) -> set[str]:
     """The months in which partitions begin that the ledger has."""
-    starts = at.scalars(select(Row.start).where(*rows_of(asset_id, addresses)).distinct())
+    starts = session.scalars(select(Row.start).where(*rows_of(asset_id, addresses)).distinct())
     return {"" if addresses.definition.time is None else month_of(start) for start in starts}

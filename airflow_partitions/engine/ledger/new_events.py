@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import func, or_, select
 
 from airflow_partitions.core.definitions.whole import UNKEYED
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 
 #: Longer than any transaction that registers an event.
 SETTLED = timedelta(minutes=10)
@@ -58,7 +58,7 @@ class NewEvents:
             .where(or_(E.id > self.newest, E.id.in_(self._skipped)) if self._skipped else E.id > self.newest)
             .order_by(E.id)
         )
-        with connection() as db:
+        with open_connection() as db:
             rows = db.execute(query).all()
         self._note([row.id for row in rows], now)
         return [
@@ -71,8 +71,8 @@ class NewEvents:
         from airflow.models.asset import AssetEvent as E
 
         newest = select(func.max(E.id)).scalar_subquery()
-        with connection() as at:
-            ids = at.scalars(select(E.id).where(E.id > newest - _LOOK_BACK)).all()
+        with open_connection() as connection:
+            ids = connection.scalars(select(E.id).where(E.id > newest - _LOOK_BACK)).all()
         self.newest = max(max(ids, default=0) - _LOOK_BACK, 0)
         self._skipped = {}
         self._note(ids, now)

@@ -14,7 +14,7 @@ from airflow_partitions.core.definitions import WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidKeyError
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of
 from airflow_partitions.engine.ledger.forgotten import Forgotten, forgotten_by_asset
@@ -68,15 +68,15 @@ def orphans_of(meanings: Mapping[str, Meaning]) -> dict[str, tuple[Orphans, ...]
     :return: by name, without assets that have none.
     """
     parts: dict[str, list[Orphans]] = defaultdict(list)
-    with session() as at:
-        heads = ledger_heads(at, meanings, report=_unheard)
-        forgotten = forgotten_by_asset(at, [head.asset_id for head in heads.values() if head.corrections])
+    with open_session() as session:
+        heads = ledger_heads(session, meanings, report=_unheard)
+        forgotten = forgotten_by_asset(session, [head.asset_id for head in heads.values() if head.corrections])
         assets = [
             _Asset(name, meanings[name], head, forgotten.get(head.asset_id, Forgotten()))
             for name, head in heads.items()
         ]
         for portion in portions(assets, _AT_ONCE):
-            for name, texts in chain(_recorded(at, portion), _sent(at, portion)):
+            for name, texts in chain(_recorded(session, portion), _sent(session, portion)):
                 count, first, last = 0, "", ""
                 for count, last in enumerate(texts, 1):
                     first = last if count == 1 else first
@@ -107,7 +107,7 @@ class _Asset:
         return True
 
 
-def _recorded(at: Session, assets: Sequence[_Asset]) -> Iterator[tuple[str, Iterator[str]]]:
+def _recorded(session: Session, assets: Sequence[_Asset]) -> Iterator[tuple[str, Iterator[str]]]:
     """The texts of orphaned records of each asset and family of keys, in the order of their addresses."""
     by_family: dict[str, list[int]] = defaultdict(list)
     for asset in assets:
@@ -126,7 +126,7 @@ def _recorded(at: Session, assets: Sequence[_Asset]) -> Iterator[tuple[str, Iter
         .order_by(Row.asset_id, Row.family, Row.start, Row.segments)
     )
     by_id = {asset.id: asset for asset in assets}
-    rows = at.execute(query, execution_options=_STREAMED)
+    rows = session.execute(query, execution_options=_STREAMED)
     for (asset_id, _), records in groupby(rows, key=lambda row: (row.asset_id, row.family)):
         asset = by_id[asset_id]
         yield asset.name, (record.key for record in records if _is_orphan(asset, record))
@@ -139,7 +139,7 @@ def _is_orphan(asset: _Asset, record: Any) -> bool:
     return not asset.is_key(record.key)
 
 
-def _sent(at: Session, assets: Sequence[_Asset]) -> Iterator[tuple[str, Iterator[str]]]:
+def _sent(session: Session, assets: Sequence[_Asset]) -> Iterator[tuple[str, Iterator[str]]]:
     """The texts of each asset's events that are no keys and not in the ledger, in the order in which the first came."""
     from airflow.models.asset import AssetEvent as E
 
@@ -162,7 +162,7 @@ def _sent(at: Session, assets: Sequence[_Asset]) -> Iterator[tuple[str, Iterator
         .order_by(both.asset_id, func.min(both.sent))
     )
     by_id = {asset.id: asset for asset in assets}
-    rows = at.execute(query, execution_options=_STREAMED)
+    rows = session.execute(query, execution_options=_STREAMED)
     for asset_id, texts in groupby(rows, key=lambda row: row.asset_id):
         asset = by_id[asset_id]
         yield asset.name, (row.key for row in texts if _is_sent_orphan(asset, row))

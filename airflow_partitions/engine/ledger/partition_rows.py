@@ -33,7 +33,7 @@ _RECORD = (
 
 
 def read_records(
-    at: Session | Connection, asset_id: int, addresses: Addresses, time_range: TimeRange | None = None
+    session: Session | Connection, asset_id: int, addresses: Addresses, time_range: TimeRange | None = None
 ) -> Iterator[tuple[Key, LedgerRecord]]:
     """The records of the keys that start in a range of time, or of all, in order, with their keys.
 
@@ -41,14 +41,14 @@ def read_records(
     """
     query = select(*_RECORD).where(Partition.is_forgotten.is_(False), *rows_of(asset_id, addresses, time_range))
     query = query.order_by(Partition.start, Partition.segments)
-    for start, segments, *columns in at.execute(query, execution_options={"yield_per": 1000}):
+    for start, segments, *columns in session.execute(query, execution_options={"yield_per": 1000}):
         address = Address(start, segments)
         if addresses.has(address):
             yield addresses.key(address), _record(columns)
 
 
 def stored_records(
-    at: Session | Connection,
+    session: Session | Connection,
     asset_id: int | ScalarSelect[int],
     addresses: Addresses,
     wanted: Collection[Address],
@@ -63,14 +63,14 @@ def stored_records(
     query = query if forgotten else query.where(Partition.is_forgotten.is_(False))
     records = {}
     for each in _at_addresses(query, wanted):
-        for start, segments, *columns in at.execute(each):
+        for start, segments, *columns in session.execute(each):
             if (address := Address(start, segments)) in wanted:
                 records[address] = _record(columns)
     return records
 
 
 def write_records(
-    at: Session,
+    session: Session,
     asset_id: int,
     addresses: Addresses,
     records: Mapping[Address, LedgerRecord],
@@ -89,7 +89,7 @@ def write_records(
     own = {"asset_id": asset_id, "family": addresses.family}
     new = [own | address._asdict() | row for address, row in rows.items() if address not in stored]
     if new:
-        at.execute(insert(Partition), new)
+        session.execute(insert(Partition), new)
     changed = [
         {"at_start": address.start, "at_segments": address.segments, **row}
         for address, row in rows.items()
@@ -98,10 +98,12 @@ def write_records(
     if changed:
         where = Partition.start == bindparam("at_start"), Partition.segments == bindparam("at_segments")
         one = update(Partition).where(*rows_of(asset_id, addresses), *where)
-        at.connection().execute(one, changed)
+        session.connection().execute(one, changed)
 
 
-def set_flags(at: Session, asset_id: int, addresses: Addresses, at_addresses: Iterable[Address], **flags: bool) -> None:
+def set_flags(
+    session: Session, asset_id: int, addresses: Addresses, at_addresses: Iterable[Address], **flags: bool
+) -> None:
     """Set ``is_orphaned`` or ``is_forgotten`` of rows at addresses."""
     by_start: dict[Any, list[Any]] = defaultdict(list)
     by_segments: dict[Any, list[Any]] = defaultdict(list)
@@ -116,7 +118,7 @@ def set_flags(at: Session, asset_id: int, addresses: Addresses, at_addresses: It
     change: Any = update(Partition).values(flags).execution_options(synchronize_session=False)
     for value, rest in few.items():
         for portion in portions(rest, _AT_ONCE):
-            at.execute(change.where(*rows_of(asset_id, addresses), same == value, others.in_(portion)))
+            session.execute(change.where(*rows_of(asset_id, addresses), same == value, others.in_(portion)))
 
 
 def rows_of(

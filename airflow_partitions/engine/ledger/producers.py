@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 
 
 def outlets(dag_id: str) -> list[str]:
@@ -18,5 +18,5 @@ def outlets(dag_id: str) -> list[str]:
         .distinct()
         .order_by(AssetModel.name)
     )
-    with connection() as at:
-        return list(at.scalars(query))
+    with open_connection() as connection:
+        return list(connection.scalars(query))

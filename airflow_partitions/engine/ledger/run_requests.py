@@ -13,7 +13,7 @@ import attrs
 from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from airflow_partitions.engine.database.connection import connection, is_one_machine, portions, session
+from airflow_partitions.engine.database.connection import is_one_machine, open_connection, open_session, portions
 from airflow_partitions.engine.database.models import RunRequest as Row
 
 #: A run that was requested is there after one loop of the scheduler; this is far longer.
@@ -52,16 +52,16 @@ def request_run(dag_id: str, key: str, request: RunRequest, started: datetime | 
     over = [Row.at <= request.at - APPEARS_WITHIN, Row.at >= request.at + APPEARS_WITHIN]
     if started is not None:
         over.append(Row.at <= started)
-    with session() as at:
-        taken = at.connection().execute(update(Row).where(*own, or_(*over)).values(attrs.asdict(request))).rowcount
+    with open_session() as session:
+        taken = session.connection().execute(update(Row).where(*own, or_(*over)).values(attrs.asdict(request))).rowcount
         if not taken:
-            if at.scalar(select(Row.at).where(*own)) is not None:
+            if session.scalar(select(Row.at).where(*own)) is not None:
                 return False
             try:
-                at.execute(insert(Row).values(dag_id=dag_id, key=key, **attrs.asdict(request)))
+                session.execute(insert(Row).values(dag_id=dag_id, key=key, **attrs.asdict(request)))
             except IntegrityError:  # another scheduler was there first
                 return False
-        at.commit()
+        session.commit()
     return True
 
 
@@ -70,10 +70,10 @@ def run_requests(dag_id: str, keys: Collection[str]) -> dict[str, RunRequest]:
     if is_one_machine():
         return {}
     requests: dict[str, RunRequest] = {}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(list(keys)):
             query = select(Row.key, Row.at, Row.event, Row.run).where(Row.dag_id == dag_id, Row.key.in_(portion))
-            requests.update((key, RunRequest(made, event, run)) for key, made, event, run in at.execute(query))
+            requests.update((key, RunRequest(made, event, run)) for key, made, event, run in connection.execute(query))
     return requests
 
 
@@ -81,6 +81,6 @@ def delete_run_requests(before: datetime) -> None:
     """Delete those that were made *before* an instant: their runs are there, and their time tells what these read."""
     if is_one_machine():
         return
-    with session() as at:
-        at.execute(delete(Row).where(Row.at < before))
-        at.commit()
+    with open_session() as session:
+        session.execute(delete(Row).where(Row.at < before))
+        session.commit()

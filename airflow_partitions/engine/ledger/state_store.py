@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 
-def lock_cell(at: Session, asset_id: int, name: str) -> None:
+def lock_cell(session: Session, asset_id: int, name: str) -> None:
     """Lock an asset's cell until the transaction ends, once nobody else has it.
 
     A cell that is not there is made, with nothing in it.
@@ -27,16 +27,16 @@ def lock_cell(at: Session, asset_id: int, name: str) -> None:
     now = datetime.now(UTC)
     # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
     lock = update(Cell).where(Cell.asset_id == asset_id, Cell.key == name).values(updated_at=now)
-    if at.connection().execute(lock).rowcount:
+    if session.connection().execute(lock).rowcount:
         return
     try:
-        with at.begin_nested():
-            at.execute(insert(Cell).values(asset_id=asset_id, key=name, value="null", updated_at=now))
+        with session.begin_nested():
+            session.execute(insert(Cell).values(asset_id=asset_id, key=name, value="null", updated_at=now))
     except IntegrityError:  # another process has made it in the same moment, and has let it go
-        at.execute(lock)
+        session.execute(lock)
 
 
-def replace_empty_cell(at: Connection, asset_id: int, name: str, form: Any) -> datetime | None:
+def replace_empty_cell(connection: Connection, asset_id: int, name: str, form: Any) -> datetime | None:
     """Put a *form* into an asset's cell, if that is not there or has nothing in it.
 
     It goes without the events of a session: the scheduler's refuses savepoints.
@@ -47,19 +47,19 @@ def replace_empty_cell(at: Connection, asset_id: int, name: str, form: Any) -> d
 
     now, here = datetime.now(UTC), (Cell.asset_id == asset_id, Cell.key == name, Cell.value == "null")
     values = {"value": json.dumps(form), "updated_at": now}
-    if at.execute(update(Cell).where(*here).values(**values)).rowcount:
+    if connection.execute(update(Cell).where(*here).values(**values)).rowcount:
         return now
     try:
-        with at.begin_nested():
-            at.execute(insert(Cell).values(asset_id=asset_id, key=name, **values))
+        with connection.begin_nested():
+            connection.execute(insert(Cell).values(asset_id=asset_id, key=name, **values))
     except IntegrityError:
         return None
     return now
 
 
-def read_cells(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, Any]:
+def read_cells(session: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, Any]:
     """The forms in those of an asset's cells that there are, by name; anybody may have written them."""
-    return {name: form_of(text) for name, text in read_texts(at, asset_id, names).items()}
+    return {name: form_of(text) for name, text in read_texts(session, asset_id, names).items()}
 
 
 def form_of(text: str) -> Any:
@@ -70,22 +70,22 @@ def form_of(text: str) -> Any:
         return text
 
 
-def read_texts(at: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, str]:
+def read_texts(session: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, str]:
     """The texts in those of an asset's cells that there are, by name."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
     texts: dict[str, str] = {}
     for portion in portions(list(names)):
         query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
-        texts.update((name, text) for name, text in at.execute(query))
+        texts.update((name, text) for name, text in session.execute(query))
     return texts
 
 
-def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> None:
+def write_cells(session: Session, asset_id: int, cells: Mapping[str, str]) -> None:
     """Put JSON texts into an asset's *cells*; those that have them stay as they are."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    before = read_texts(at, asset_id, cells)
+    before = read_texts(session, asset_id, cells)
     now = datetime.now(UTC)
     new: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
@@ -94,16 +94,16 @@ def write_cells(at: Session, asset_id: int, cells: Mapping[str, str]) -> None:
             row = {"asset_id": asset_id, "key": name, "value": text, "updated_at": now}
             (changed if name in before else new).append(row)
     if new:
-        at.execute(insert(Cell), new)
+        session.execute(insert(Cell), new)
     if changed:
-        at.execute(update(Cell), changed)
+        session.execute(update(Cell), changed)
 
 
-def put_cell(at: Session, asset_id: int, name: str, form: Any) -> None:
+def put_cell(session: Session, asset_id: int, name: str, form: Any) -> None:
     """Put a *form* into an asset's cell, in a transaction of Airflow's own."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
     from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
 
     row = {"asset_id": asset_id, "key": name}
     value = {"value": json.dumps(form), "updated_at": datetime.now(UTC)}
-    at.execute(build_upsert_stmt(get_dialect_name(at), Cell, list(row), row | value, value))
+    session.execute(build_upsert_stmt(get_dialect_name(session), Cell, list(row), row | value, value))

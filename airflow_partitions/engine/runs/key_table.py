@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.errors import UnknownVersionError
 from airflow_partitions.core.versions import Report, read_form
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.form import Unreadable
 from airflow_partitions.engine.database.models import KeyList, RuntimeKey
 from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
@@ -67,91 +67,99 @@ def listed_keys(definition: PartitionAtRuntime) -> Mapping[str, Addition]:
 
     :raises UnknownVersionError: if another release wrote the list.
     """
-    with connection() as at:
-        return read_list(at, definition).added
+    with open_connection() as connection:
+        return read_list(connection, definition).added
 
 
-def read_list(at: Connection, definition: PartitionAtRuntime) -> RuntimeKeys:
+def read_list(connection: Connection, definition: PartitionAtRuntime) -> RuntimeKeys:
     """The keys of *definition* that count, as :func:`listed_keys` has them.
 
     :raises UnknownVersionError: if another release wrote the list.
     """
-    of, *_ = _lists(at, [definition.name])
-    cell = _read_cell(at, of, log.warning) if of.has_mail else None
+    of, *_ = _lists(connection, [definition.name])
+    cell = _read_cell(connection, of, log.warning) if of.has_mail else None
     if cell is None:
-        return _read_rows(at, of).allowed(definition)
-    stored = RuntimeKeys(revision=of.revision) if cell.revision == of.revision else _read_rows(at, of)
-    return cell.onto(stored, partial(_has_event, at)).allowed(definition)
+        return _read_rows(connection, of).allowed(definition)
+    stored = RuntimeKeys(revision=of.revision) if cell.revision == of.revision else _read_rows(connection, of)
+    return cell.onto(stored, partial(_has_event, connection)).allowed(definition)
 
 
-def write_list(at: Connection, definition: PartitionAtRuntime, keys: RuntimeKeys) -> bool:
+def write_list(connection: Connection, definition: PartitionAtRuntime, keys: RuntimeKeys) -> bool:
     """Store the *keys* that a person has changed, for all and for tasks; ``False`` if a task did so in this moment."""
-    lock_list(at, definition.name)
-    of, *_ = _lists(at, [definition.name])
+    lock_list(connection, definition.name)
+    of, *_ = _lists(connection, [definition.name])
     revision = (of.revision or 0) + 1
-    at.execute(update(KeyList).where(KeyList.id == of.id).values(revision=revision))
-    return _store(at, of, RuntimeKeys(keys.added, revision=revision))
+    connection.execute(update(KeyList).where(KeyList.id == of.id).values(revision=revision))
+    return _store(connection, of, RuntimeKeys(keys.added, revision=revision))
 
 
-def take_over(at: Connection, names: Iterable[str], report: Report) -> None:
+def take_over(connection: Connection, names: Iterable[str], report: Report) -> None:
     """Take over what tasks have written in the cells of the lists of these *names*, and make again those cells that
     Airflow has thrown away.
 
     :param report: is called with a sentence for each list that can't be taken over.
     """
-    for of in _lists(at, names):
+    for of in _lists(connection, names):
         if of.has_mail or (of.cell_at is None and of.id is not None and of.asset_id is not None):
-            _take_over(at, of.name, report)
+            _take_over(connection, of.name, report)
 
 
 def take_over_all(report: Report) -> None:
     """Take over all lists, as :func:`take_over` does; the cells of those that no Dag has now are not made again."""
-    with connection() as at:
-        due = [of for of in _lists(at) if of.has_mail or (of.cell_at is None and of.id is not None and of.is_active)]
+    with open_connection() as connection:
+        due = [
+            of
+            for of in _lists(connection)
+            if of.has_mail or (of.cell_at is None and of.id is not None and of.is_active)
+        ]
     for of in due:
-        with connection() as at:
-            _take_over(at, of.name, report)
-            at.commit()
+        with open_connection() as connection:
+            _take_over(connection, of.name, report)
+            connection.commit()
 
 
-def is_running(at: Connection, dag_id: str, run_id: str) -> bool:
+def is_running(connection: Connection, dag_id: str, run_id: str) -> bool:
     """Whether a run works now."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
     named = DagRun.dag_id == dag_id, DagRun.run_id == run_id
-    return at.scalar(select(DagRun.id).where(*named, DagRun.state == DagRunState.RUNNING)) is not None
+    return connection.scalar(select(DagRun.id).where(*named, DagRun.state == DagRunState.RUNNING)) is not None
 
 
-def lock_list(at: Connection, name: str) -> None:
+def lock_list(connection: Connection, name: str) -> None:
     """Lock the list of that *name* until the transaction ends, once nobody else has it; it is made if need be."""
     # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
     lock = update(KeyList).where(KeyList.name == name).values(revision=KeyList.revision)
-    if at.execute(lock).rowcount:
+    if connection.execute(lock).rowcount:
         return
     try:
-        with at.begin_nested():
-            at.execute(insert(KeyList).values(name=name, revision=0))
+        with connection.begin_nested():
+            connection.execute(insert(KeyList).values(name=name, revision=0))
     except IntegrityError:  # another process has made it in the same moment, and has let it go
-        at.execute(lock)
+        connection.execute(lock)
 
 
-def _take_over(at: Connection, name: str, report: Report) -> None:
-    lock_list(at, name)
-    of, *_ = _lists(at, [name])
+def _take_over(connection: Connection, name: str, report: Report) -> None:
+    lock_list(connection, name)
+    of, *_ = _lists(connection, [name])
     try:
-        cell = _read_cell(at, of, report)
+        cell = _read_cell(connection, of, report)
     except UnknownVersionError as error:
         report(str(error))
         return
-    stored = _read_rows(at, of)
+    stored = _read_rows(connection, of)
     if cell is None:
-        _write_cell(at, of, stored)
-    elif cell.run is None or _has_event(at, cell.run) or not is_running(at, cell.run.dag_id, cell.run.run_id):
-        _store(at, of, cell.onto(stored, partial(_has_event, at)), cell)
+        _write_cell(connection, of, stored)
+    elif (
+        cell.run is None
+        or _has_event(connection, cell.run)
+        or not is_running(connection, cell.run.dag_id, cell.run.run_id)
+    ):
+        _store(connection, of, cell.onto(stored, partial(_has_event, connection)), cell)
 
 
-def _lists(at: Connection, names: Iterable[str] | None = None) -> list[_List]:
+def _lists(connection: Connection, names: Iterable[str] | None = None) -> list[_List]:
     """The lists of these *names*, or all that Airflow has an asset for."""
     from airflow.models.asset import AssetActive, AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
@@ -164,19 +172,19 @@ def _lists(at: Connection, names: Iterable[str] | None = None) -> list[_List]:
         .where(AssetModel.group == KEYS_GROUP if named is None else AssetModel.name.in_(named))
     )
     lists = {} if named is None else {name: _List(name) for name in named.values()}
-    for asset, asset_id, is_active, cell_at in at.execute(assets):
+    for asset, asset_id, is_active, cell_at in connection.execute(assets):
         if asset.startswith(KEYS_OF):
             name = asset.removeprefix(KEYS_OF)
             lists[name] = _List(name, asset_id, bool(is_active), cell_at=cell_at)
     rows = select(KeyList.name, KeyList.id, KeyList.revision, KeyList.cell_at).where(KeyList.name.in_(lists))
-    for name, id_, revision, taken_at in at.execute(rows):
+    for name, id_, revision, taken_at in connection.execute(rows):
         lists[name] = attrs.evolve(lists[name], id=id_, revision=revision, taken_at=taken_at)
     return list(lists.values())
 
 
-def _read_rows(at: Connection, of: _List) -> RuntimeKeys:
+def _read_rows(connection: Connection, of: _List) -> RuntimeKeys:
     query = select(RuntimeKey.key, RuntimeKey.previous, RuntimeKey.details).where(RuntimeKey.list_id == of.id)
-    rows = at.execute(query.order_by(RuntimeKey.place)) if of.id is not None else ()
+    rows = connection.execute(query.order_by(RuntimeKey.place)) if of.id is not None else ()
     return RuntimeKeys({key: _addition(previous, details) for key, previous, details in rows}, revision=of.revision)
 
 
@@ -184,30 +192,30 @@ def _addition(previous: str | None, details: Any) -> Addition:
     return Addition(previous, {"unreadable": str(details)} if isinstance(details, Unreadable) else details)
 
 
-def _read_cell(at: Connection, of: _List, report: Report) -> RuntimeKeys | None:
+def _read_cell(connection: Connection, of: _List, report: Report) -> RuntimeKeys | None:
     """What the cell says; ``None`` if there is none that can be read."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    text = at.scalar(select(Cell.value).where(Cell.asset_id == of.asset_id, Cell.key == CELL))
+    text = connection.scalar(select(Cell.value).where(Cell.asset_id == of.asset_id, Cell.key == CELL))
     form = None if text is None else form_of(text)
     return read_form(form, RuntimeKeys.from_json, f"the list of the keys of {of.name!r}", report)
 
 
-def _store(at: Connection, of: _List, keys: RuntimeKeys, cell: RuntimeKeys | None = None) -> bool:
+def _store(connection: Connection, of: _List, keys: RuntimeKeys, cell: RuntimeKeys | None = None) -> bool:
     """Make *keys* the list, and the cell if that has others; ``False`` if a task has written the cell just now."""
-    _write_rows(at, of, keys)
+    _write_rows(connection, of, keys)
     if cell == keys:
-        at.execute(update(KeyList).where(KeyList.id == of.id).values(cell_at=of.cell_at))
+        connection.execute(update(KeyList).where(KeyList.id == of.id).values(cell_at=of.cell_at))
         return True
-    return _write_cell(at, of, keys)
+    return _write_cell(connection, of, keys)
 
 
-def _write_rows(at: Connection, of: _List, keys: RuntimeKeys) -> None:
+def _write_rows(connection: Connection, of: _List, keys: RuntimeKeys) -> None:
     """Write what has changed."""
     query = select(RuntimeKey.key, RuntimeKey.place, RuntimeKey.previous, RuntimeKey.details)
     before = {
         key: (place, _addition(previous, details))
-        for key, place, previous, details in at.execute(query.where(RuntimeKey.list_id == of.id))
+        for key, place, previous, details in connection.execute(query.where(RuntimeKey.list_id == of.id))
     }
     last, top = 0, max((place for place, _ in before.values()), default=0)
     rows: list[dict[str, Any]] = []
@@ -221,12 +229,12 @@ def _write_rows(at: Connection, of: _List, keys: RuntimeKeys) -> None:
             rows.append({"list_id": of.id, "key": key, "place": place, "previous": previous, "details": details})
     gone = [*(before.keys() - keys.added.keys()), *(row["key"] for row in rows if row["key"] in before)]
     for portion in portions(gone):
-        at.execute(delete(RuntimeKey).where(RuntimeKey.list_id == of.id, RuntimeKey.key.in_(portion)))
+        connection.execute(delete(RuntimeKey).where(RuntimeKey.list_id == of.id, RuntimeKey.key.in_(portion)))
     if rows:
-        at.execute(insert(RuntimeKey), rows)
+        connection.execute(insert(RuntimeKey), rows)
 
 
-def _write_cell(at: Connection, of: _List, keys: RuntimeKeys) -> bool:
+def _write_cell(connection: Connection, of: _List, keys: RuntimeKeys) -> bool:
     """Write the cell anew; ``False`` if a task has done so since it was read."""
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
@@ -234,18 +242,20 @@ def _write_cell(at: Connection, of: _List, keys: RuntimeKeys) -> bool:
     if of.asset_id is None:
         return True
     if of.cell_at is None:
-        now = replace_empty_cell(at, of.asset_id, CELL, keys.to_json())
+        now = replace_empty_cell(connection, of.asset_id, CELL, keys.to_json())
     else:
         here = Cell.asset_id == of.asset_id, Cell.key == CELL, Cell.updated_at == of.cell_at
         now, value = datetime.now(UTC), json.dumps(keys.to_json())
-        now = now if at.execute(update(Cell).where(*here).values(value=value, updated_at=now)).rowcount else None
+        now = (
+            now if connection.execute(update(Cell).where(*here).values(value=value, updated_at=now)).rowcount else None
+        )
     if now is None:
         return False
-    at.execute(update(KeyList).where(KeyList.id == of.id).values(cell_at=now))
+    connection.execute(update(KeyList).where(KeyList.id == of.id).values(cell_at=now))
     return True
 
 
-def _has_event(at: Connection, run: AddingRun) -> bool:
+def _has_event(connection: Connection, run: AddingRun) -> bool:
     from airflow.models.asset import AssetEvent as E
     from airflow.models.asset import AssetModel
 
@@ -260,4 +270,4 @@ def _has_event(at: Connection, run: AddingRun) -> bool:
             E.timestamp >= oldest,
         )
     )
-    return at.scalar(query.limit(1)) is not None
+    return connection.scalar(query.limit(1)) is not None

@@ -90,7 +90,7 @@ def _within(dag_run: DagRun) -> Iterator[Connection]:
         log.exception("What tasks of run %s of %s need was not made again", dag_run.run_id, dag_run.dag_id)
 
 
-def restore_claims(at: Connection, assets: Collection[str] | None = None) -> None:
+def restore_claims(connection: Connection, assets: Collection[str] | None = None) -> None:
     """Make the claims of all runs that work again, where they were thrown away.
 
     :param assets: names of those whose partitions they are of; all if not given.
@@ -98,19 +98,19 @@ def restore_claims(at: Connection, assets: Collection[str] | None = None) -> Non
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    claims = _claims(at)
+    claims = _claims(connection)
     names = {asset for asset, _ in claims if assets is None or asset in assets}
     for portion in portions(sorted(names)):
         query = select(AssetModel.name, AssetModel.id).where(AssetModel.name.in_(portion))
-        for asset, asset_id in at.execute(query).all():
+        for asset, asset_id in connection.execute(query).all():
             notes = {claim_cell(text): note for (name, text), note in claims.items() if name == asset}
             cells = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(notes))
-            there = {name for name, text in at.execute(cells) if form_of(text) is not None}
+            there = {name for name, text in connection.execute(cells) if form_of(text) is not None}
             for name in notes.keys() - there:
-                replace_empty_cell(at, asset_id, name, notes[name])
+                replace_empty_cell(connection, asset_id, name, notes[name])
 
 
-def _claims(at: Connection) -> dict[tuple[str, str], Any]:
+def _claims(connection: Connection) -> dict[tuple[str, str], Any]:
     """The note of the last claim of each partition that a run has which works, by asset and key."""
     from airflow.models.dagrun import DagRun
     from airflow.models.task_state_store import TaskStateStoreModel as Cell
@@ -123,7 +123,7 @@ def _claims(at: Connection) -> dict[tuple[str, str], Any]:
         .order_by(Cell.updated_at)
     )
     claims: dict[tuple[str, str], Any] = {}
-    for name, text, written, dag_id, run_id in at.execute(query):
+    for name, text, written, dag_id, run_id in connection.execute(query):
         own = read_form(form_of(text), OwnClaims.from_json, f"what run {run_id} of {dag_id} has noted", log.warning)
         if own is not None:
             note = note_of(Claimant(dag_id, run_id), written)

@@ -151,6 +151,11 @@ class Partitioned(PartitionTimetable):
         return ProducedPartitions(self.partition, self._ticks.to_json())
 
     @property
+    def adds_keys(self) -> bool:
+        """Whether its runs add keys of another definition than that of the partitions they are about."""
+        return self.produces.definition != self.partition
+
+    @property
     def dag_id(self) -> str | None:
         """The Dag this is the timetable of, once it is known."""
         return self._dag_id

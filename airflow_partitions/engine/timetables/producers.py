@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from airflow.exceptions import DeserializationError
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.timetables.serialized_dag import serialized_dags
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def producing_timetables(assets: Collection[str]) -> dict[str, list[Timetable]]:
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
 
     dag_ids: dict[str, list[str]] = {asset: [] for asset in assets}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(sorted(assets)):
             query = (
                 select(AssetModel.name, TaskOutletAssetReference.dag_id)
@@ -36,7 +36,7 @@ def producing_timetables(assets: Collection[str]) -> dict[str, list[Timetable]]:
                 .distinct()
                 .order_by(TaskOutletAssetReference.dag_id)
             )
-            for asset, dag_id in at.execute(query):
+            for asset, dag_id in connection.execute(query):
                 dag_ids[asset].append(dag_id)
     timetables: dict[str, Timetable] = {}
     for dag in serialized_dags({dag_id for some in dag_ids.values() for dag_id in some}):

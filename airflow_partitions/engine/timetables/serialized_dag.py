@@ -15,7 +15,7 @@ from airflow.serialization.enums import Encoding
 from airflow.serialization.serialized_objects import BaseSerialization, DagSerialization
 from sqlalchemy import func, select
 
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -88,9 +88,9 @@ def serialized_dags(dag_ids: Collection[str]) -> list[SerializedDag]:
     from airflow.models.serialized_dag import SerializedDagModel
 
     dags: list[SerializedDag] = []
-    with session() as at:
+    with open_session() as session:
         for portion in portions(sorted(dag_ids)):
-            rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=list(portion), session=at)
+            rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=list(portion), session=session)
             dags += (SerializedDag(row.dag_id, row.data) for row in sorted(rows, key=lambda row: row.dag_id))
     return dags
 

@@ -44,15 +44,15 @@ def _plugin() -> Iterator[str]:
     from airflow.models.errors import ParseImportError
     from sqlalchemy import func, select
 
-    from airflow_partitions.engine.database.connection import session
+    from airflow_partitions.engine.database.connection import open_session
 
     plugins, errors = plugins_manager.get_plugin_info(), plugins_manager.get_import_errors()
     if not any(plugin["name"] == "asset_partitions" for plugin in plugins):
         reason = "; ".join(f"{name}: {error}" for name, error in errors.items()) or "it is not among them"
         yield f"the plugin asset_partitions is not loaded here ({reason}), so this process can't read partitioned Dags"
     missing = ParseImportError.stacktrace.contains("No module named 'airflow_partitions'")
-    with session() as at:
-        files = at.scalar(select(func.count()).select_from(ParseImportError).where(missing))
+    with open_session() as session:
+        files = session.scalar(select(func.count()).select_from(ParseImportError).where(missing))
     if files:
         yield (
             f"the Dag processor has no airflow-partitions ({files} of its import errors say so); install it in the"
@@ -67,7 +67,7 @@ def _scheduler() -> Iterator[str]:
     from airflow.models.dagrun import DagRun
     from sqlalchemy import select
 
-    from airflow_partitions.engine.database.connection import session
+    from airflow_partitions.engine.database.connection import open_session
 
     now = datetime.now(UTC)
     alive = (Job.job_type == "SchedulerJob", Job.state == "running", Job.latest_heartbeat > now - _ALIVE)
@@ -84,9 +84,9 @@ def _scheduler() -> Iterator[str]:
         )
         .order_by(DagModel.dag_id)
     )
-    with session() as at:
-        watched = at.scalar(select(Job.id).where(*alive, Job.start_date < now - _PATIENCE).limit(1)) is not None
-        dags = at.scalars(due).all() if watched else []
+    with open_session() as session:
+        watched = session.scalar(select(Job.id).where(*alive, Job.start_date < now - _PATIENCE).limit(1)) is not None
+        dags = session.scalars(due).all() if watched else []
     if dags:
         yield (
             f"the scheduler is alive, and makes no run of Dag {dags[0]!r}{' and others' if dags[1:] else ''}, which has"

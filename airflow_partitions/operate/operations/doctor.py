@@ -11,7 +11,7 @@ import attrs
 from sqlalchemy import func, select
 
 from airflow_partitions.core.dependencies import selection_text
-from airflow_partitions.engine.database.connection import connection, session
+from airflow_partitions.engine.database.connection import open_connection, open_session
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_dags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
@@ -115,8 +115,8 @@ def _orphans(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
 def stuck_requests(dag_ids: Collection[str] | None = None) -> Iterator[Problem]:
     """The requests of Dags, of all if not given, that failed, wait for somebody, or can't be read."""
     unreadable: list[str] = []
-    with session() as at:
-        requests = progress_of_all(at, list(islice(requests_of(dag_ids, report=unreadable.append), _REQUESTS)))
+    with open_session() as session:
+        requests = progress_of_all(session, list(islice(requests_of(dag_ids, report=unreadable.append), _REQUESTS)))
     for text in unreadable:
         yield Problem(kind="cell", text=text, is_error=True)
     for one in requests:
@@ -151,12 +151,14 @@ def _waiting(details: Mapping[str, DagDetails], makes: Mapping[str, str]) -> Ite
         .where(DagRun.dag_id.in_(list(details)), DagRun.state == DagRunState.QUEUED, DagRun.partition_key.is_not(None))
         .group_by(DagRun.dag_id)
     )
-    with connection() as at:
-        pending = {dag_id: (count, since) for dag_id, count, since in at.execute(rows)}
+    with open_connection() as connection:
+        pending = {dag_id: (count, since) for dag_id, count, since in connection.execute(rows)}
         old = dict(
-            at.execute(rows.where(Row.created_at < before).with_only_columns(Row.target_dag_id, func.count())).all()
+            connection.execute(
+                rows.where(Row.created_at < before).with_only_columns(Row.target_dag_id, func.count())
+            ).all()
         )
-        runs = dict(at.execute(queued).all())
+        runs = dict(connection.execute(queued).all())
     for dag_id in sorted({*pending, *runs}):
         count, since = pending.get(dag_id, (0, None))
         asset = makes[dag_id]

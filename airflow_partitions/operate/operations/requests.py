@@ -12,7 +12,7 @@ import attrs
 
 from airflow_partitions.core.dependencies import Selection, parse_selection
 from airflow_partitions.core.errors import SelectionError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.asker import Asker
@@ -157,8 +157,8 @@ def _visible(plan: dict[str, Any], asker: Asker) -> dict[str, Any]:
 def _progress(requests: Iterator[Request], at_once: int) -> Iterator[Progress]:
     """How far the *requests* have come; asks for some at once."""
     while portion := list(islice(requests, at_once)):
-        with session() as at:
-            yield from progress_of_all(at, portion)
+        with open_session() as session:
+            yield from progress_of_all(session, portion)
 
 
 def _asked_for(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:

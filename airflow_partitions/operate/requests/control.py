@@ -11,7 +11,7 @@ import attrs
 from sqlalchemy import select, update
 
 from airflow_partitions.core.errors import NotReadyError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.operate.requests.hold import hold
 from airflow_partitions.operate.requests.materialize import check_overlap, create_runs
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of
@@ -38,9 +38,9 @@ def pause(number: int) -> Progress:
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
     """
-    with _locked(number) as (at, request):
-        _check_not_ended(at, request, "paused")
-        _set_backfill(at, request, is_paused=True)
+    with _locked(number) as (session, request):
+        _check_not_ended(session, request, "paused")
+        _set_backfill(session, request, is_paused=True)
     return progress(number)
 
 
@@ -50,10 +50,10 @@ def resume(number: int, *, create: bool = True) -> Progress:
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
     """
-    with _locked(number) as (at, request):
-        _check_not_ended(at, request, "gone on with")
-        hold(at, request, goes_on=True)
-        _set_backfill(at, request, is_paused=False, completed_at=None)
+    with _locked(number) as (session, request):
+        _check_not_ended(session, request, "gone on with")
+        hold(session, request, goes_on=True)
+        _set_backfill(session, request, is_paused=False, completed_at=None)
     if create and request.is_making:
         create_runs(request)
     return progress(number)
@@ -71,18 +71,20 @@ def cancel(number: int) -> Progress:
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    with _locked(number, damaged=True) as (at, request):
-        _check_not_ended(at, request, "cancelled")
+    with _locked(number, damaged=True) as (session, request):
+        _check_not_ended(session, request, "cancelled")
         now = datetime.now(UTC)
         cancelled = attrs.evolve(request, cancelled=now)
-        write_request(at, cancelled)
-        _set_backfill(at, request, is_paused=True)
-        at.commit()  # from now on the scheduler begins none
+        write_request(session, cancelled)
+        _set_backfill(session, request, is_paused=True)
+        session.commit()  # from now on the scheduler begins none
         own = select(BackfillDagRun.dag_run_id).where(BackfillDagRun.backfill_id == number)
         queued = update(DagRun).where(DagRun.id.in_(own), DagRun.state == DagRunState.QUEUED)
-        at.execute(queued.values(state=DagRunState.FAILED, end_date=now).execution_options(synchronize_session=False))
-        _set_backfill(at, request, completed_at=now)
-        return progress_of(at, cancelled)
+        session.execute(
+            queued.values(state=DagRunState.FAILED, end_date=now).execution_options(synchronize_session=False)
+        )
+        _set_backfill(session, request, completed_at=now)
+        return progress_of(session, cancelled)
 
 
 def retry(number: int, *, create: bool = True) -> Progress:
@@ -92,17 +94,17 @@ def retry(number: int, *, create: bool = True) -> Progress:
     :raises OverlapError: if another request asks for its partitions by now.
     :raises NotReadyError: if none of them failed.
     """
-    with _locked(number) as (at, request):
-        before = progress_of(at, request)
+    with _locked(number) as (session, request):
+        before = progress_of(session, request)
         if not before.runs.get("failed") and not (request.cancelled and request.created < request.partitions):
             raise NotReadyError(f"no run of request {number} has failed; it is {before.state}")
-        for other in requests_being_made(at, request.dag_id):
+        for other in requests_being_made(session, request.dag_id):
             if other.id != number:
                 check_overlap(request.selection, other)
-        hold(at, request, goes_on=True)
+        hold(session, request, goes_on=True)
         again = attrs.evolve(request, cancelled=None)
-        write_request(at, again)
-        _set_backfill(at, request, is_paused=False, completed_at=None)
+        write_request(session, again)
+        _set_backfill(session, request, is_paused=False, completed_at=None)
     while _clear_failed(number):
         pass
     if create and again.is_making:
@@ -116,7 +118,7 @@ def _clear_failed(number: int) -> bool:
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    with _locked(number) as (at, request):
+    with _locked(number) as (session, request):
         query = (
             select(DagRun)
             .join(BackfillDagRun, BackfillDagRun.dag_run_id == DagRun.id)
@@ -124,8 +126,8 @@ def _clear_failed(number: int) -> bool:
             .order_by(BackfillDagRun.sort_ordinal)
             .limit(_PORTION)
         )
-        runs = list(at.scalars(query))
-        clear_runs(at, request, runs)
+        runs = list(session.scalars(query))
+        clear_runs(session, request, runs)
         return bool(runs)
 
 
@@ -135,20 +137,20 @@ def _locked(number: int, *, damaged: bool = False) -> Iterator[tuple[Session, Re
 
     :param damaged: as for :func:`.request_of`.
     """
-    with session() as at:
-        lock_dag(at, dag_id_of(at, number))
-        yield at, lock_request(at, number, damaged=damaged)
-        at.commit()
+    with open_session() as session:
+        lock_dag(session, dag_id_of(session, number))
+        yield session, lock_request(session, number, damaged=damaged)
+        session.commit()
 
 
-def _check_not_ended(at: Session, request: Request, verb: str) -> None:
-    if (before := progress_of(at, request)).has_ended:
+def _check_not_ended(session: Session, request: Request, verb: str) -> None:
+    if (before := progress_of(session, request)).has_ended:
         raise NotReadyError(
             f"request {request.id} is {before.state}, so it can't be {verb}; retry what failed, or ask again"
         )
 
 
-def _set_backfill(at: Session, request: Request, **values: Any) -> None:
+def _set_backfill(session: Session, request: Request, **values: Any) -> None:
     from airflow.models.backfill import Backfill
 
-    at.execute(update(Backfill).where(Backfill.id == request.id).values(values))
+    session.execute(update(Backfill).where(Backfill.id == request.id).values(values))

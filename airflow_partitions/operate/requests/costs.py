@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Partition
 from airflow_partitions.engine.ledger.addresses import Addresses
 from airflow_partitions.engine.ledger.asset_rows import active_id
@@ -48,21 +48,21 @@ def _seconds(dag_id: str) -> list[float]:
         .order_by(DagRun.id.desc())
         .limit(_RECENT)
     )
-    with session() as at:
-        return [(end - start).total_seconds() for start, end in at.execute(query) if start and end]
+    with open_session() as session:
+        return [(end - start).total_seconds() for start, end in session.execute(query) if start and end]
 
 
 def _sizes(asset: PartitionedAsset) -> list[int]:
     """Bytes of the partitions of the newest events; where there are no events any more, of the ledger's last ones."""
     from airflow.models.asset import AssetEvent
 
-    with session() as at:
+    with open_session() as session:
         asset_id = active_id(asset.name)
         events = select(AssetEvent.extra).where(AssetEvent.asset_id == asset_id).order_by(AssetEvent.timestamp.desc())
-        extras: list[Any] = list(at.scalars(events.limit(_RECENT)))
+        extras: list[Any] = list(session.scalars(events.limit(_RECENT)))
         if not extras:
             where = Partition.asset_id == asset_id, Partition.family == Addresses.by(asset.meaning).family
             newest = select(Partition.bytes).where(*where).order_by(Partition.start.desc()).limit(_RECENT)
-            return [size for size in at.scalars(newest) if size is not None]
+            return [size for size in session.scalars(newest) if size is not None]
     sizes = [extra.get("bytes") for extra in extras if isinstance(extra, dict)]
     return [size for size in sizes if isinstance(size, int)]

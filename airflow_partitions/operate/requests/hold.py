@@ -13,7 +13,7 @@ from airflow.utils.state import DagRunState
 from sqlalchemy import delete, func, insert, or_, select, update
 
 from airflow_partitions.core.errors import NotReadyError, PartitionError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Hold
 from airflow_partitions.operate.requests.request_rows import IS_MAKING, OWN_BACKFILL, Row, lock_dag
 
@@ -28,7 +28,7 @@ _NOTHING_DUE = {"next_dagrun": None, "next_dagrun_create_after": None}
 _AT_WORK = DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING])
 
 
-def hold(at: Session, request: Request, *, goes_on: bool = False) -> None:
+def hold(session: Session, request: Request, *, goes_on: bool = False) -> None:
     """Hold the Dag of a *request* that is to work while it is paused; a Dag that is held works for any request.
 
     Whoever calls it has locked the Dag.
@@ -39,18 +39,18 @@ def hold(at: Session, request: Request, *, goes_on: bool = False) -> None:
     # What parses the Dag has its row too: whoever comes later sees the hold, and finds nothing due.
     dag_id, while_paused = request.dag_id, request.options.while_paused
     own_row = select(DagModel.is_paused).where(DagModel.dag_id == dag_id).with_for_update()
-    is_paused = while_paused and at.scalar(own_row)
-    held_for = set(at.scalars(select(Hold.request_id).where(Hold.dag_id == dag_id)))
+    is_paused = while_paused and session.scalar(own_row)
+    held_for = set(session.scalars(select(Hold.request_id).where(Hold.dag_id == dag_id)))
     numbers = held_for | {request.id}
     if is_paused:
         if goes_on:
-            numbers |= _at_work(at, dag_id)
-        _check_runs(at, dag_id, numbers)
-        at.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(_NOTHING_DUE | {"is_paused": False}))
+            numbers |= _at_work(session, dag_id)
+        _check_runs(session, dag_id, numbers)
+        session.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(_NOTHING_DUE | {"is_paused": False}))
     elif not held_for:
         return
     if new := sorted(numbers - held_for):
-        at.execute(insert(Hold), [{"dag_id": dag_id, "request_id": number} for number in new])
+        session.execute(insert(Hold), [{"dag_id": dag_id, "request_id": number} for number in new])
 
 
 def release_ended(report: Report) -> int:
@@ -59,39 +59,39 @@ def release_ended(report: Report) -> int:
     :param report: is told of those for which that fails.
     """
     released = 0
-    with session() as at:
-        for dag_id in at.scalars(select(Hold.dag_id).distinct().order_by(Hold.dag_id)).all():
+    with open_session() as session:
+        for dag_id in session.scalars(select(Hold.dag_id).distinct().order_by(Hold.dag_id)).all():
             try:
-                lock_dag(at, dag_id)
+                lock_dag(session, dag_id)
                 own = Hold.dag_id == dag_id
-                at_work = _at_work(at, dag_id)
-                ended = set(at.scalars(select(Hold.request_id).where(own))) - at_work
+                at_work = _at_work(session, dag_id)
+                ended = set(session.scalars(select(Hold.request_id).where(own))) - at_work
                 if ended:
-                    at.execute(delete(Hold).where(own, Hold.request_id.in_(ended)))
-                    if at.scalar(select(func.count()).select_from(Hold).where(own)) == 0:
-                        _pause(at, dag_id)
+                    session.execute(delete(Hold).where(own, Hold.request_id.in_(ended)))
+                    if session.scalar(select(func.count()).select_from(Hold).where(own)) == 0:
+                        _pause(session, dag_id)
                         released += 1
-                at.commit()
+                session.commit()
             except PartitionError as error:
-                at.rollback()
+                session.rollback()
                 report(f"Dag {dag_id}: {error}")
     return released
 
 
-def _at_work(at: Session, dag_id: str) -> set[int]:
+def _at_work(session: Session, dag_id: str) -> set[int]:
     """The numbers of a Dag's requests that have not ended, or still have a run that has not; none needs to be read."""
     with_runs = select(DagRun.backfill_id).where(DagRun.dag_id == dag_id, _AT_WORK)
     query = (
         select(Row.id).join(Backfill, OWN_BACKFILL).where(Row.dag_id == dag_id, or_(IS_MAKING, Row.id.in_(with_runs)))
     )
-    return set(at.scalars(query))
+    return set(session.scalars(query))
 
 
-def _check_runs(at: Session, dag_id: str, numbers: Collection[int]) -> None:
+def _check_runs(session: Session, dag_id: str, numbers: Collection[int]) -> None:
     others = select(func.count(), func.min(DagRun.run_id)).where(
         DagRun.dag_id == dag_id, _AT_WORK, or_(DagRun.backfill_id.is_(None), DagRun.backfill_id.not_in(numbers))
     )
-    number, run_id = at.execute(others).one()
+    number, run_id = session.execute(others).one()
     if number:
         raise NotReadyError(
             f"Dag {dag_id} is paused with {number} runs that have not ended, such as {run_id}; they would go on with"
@@ -99,13 +99,13 @@ def _check_runs(at: Session, dag_id: str, numbers: Collection[int]) -> None:
         )
 
 
-def _pause(at: Session, dag_id: str) -> None:
+def _pause(session: Session, dag_id: str) -> None:
     """Pause a Dag, and let its file be parsed soon, so that what is due is there when it is unpaused."""
-    at.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(is_paused=True))
+    session.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(is_paused=True))
     query = select(DagModel.bundle_name, DagModel.relative_fileloc).where(DagModel.dag_id == dag_id)
-    for bundle, file in at.execute(query):
+    for bundle, file in session.execute(query):
         same = select(ParsingRequest.id).where(
             ParsingRequest.bundle_name == bundle, ParsingRequest.relative_fileloc == file
         )
-        if bundle is not None and file is not None and at.scalar(same) is None:
-            at.add(ParsingRequest(bundle, file))
+        if bundle is not None and file is not None and session.scalar(same) is None:
+            session.add(ParsingRequest(bundle, file))

@@ -10,7 +10,7 @@ import attrs
 
 from airflow_partitions.core.dependencies import KeyFormat, Selection, selection_text
 from airflow_partitions.core.errors import UnknownAssetError
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.ledger import current_records
 from airflow_partitions.engine.ledger.marks import Mark
@@ -75,8 +75,8 @@ def mark(
     keys = [key for key, _ in current_records(asset.name, asset.meaning, selection)]
     present = Selection.of(selection.definition, *keys)
     outcome = Marked(asset.name, selection, present, quiet, dry_run)
-    with session() as at:
-        asset_id = asset_id_of(at, asset.name)
+    with open_session() as session:
+        asset_id = asset_id_of(session, asset.name)
         if asset_id is None:
             raise UnknownAssetError(f"there is no asset {asset.name!r} any more", given=asset.name)
         if not dry_run:
@@ -84,25 +84,25 @@ def mark(
             texts = list(map(text, selection))
             extra = Mark(by, reason, quiet).to_extra()
             for portion in portions(texts, _AT_ONCE):
-                (_store if quiet else send_events)(at, asset_id, portion, extra)
-                at.commit()
+                (_store if quiet else send_events)(session, asset_id, portion, extra)
+                session.commit()
     return outcome
 
 
-def send_events(at: Session, asset_id: int, texts: Sequence[str], extra: dict[str, Any]) -> None:
+def send_events(session: Session, asset_id: int, texts: Sequence[str], extra: dict[str, Any]) -> None:
     """Send events with these keys as Airflow's own API does, in the transaction at hand."""
     from airflow.assets.manager import asset_manager
     from airflow.models.asset import AssetModel
 
-    asset = at.get_one(AssetModel, asset_id)
+    asset = session.get_one(AssetModel, asset_id)
     for text in texts:
         asset_manager.register_asset_change(
-            asset=asset, extra=extra, partition_key=text, source_is_api=True, session=at
+            asset=asset, extra=extra, partition_key=text, source_is_api=True, session=session
         )
 
 
-def _store(at: Session, asset_id: int, texts: Sequence[str], extra: dict[str, Any]) -> None:
+def _store(session: Session, asset_id: int, texts: Sequence[str], extra: dict[str, Any]) -> None:
     """Store events of which nobody is told."""
     from airflow.models.asset import AssetEvent
 
-    at.add_all(AssetEvent(asset_id=asset_id, extra=extra, partition_key=text) for text in texts)
+    session.add_all(AssetEvent(asset_id=asset_id, extra=extra, partition_key=text) for text in texts)

@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 
 from airflow_partitions.core.dependencies import Selection, selection_text
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError, NotReadyError, OverlapError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.requests.hold import hold
 from airflow_partitions.operate.requests.producer import Producer, as_of_now
@@ -105,18 +105,18 @@ def create_runs(request: Request, producer: Producer | None = None) -> Request:
     producer = producer or Producer.of_dag(request.dag_id, request.asset)
     place, rest = 0, _ordered(request)
     while request.is_making:
-        with session() as at:
-            request = lock_request(at, request.id)
-            if not request.is_making or not _open(at, request):
+        with open_session() as session:
+            request = lock_request(session, request.id)
+            if not request.is_making or not _open(session, request):
                 break
             for _ in islice(rest, request.created - place):
                 pass
             keys = _current(request, producer, list(islice(rest, PORTION)))
-            make_runs(at, request, producer, keys, request.created + 1)
+            make_runs(session, request, producer, keys, request.created + 1)
             place = request.created + len(keys)
             request = attrs.evolve(request, created=place)
-            write_request(at, request)
-            at.commit()
+            write_request(session, request)
+            session.commit()
     return request
 
 
@@ -124,11 +124,11 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
     """Keep the request and its backfill, if nobody else asks for any of it or makes it."""
     from airflow.models.backfill import Backfill, ReprocessBehavior
 
-    with session() as at:
-        lock_dag(at, producer.dag_id)
-        for other in requests_being_made(at, producer.dag_id):
+    with open_session() as session:
+        lock_dag(session, producer.dag_id)
+        for other in requests_being_made(session, producer.dag_id):
             check_overlap(selection, other)
-        _check_runs(at, producer.dag_id, selection)
+        _check_runs(session, producer.dag_id, selection)
         first, last = _span(selection, now)
         backfill = Backfill(
             dag_id=producer.dag_id,
@@ -139,12 +139,12 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
             reprocess_behavior=ReprocessBehavior.COMPLETED,
             triggering_user_name=by or None,
         )
-        at.add(backfill)
-        at.flush()
+        session.add(backfill)
+        session.flush()
         request = Request(backfill.id, producer.asset, producer.dag_id, selection, options, now, by)
-        add_request(at, request)
-        hold(at, request)
-        at.commit()
+        add_request(session, request)
+        hold(session, request)
+        session.commit()
     return request
 
 
@@ -161,7 +161,7 @@ def check_overlap(selection: Selection, other: Request) -> None:
         )
 
 
-def _check_runs(at: Session, dag_id: str, selection: Selection) -> None:
+def _check_runs(session: Session, dag_id: str, selection: Selection) -> None:
     """Refuse a *selection* with a partition that has a run at work."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
@@ -176,7 +176,7 @@ def _check_runs(at: Session, dag_id: str, selection: Selection) -> None:
         .order_by(DagRun.id)
     )
     definition = selection.definition
-    runs = [row for row in at.execute(query) if _selects(selection, row.partition_key)]
+    runs = [row for row in session.execute(query) if _selects(selection, row.partition_key)]
     if runs:
         first = runs[0]
         owner = "" if first.backfill_id is None else f" of request {first.backfill_id}"
@@ -208,7 +208,7 @@ def _current(request: Request, producer: Producer, keys: list[Key]) -> list[Key]
         ) from None
 
 
-def _open(at: Session, request: Request) -> bool:
+def _open(session: Session, request: Request) -> bool:
     """Let the backfill be open, unless a person, or a failure, has paused it; whether it is.
 
     Airflow may have taken one for complete whose first runs were quick.
@@ -216,7 +216,7 @@ def _open(at: Session, request: Request) -> bool:
     from airflow.models.backfill import Backfill
 
     own = update(Backfill).where(Backfill.id == request.id, Backfill.is_paused.is_(False))
-    return bool(at.connection().execute(own.values(completed_at=None)).rowcount)
+    return bool(session.connection().execute(own.values(completed_at=None)).rowcount)
 
 
 def _ordered(request: Request) -> Iterator[Key]:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.errors import NotReadyError, UnknownAssetError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.cycles import DagNode
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.engine.timetables import Partitioned
@@ -123,8 +123,10 @@ def as_of_now(producers: Sequence[Producer]) -> list[Producer]:
     from airflow.models.dag import DagModel
 
     query = select(DagModel.dag_id, DagModel.is_paused).where(DagModel.dag_id.in_([each.dag_id for each in producers]))
-    with session() as at:
-        paused: dict[str, bool] = {row.dag_id: bool(row.is_paused) for row in at.execute(query)} if producers else {}
+    with open_session() as session:
+        paused: dict[str, bool] = (
+            {row.dag_id: bool(row.is_paused) for row in session.execute(query)} if producers else {}
+        )
     return [attrs.evolve(each, is_paused=paused.get(each.dag_id, each.is_paused)) for each in producers]
 
 
@@ -132,9 +134,9 @@ def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
     from airflow.models.dag import DagModel
 
     producers = []
-    with session() as at:
+    with open_session() as session:
         query = select(DagModel).where(DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False))
-        models = {row.dag_id: row for row in at.scalars(query)} if dag_ids else {}
+        models = {row.dag_id: row for row in session.scalars(query)} if dag_ids else {}
     for serialized in serialized_dags(list(models)):
         model, timetable = models[serialized.dag_id], serialized.timetable
         if not isinstance(timetable, Partitioned) or timetable.partition is None:

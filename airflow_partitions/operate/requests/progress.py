@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import case, func, select
 
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.runs.request_state import ENDED
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import request_of
@@ -57,17 +57,17 @@ def progress(number: int, *, damaged: bool = False) -> Progress:
     :param damaged: as for :func:`.request_of`.
     :raises UnknownRequestError: if there is none, or it can't be read.
     """
-    with session() as at:
-        return progress_of(at, request_of(at, number, damaged=damaged))
+    with open_session() as session:
+        return progress_of(session, request_of(session, number, damaged=damaged))
 
 
-def progress_of(at: Session, request: Request) -> Progress:
+def progress_of(session: Session, request: Request) -> Progress:
     """How far a *request* has come."""
-    (one,) = progress_of_all(at, [request])
+    (one,) = progress_of_all(session, [request])
     return one
 
 
-def progress_of_all(at: Session, requests: Sequence[Request]) -> list[Progress]:
+def progress_of_all(session: Session, requests: Sequence[Request]) -> list[Progress]:
     """How far each of these *requests* has come; two questions to the database, however many they are."""
     from airflow.models.backfill import Backfill, BackfillDagRun
     from airflow.models.dag import DagModel
@@ -87,14 +87,16 @@ def progress_of_all(at: Session, requests: Sequence[Request]) -> list[Progress]:
         .group_by(BackfillDagRun.backfill_id, "outcome")
     )
     runs: dict[int, dict[str, int]] = {number: {} for number in numbers}
-    for number, state, count in at.execute(counted):
+    for number, state, count in session.execute(counted):
         runs[number]["elsewhere" if state == "in flight" else str(state)] = count
     query = (
         select(Backfill.id, Backfill.is_paused, DagModel.is_paused)
         .join(DagModel, DagModel.dag_id == Backfill.dag_id, isouter=True)
         .where(Backfill.id.in_(numbers))
     )
-    paused = {number: (bool(is_paused), bool(dag_is_paused)) for number, is_paused, dag_is_paused in at.execute(query)}
+    paused = {
+        number: (bool(is_paused), bool(dag_is_paused)) for number, is_paused, dag_is_paused in session.execute(query)
+    }
     return [
         Progress(request, _state(request, runs[request.id], is_paused=is_paused), runs[request.id], dag_is_paused)
         for request in requests

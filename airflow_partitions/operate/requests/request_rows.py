@@ -18,7 +18,7 @@ from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import UnknownRequestError
 from airflow_partitions.core.versions import Report
 from airflow_partitions.engine.database import models
-from airflow_partitions.engine.database.connection import MOST_PARAMETERS, session
+from airflow_partitions.engine.database.connection import MOST_PARAMETERS, open_session
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.requests.request import Request
 
@@ -38,34 +38,34 @@ IS_MAKING: ColumnElement[bool] = and_(Row.cancelled.is_(None), Row.created < Row
 
 def read_request(number: int) -> Request:
     """The request of that *number*; raises as :func:`request_of`."""
-    with session() as at:
-        return request_of(at, number)
+    with open_session() as session:
+        return request_of(session, number)
 
 
 def read_dag_id(number: int) -> str:
     """The Dag of the request of that *number*; raises as :func:`dag_id_of`."""
-    with session() as at:
-        return dag_id_of(at, number)
+    with open_session() as session:
+        return dag_id_of(session, number)
 
 
-def dag_id_of(at: Session, number: int) -> str:
+def dag_id_of(session: Session, number: int) -> str:
     """The Dag of the request of that *number*, which need not be one that can be read.
 
     :raises UnknownRequestError: if there is none.
     """
-    dag_id = at.scalar(select(Row.dag_id).join(Backfill, OWN_BACKFILL).where(Row.id == number))
+    dag_id = session.scalar(select(Row.dag_id).join(Backfill, OWN_BACKFILL).where(Row.id == number))
     if dag_id is None:
         raise _unknown(number)
     return dag_id
 
 
-def request_of(at: Session, number: int, *, damaged: bool = False) -> Request:
+def request_of(session: Session, number: int, *, damaged: bool = False) -> Request:
     """The request of that *number*.
 
     :param damaged: give one that can't be read without its partitions and its conf: enough to end it.
     :raises UnknownRequestError: if there is none, or it can't be read.
     """
-    row = at.scalar(_rows().where(Row.id == number))
+    row = session.scalar(_rows().where(Row.id == number))
     if row is None:
         raise _unknown(number)
     try:
@@ -76,13 +76,13 @@ def request_of(at: Session, number: int, *, damaged: bool = False) -> Request:
         raise
 
 
-def lock_request(at: Session, number: int, *, damaged: bool = False) -> Request:
+def lock_request(session: Session, number: int, *, damaged: bool = False) -> Request:
     """The request of that *number*, which nobody else changes until the transaction ends; as :func:`request_of`."""
-    at.execute(update(Row).where(Row.id == number).values(written_at=datetime.now(UTC)))
-    return request_of(at, number, damaged=damaged)
+    session.execute(update(Row).where(Row.id == number).values(written_at=datetime.now(UTC)))
+    return request_of(session, number, damaged=damaged)
 
 
-def add_request(at: Session, request: Request) -> None:
+def add_request(session: Session, request: Request) -> None:
     """Keep a new *request*."""
     values = attrs.asdict(request.options) | {
         field.name: getattr(request, field.name)
@@ -91,40 +91,42 @@ def add_request(at: Session, request: Request) -> None:
     }
     values |= {"selection": request.selection.to_json(), "written_at": datetime.now(UTC)}
     # SQLite gives the number of a deleted backfill again; what held another Dag for that one is released by upkeep.
-    at.execute(build_upsert_stmt(get_dialect_name(at), Row, ["id"], values, values))
+    session.execute(build_upsert_stmt(get_dialect_name(session), Row, ["id"], values, values))
 
 
-def write_request(at: Session, request: Request) -> None:
+def write_request(session: Session, request: Request) -> None:
     """Keep how far a *request* has come."""
     values = {"created": request.created, "cancelled": request.cancelled, "written_at": datetime.now(UTC)}
-    at.execute(update(Row).where(Row.id == request.id).values(values))
+    session.execute(update(Row).where(Row.id == request.id).values(values))
 
 
-def lock_dag(at: Session, dag_id: str) -> None:
+def lock_dag(session: Session, dag_id: str) -> None:
     """Let nobody else begin or end a request of a Dag until the transaction ends."""
     now = datetime.now(UTC)
     lock = update(models.Dag).where(models.Dag.dag_id == dag_id).values(locked_at=now)
-    if at.connection().execute(lock).rowcount:
+    if session.connection().execute(lock).rowcount:
         return
     try:
-        with at.begin_nested():
-            at.execute(insert(models.Dag).values(dag_id=dag_id, locked_at=now))
+        with session.begin_nested():
+            session.execute(insert(models.Dag).values(dag_id=dag_id, locked_at=now))
     except IntegrityError:  # another process has made it in the same moment, and has let it go
-        at.execute(lock)
+        session.execute(lock)
 
 
-def requests_being_made(at: Session, dag_id: str, report: Report = log.warning) -> list[Request]:
+def requests_being_made(session: Session, dag_id: str, report: Report = log.warning) -> list[Request]:
     """The requests of a Dag whose runs are being created.
 
     :param report: is told of those that can't be read.
     """
-    return list(_readable(at.scalars(_rows().where(Row.dag_id == dag_id, IS_MAKING).order_by(Row.id)), report))
+    return list(_readable(session.scalars(_rows().where(Row.dag_id == dag_id, IS_MAKING).order_by(Row.id)), report))
 
 
 def request_by(requester: str) -> int | None:
     """The number of the newest request that was made by *requester*."""
-    with session() as at:
-        return at.scalar(select(Row.id).join(Backfill, OWN_BACKFILL).where(Row.by == requester).order_by(Row.id.desc()))
+    with open_session() as session:
+        return session.scalar(
+            select(Row.id).join(Backfill, OWN_BACKFILL).where(Row.by == requester).order_by(Row.id.desc())
+        )
 
 
 def requests_of(
@@ -139,8 +141,8 @@ def requests_of(
     if dag_ids is not None and len(dag_ids) <= MOST_PARAMETERS:
         query = query.where(Row.dag_id.in_(dag_ids))
     while True:
-        with session() as at:
-            rows = at.scalars(query if before is None else query.where(Row.id < before)).all()
+        with open_session() as session:
+            rows = session.scalars(query if before is None else query.where(Row.id < before)).all()
         yield from _readable((row for row in rows if dag_ids is None or row.dag_id in dag_ids), report)
         if len(rows) < _AT_ONCE:
             return

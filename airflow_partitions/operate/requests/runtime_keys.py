@@ -17,7 +17,7 @@ from airflow_partitions.core.errors import (
     UnknownAssetError,
 )
 from airflow_partitions.core.keys.nearest import nearest_texts
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.marks import Mark
 from airflow_partitions.engine.ledger.state_store import lock_cell, read_cells
@@ -97,15 +97,15 @@ def add_runtime_keys(
     )
     if not texts or len(texts) > _MOST:
         raise RequestSizeError(f"{len(texts):,} keys to add; expected 1 to {_MOST:,} at once: add them in parts")
-    with session() as at:
-        asset_id, list_id = (_asset_id(at, name) for name in (asset.name, keys_asset(definition).name))
-        _lock(at, list_id, definition)
-        present = read_list(at.connection(), definition)
+    with open_session() as session:
+        asset_id, list_id = (_asset_id(session, name) for name in (asset.name, keys_asset(definition).name))
+        _lock(session, list_id, definition)
+        present = read_list(session.connection(), definition)
         new = [text for text in texts if not once or text not in present.added]
         if new and not dry_run:
-            _write(at, definition, present.with_added(dict.fromkeys(new, metadata)))
-            send_events(at, asset_id, new, Mark(by, reason).to_extra())
-            at.commit()
+            _write(session, definition, present.with_added(dict.fromkeys(new, metadata)))
+            send_events(session, asset_id, new, Mark(by, reason).to_extra())
+            session.commit()
     return RuntimeKeysChange(asset.name, definition.name, tuple(new), len(texts) - len(new), dry_run)
 
 
@@ -122,10 +122,10 @@ def remove_runtime_keys(asset: PartitionedAsset, keys: Iterable[Any], *, dry_run
     texts = list(
         dict.fromkeys(str(definition.parse(key) if isinstance(key, str) else definition.key(key)) for key in keys)
     )
-    with session() as at:
-        list_id = _asset_id(at, keys_asset(definition).name)
-        _lock(at, list_id, definition)
-        present = read_list(at.connection(), definition)
+    with open_session() as session:
+        list_id = _asset_id(session, keys_asset(definition).name)
+        _lock(session, list_id, definition)
+        present = read_list(session.connection(), definition)
         for text in texts:
             if text not in present.added:
                 raise InvalidKeyError(
@@ -134,8 +134,8 @@ def remove_runtime_keys(asset: PartitionedAsset, keys: Iterable[Any], *, dry_run
                     nearest=partial(nearest_texts, text, list(present.added)),
                 )
         if texts and not dry_run:
-            _write(at, definition, present.without(texts))
-            at.commit()
+            _write(session, definition, present.without(texts))
+            session.commit()
     return RuntimeKeysChange(asset.name, definition.name, tuple(texts), 0, dry_run)
 
 
@@ -149,27 +149,27 @@ def _definition(asset: PartitionedAsset) -> PartitionAtRuntime:
     return definition
 
 
-def _asset_id(at: Session, name: str) -> int:
-    asset_id = asset_id_of(at, name)
+def _asset_id(session: Session, name: str) -> int:
+    asset_id = asset_id_of(session, name)
     if asset_id is None:
         raise UnknownAssetError(f"there is no asset {name!r} now; expected one that a Dag names", given=name)
     return asset_id
 
 
-def _lock(at: Session, list_id: int, definition: PartitionAtRuntime) -> None:
+def _lock(session: Session, list_id: int, definition: PartitionAtRuntime) -> None:
     """Let no task begin to add keys until the transaction ends.
 
     :raises ConflictError: if one is at it.
     """
-    lock_cell(at, list_id, KEYS_CLAIM)
-    restore_claims(at.connection(), [keys_asset(definition).name])
-    claimant = claimant_in(read_cells(at, list_id, [KEYS_CLAIM]).get(KEYS_CLAIM))
-    if claimant is not None and is_running(at.connection(), claimant.dag_id, claimant.run_id):
+    lock_cell(session, list_id, KEYS_CLAIM)
+    restore_claims(session.connection(), [keys_asset(definition).name])
+    claimant = claimant_in(read_cells(session, list_id, [KEYS_CLAIM]).get(KEYS_CLAIM))
+    if claimant is not None and is_running(session.connection(), claimant.dag_id, claimant.run_id):
         raise ConflictError(
             f"{claimant} is adding keys to {definition.name!r}; expected to be asked again when it has ended"
         )
 
 
-def _write(at: Session, definition: PartitionAtRuntime, keys: RuntimeKeys) -> None:
-    if not write_list(at.connection(), definition, keys):
+def _write(session: Session, definition: PartitionAtRuntime, keys: RuntimeKeys) -> None:
+    if not write_list(session.connection(), definition, keys):
         raise ConflictError(f"a task has just changed {definition.name!r}; expected to be asked again")

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import object_session
 
 from airflow_partitions.core.errors import NotMigratedError
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
@@ -33,7 +33,7 @@ def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airf
         return
     stops = select(Request.stop_at_failure).where(Request.id == number, Request.dag_id == dag_run.dag_id)
     try:
-        with connection() as own:  # a question that fails would take Airflow's transaction with it
+        with open_connection() as own:  # a question that fails would take Airflow's transaction with it
             if not own.scalar(stops):  # also for a backfill that was asked of Airflow itself
                 return
     except NotMigratedError as error:

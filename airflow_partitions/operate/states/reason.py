@@ -14,7 +14,7 @@ from airflow_partitions.core.definitions import WholeAsset
 from airflow_partitions.core.dependencies import Selection, selection_text
 from airflow_partitions.core.keys import Key
 from airflow_partitions.core.state import State, Status
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.ledger.dag_runs import in_flight
 from airflow_partitions.engine.ledger.holds import held_dags
 from airflow_partitions.engine.ledger.last_times import LastTimes
@@ -233,8 +233,8 @@ def _paused(dag_ids: object) -> set[str]:
     from airflow.models.dag import DagModel
 
     query = select(DagModel.dag_id).where(DagModel.dag_id.in_(dag_ids), DagModel.is_paused.is_(True))  # type: ignore[arg-type]
-    with connection() as at:
-        return set(at.scalars(query))
+    with open_connection() as connection:
+        return set(connection.scalars(query))
 
 
 def _run(run: RunDetails) -> str:

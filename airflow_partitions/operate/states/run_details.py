@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 from sqlalchemy import select
 
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 
 _MOST = 20
 
@@ -66,9 +66,9 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
         .limit(_MOST)
     )
     details: list[RunDetails] = []
-    with session() as at:
-        for run, note in at.execute(runs):
-            rows = at.execute(
+    with open_session() as session:
+        for run, note in session.execute(runs):
+            rows = session.execute(
                 select(Task.task_id, Task.state, Task.try_number).where(
                     Task.dag_id == run.dag_id, Task.run_id == run.run_id
                 )

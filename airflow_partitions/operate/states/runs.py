@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from sqlalchemy import and_, func, or_, select
@@ -13,8 +13,11 @@ from sqlalchemy import and_, func, or_, select
 from airflow_partitions.core.calendars.instants import instant
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.state import State
-from airflow_partitions.engine.database.connection import MOST_PARAMETERS, connection, portions
+from airflow_partitions.engine.database.connection import MOST_PARAMETERS, open_connection, portions
 from airflow_partitions.engine.ledger.places import Place, Places
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _AT_ONCE = 1_000
 
@@ -45,6 +48,14 @@ class Runs:
     failed: dict[Place, LastRun]
     skipped: dict[Place, LastRun]
 
+    def add(self, place: Place, state: State, run: LastRun) -> None:
+        """Take account of a *run* in one of these states."""
+        if state in (State.FAILED, State.SKIPPED):
+            newest = self.failed if state is State.FAILED else self.skipped
+            newest[place] = max(run, newest.get(place, run))
+        elif state is State.RUNNING or place not in self.at_work:
+            self.at_work[place] = state
+
 
 @attrs.frozen
 class Makers:
@@ -64,7 +75,7 @@ def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
     from airflow.models.dag import DagModel
 
     tasks: dict[str, dict[str, list[str]]] = {asset: {} for asset in assets}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(sorted(assets)):
             query = (
                 select(AssetModel.name, TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
@@ -72,7 +83,7 @@ def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
                 .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
                 .where(AssetModel.name.in_(portion), AssetModel.active.has(), DagModel.is_stale.is_(False))
             )
-            for asset, dag_id, task_id in at.execute(query):
+            for asset, dag_id, task_id in connection.execute(query):
                 tasks[asset].setdefault(dag_id, []).append(task_id)
     return tasks
 
@@ -82,48 +93,66 @@ def read_runs(makers: Mapping[str, Makers]) -> dict[str, Runs]:
 
     :param makers: of each asset, by its name.
     """
+    runs = {asset: Runs({}, {}, {}) for asset in makers}
+    assets_of = _assets_by_dag(makers)
+    with open_connection() as connection:
+        for dag_id, row in _unfinished(connection, assets_of):
+            for asset in assets_of[dag_id]:
+                for place, state, run in _placed(makers[asset].places, row):
+                    runs[asset].add(place, State(state), run)
+        task_ids = sorted({task_id for each in makers.values() for own in each.tasks.values() for task_id in own})
+        for task_id, dag_id, row in _skipped(connection, assets_of, task_ids):
+            for asset in assets_of[dag_id]:
+                if task_id in makers[asset].tasks[dag_id]:
+                    for place, _, run in _placed(makers[asset].places, row):
+                        runs[asset].add(place, State.SKIPPED, run)
+    return runs
+
+
+def _unfinished(connection: Connection, dag_ids: Collection[str]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The runs that are at work, or failed, each with its Dag."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    # What is cancelled before it begins is failed to Airflow, and has tried nothing.
+    has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
+    at_work = DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED])
+    for portion in portions(sorted(dag_ids)):
+        keyed = select(*_columns()).where(DagRun.dag_id.in_(portion), DagRun.partition_key.is_not(None))
+        for dag_id, *row in connection.execute(keyed.where(or_(at_work, has_failed))):
+            yield dag_id, row
+
+
+def _skipped(
+    connection: Connection, dag_ids: Collection[str], task_ids: Sequence[str]
+) -> Iterator[tuple[str, str, Sequence[Any]]]:
+    """The runs that succeeded while one of these tasks skipped itself, each with that and its Dag."""
     from airflow.models.dagrun import DagRun
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.state import DagRunState, TaskInstanceState
 
-    runs = {asset: Runs({}, {}, {}) for asset in makers}
-    assets_of = _assets_by_dag(makers)
-    task_ids = sorted({task_id for each in makers.values() for own in each.tasks.values() for task_id in own})
-    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
-    columns = DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id
-    with connection() as at:
-        for dag_ids in portions(sorted(assets_of)):
-            of_dags = select(*columns).where(DagRun.dag_id.in_(dag_ids), DagRun.partition_key.is_not(None))
-            # What is cancelled before it begins is failed to Airflow, and has tried nothing.
-            has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
-            unfinished = of_dags.where(or_(DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED]), has_failed))
-            for dag_id, *row in at.execute(unfinished):
-                for asset in assets_of[dag_id]:
-                    own = runs[asset]
-                    for place, state, run in _placed(makers[asset].places, row):
-                        if state == DagRunState.FAILED:
-                            own.failed[place] = max(run, own.failed.get(place, run))
-                        elif state == DagRunState.RUNNING or place not in own.at_work:
-                            own.at_work[place] = State(state)
-        for dag_ids, some_ids in product(portions(sorted(assets_of), _AT_ONCE), portions(task_ids, _AT_ONCE)):
-            query = (
-                select(TaskInstance.task_id, *columns)
-                .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
-                .where(
-                    TaskInstance.dag_id.in_(dag_ids),
-                    TaskInstance.state == TaskInstanceState.SKIPPED,
-                    TaskInstance.task_id.in_(some_ids),
-                    DagRun.state == DagRunState.SUCCESS,
-                    DagRun.partition_key.is_not(None),
-                )
+    for some_dags, some_tasks in product(portions(sorted(dag_ids), _AT_ONCE), portions(task_ids, _AT_ONCE)):
+        query = (
+            select(TaskInstance.task_id, *_columns())
+            .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
+            .where(
+                TaskInstance.dag_id.in_(some_dags),
+                TaskInstance.state == TaskInstanceState.SKIPPED,
+                TaskInstance.task_id.in_(some_tasks),
+                DagRun.state == DagRunState.SUCCESS,
+                DagRun.partition_key.is_not(None),
             )
-            for task_id, dag_id, *row in at.execute(query):
-                for asset in assets_of[dag_id]:
-                    skipped = runs[asset].skipped
-                    for place, _, run in _placed(makers[asset].places, row):
-                        if task_id in makers[asset].tasks[dag_id]:
-                            skipped[place] = max(run, skipped.get(place, run))
-    return runs
+        )
+        for task_id, dag_id, *row in connection.execute(query):
+            yield task_id, dag_id, row
+
+
+def _columns() -> tuple[Any, ...]:
+    """What is read of a run: its Dag, and then as :func:`_placed` takes it."""
+    from airflow.models.dagrun import DagRun
+
+    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
+    return DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id
 
 
 def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Place, LastRun]]) -> dict[str, set[Place]]:
@@ -134,14 +163,13 @@ def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Pla
     failed = {asset: makers[asset] for asset, own in runs.items() if own}
     assets_of = _assets_by_dag(failed)
     texts = sorted({run.key for own in runs.values() for run in own.values()})
-    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
     later: dict[str, set[Place]] = {asset: set() for asset in makers}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(texts, MOST_PARAMETERS - len(assets_of)):
-            query = select(DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id).where(
+            query = select(*_columns()).where(
                 DagRun.dag_id.in_(assets_of), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
             )
-            for dag_id, *row in at.execute(query):
+            for dag_id, *row in connection.execute(query):
                 for asset in assets_of[dag_id]:
                     for place, _, run in _placed(makers[asset].places, row):
                         if place in runs[asset] and run > runs[asset][place]:
@@ -154,12 +182,12 @@ def pending_texts(dag_ids: Collection[str]) -> dict[str, list[str]]:
     from airflow.models.asset import AssetPartitionDagRun as Row
 
     pending: dict[str, list[str]] = {}
-    with connection() as at:
+    with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
             query = select(Row.target_dag_id, Row.partition_key).where(
                 Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None)
             )
-            for dag_id, text in at.execute(query):
+            for dag_id, text in connection.execute(query):
                 pending.setdefault(dag_id, []).append(text)
     return pending
 

@@ -15,7 +15,7 @@ from sqlalchemy import delete, or_, select, update
 
 from airflow_partitions.core.errors import OverlapError, PartitionError, UnknownVersionError
 from airflow_partitions.core.versions import Report, read_form
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import TaskRequest as Row
 from airflow_partitions.engine.graph.partitioned_assets import asset_dags, partitioned_asset
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
@@ -46,8 +46,8 @@ def answer_all(report: Report = log.warning) -> None:
     _take_over(report)
     now = datetime.now(UTC)
     looked_at = or_(Row.ended.is_(None), Row.ended > now - _SHOWN, Row.ended < now - _KEEP)
-    with session() as at:
-        rows = at.scalars(select(Row).where(looked_at).order_by(Row.at)).all()
+    with open_session() as session:
+        rows = session.scalars(select(Row).where(looked_at).order_by(Row.at)).all()
     old = [row.id for row in rows if row.ended is not None and row.ended < now - _KEEP]
     recent = [row for row in rows if row.id not in old]
     _delete(old)
@@ -64,28 +64,28 @@ def _take_over(report: Report) -> None:
         .join(AssetModel, AssetModel.id == Cell.asset_id)
         .where(Cell.key.startswith(TASK_REQUEST, autoescape=True))
     )
-    with session() as at:
-        for asset, asset_id, cell, text in at.execute(cells).all():
+    with open_session() as session:
+        for asset, asset_id, cell, text in session.execute(cells).all():
             form = form_of(text)
             task_request = _read(form, TaskRequest.from_json, f"asset {asset!r}: the cell {cell}", report)
             if task_request is None:
                 continue
-            if at.get(Row, task_request.id) is None:
-                at.add(Row(id=task_request.id, asset=task_request.asset, form=form, at=task_request.at))
-                at.flush()
-            at.execute(delete(Cell).where(Cell.asset_id == asset_id, Cell.key == cell))
-        at.commit()
+            if session.get(Row, task_request.id) is None:
+                session.add(Row(id=task_request.id, asset=task_request.asset, form=form, at=task_request.at))
+                session.flush()
+            session.execute(delete(Cell).where(Cell.asset_id == asset_id, Cell.key == cell))
+        session.commit()
 
 
 def _delete(old: Sequence[str]) -> None:
     """Delete what ended long ago."""
     if not old:
         return
-    with session() as at:
+    with open_session() as session:
         for portion in portions(old):
-            at.execute(delete(Row).where(Row.id.in_(portion)))
-            at.execute(delete(Cell).where(Cell.key.in_([ANSWER + each for each in portion])))
-        at.commit()
+            session.execute(delete(Row).where(Row.id.in_(portion)))
+            session.execute(delete(Cell).where(Cell.key.in_([ANSWER + each for each in portion])))
+        session.commit()
 
 
 def _go_on(row: Row, report: Report) -> None:
@@ -99,9 +99,9 @@ def _go_on(row: Row, report: Report) -> None:
         report(f"asset {task_request.asset!r}: what {task_request.by} asks for is refused: {now.words}")
     if now != before:
         row.answer, row.ended = now.to_json(), datetime.now(UTC) if now.has_ended else None
-        with session() as at:
-            at.execute(update(Row).where(Row.id == row.id).values(answer=row.answer, ended=row.ended))
-            at.commit()
+        with open_session() as session:
+            session.execute(update(Row).where(Row.id == row.id).values(answer=row.answer, ended=row.ended))
+            session.commit()
 
 
 def _answer(task_request: TaskRequest, answer: Answer | None) -> Answer:
@@ -136,11 +136,11 @@ def _show(rows: Iterable[Row]) -> None:
             answers[row.asset][ANSWER + row.id] = json.dumps(row.answer)
     if not answers:
         return
-    with session() as at:
+    with open_session() as session:
         for asset, cells in answers.items():
-            if (asset_id := asset_id_of(at, asset)) is not None:
-                write_cells(at, asset_id, cells)
-        at.commit()
+            if (asset_id := asset_id_of(session, asset)) is not None:
+                write_cells(session, asset_id, cells)
+        session.commit()
 
 
 def _read(form: Any, read: Callable[[Any], T], name: str, report: Report) -> T | None:

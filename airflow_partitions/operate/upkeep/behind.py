@@ -11,7 +11,7 @@ from sqlalchemy import case, func, select
 
 from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.dependencies import KeyFormat
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.database.models import Asset, Consumer
 from airflow_partitions.engine.ledger.ledger_pages import meaning_form
 from airflow_partitions.engine.timetables import Partitioned
@@ -85,16 +85,19 @@ def read_positions() -> Positions:
     consumers = select(AssetModel.name, Consumer.dag_id, Consumer.waits_for, Consumer.event).join(
         Consumer, Consumer.asset_id == AssetModel.id
     )
-    with connection() as at:
-        newest = list(at.execute(events))
+    with open_connection() as connection:
+        newest = list(connection.execute(events))
         keyed, unkeyed = ({row[0]: row[i] or 0 for row in newest} for i in (1, 2))
         return Positions(
             keyed,
             unkeyed,
-            {asset: LedgerPosition(*rest) for asset, *rest in at.execute(ledgers.where(AssetModel.active.has()))},
+            {
+                asset: LedgerPosition(*rest)
+                for asset, *rest in connection.execute(ledgers.where(AssetModel.active.has()))
+            },
             {
                 (asset, dag_id, waits_for): event
-                for asset, dag_id, waits_for, event in at.execute(consumers.where(AssetModel.active.has()))
+                for asset, dag_id, waits_for, event in connection.execute(consumers.where(AssetModel.active.has()))
             },
         )
 

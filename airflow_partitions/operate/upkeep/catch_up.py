@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.core.keys import Key
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.graph.serialized_dags import fingerprint
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.clocks import CLOCKS
@@ -67,28 +67,28 @@ def catch_up(dag_id: str, timetable: Partitioned, after: Mapping[str, int] | Non
     waits_for = digest(prints)
     requests: dict[str, dict[int, tuple[int, str]]] = defaultdict(dict)
     new_positions: dict[int, int] = {}
-    with session() as at:
-        positions = last_events(at, dag_id, waits_for) if after is None else {}
+    with open_session() as session:
+        positions = last_events(session, dag_id, waits_for) if after is None else {}
         for name in timetable.upstreams.leaves if after is None else after:
-            asset_id = asset_id_of(at, name)
+            asset_id = asset_id_of(session, name)
             if asset_id is None:  # its Dag file is away; what is sent meanwhile is caught up when it is back
                 continue
             last_event = positions.get(asset_id) if after is None else after[name]
             if last_event is None:
-                last_event = new_positions[asset_id] = _first_missed(at, asset_id, dag_id, prints)
-            events = _events(at, asset_id, timetable.upstreams.member(name), last_event)
+                last_event = new_positions[asset_id] = _first_missed(session, asset_id, dag_id, prints)
+            events = _events(session, asset_id, timetable.upstreams.member(name), last_event)
             if after is None and (old := [event.id for event in events if event.at < datetime.now(UTC) - SETTLED]):
                 new_positions[asset_id] = max(old)
             mapper = timetable.get_partition_mapper(name=name)
-            undelivered = _undelivered(at, dag_id, prints, events)
+            undelivered = _undelivered(session, dag_id, prints, events)
             for key, event in _reached(mapper, undelivered):
                 requests[key][event.id] = (asset_id, event.key)
         evaluations = timetable.evaluate_all(requests)
         requests = {key: sent for key, sent in requests.items() if evaluations[key].may_fire}
-        _request(at, dag_id, requests, prints)
+        _request(session, dag_id, requests, prints)
         for asset_id, event_id in new_positions.items():
-            set_last_event(at, asset_id, dag_id, waits_for, event_id)
-        at.commit()
+            set_last_event(session, asset_id, dag_id, waits_for, event_id)
+        session.commit()
     return len(requests)
 
 
@@ -110,7 +110,7 @@ def _reached(mapper: Any, events: Sequence[UpstreamEvent]) -> Iterator[tuple[str
         yield from ((text, event) for text in texts if text in unsettled)
 
 
-def _events(at: Session, asset_id: int, member: Upstream, last_event: int) -> list[UpstreamEvent]:
+def _events(session: Session, asset_id: int, member: Upstream, last_event: int) -> list[UpstreamEvent]:
     from airflow.models.asset import AssetEvent as E
     from airflow.models.dagrun import DagRun
 
@@ -121,36 +121,36 @@ def _events(at: Session, asset_id: int, member: Upstream, last_event: int) -> li
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
-    return [UpstreamEvent(number, key or UNKEYED, *rest) for number, key, *rest in at.execute(query)]
+    return [UpstreamEvent(number, key or UNKEYED, *rest) for number, key, *rest in session.execute(query)]
 
 
-def _first_missed(at: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int:
+def _first_missed(session: Session, asset_id: int, dag_id: str, prints: dict[str, Any]) -> int:
     """The event after which a consumer may have missed some, where nothing says which have been looked at."""
     from airflow.models.asset import AssetEvent as E
 
-    since = _works_since(at, dag_id, prints)
+    since = _works_since(session, dag_id, prints)
     newest = select(func.max(E.id)).where(E.asset_id == asset_id)
-    return at.scalar(newest if since is None else newest.where(E.timestamp < since - CLOCKS)) or 0
+    return session.scalar(newest if since is None else newest.where(E.timestamp < since - CLOCKS)) or 0
 
 
-def _works_since(at: Session, dag_id: str, prints: dict[str, Any]) -> datetime | None:
+def _works_since(session: Session, dag_id: str, prints: dict[str, Any]) -> datetime | None:
     """Since when a consumer waits for what it does now, by its rows and runs; ``None`` if it is new."""
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.dagrun import DagRun
 
     since: datetime | None = None
     rows = select(Row.rollup_fingerprint, Row.created_at).where(Row.target_dag_id == dag_id).order_by(Row.id.desc())
-    for row, created_at in at.execute(rows, execution_options={"yield_per": 1000}):
+    for row, created_at in session.execute(rows, execution_options={"yield_per": 1000}):
         if row != prints:  # of what it waited for before
             return since
         since = created_at
     if since is None:  # made by hand, by a backfill, or purged
-        since = at.scalar(select(func.min(DagRun.queued_at)).where(DagRun.dag_id == dag_id))
+        since = session.scalar(select(func.min(DagRun.queued_at)).where(DagRun.dag_id == dag_id))
     return since
 
 
 def _undelivered(
-    at: Session, dag_id: str, prints: Mapping[str, Any], events: list[UpstreamEvent]
+    session: Session, dag_id: str, prints: Mapping[str, Any], events: list[UpstreamEvent]
 ) -> list[UpstreamEvent]:
     """Those of *events* that no pending or fired row of the Dag stands for, as it waits now."""
     from airflow.models.asset import AssetPartitionDagRun as Row
@@ -163,17 +163,17 @@ def _undelivered(
             .join(Row, Row.id == Log.asset_partition_dag_run_id)
             .where(Log.target_dag_id == dag_id, Log.asset_event_id.in_(portion))
         )
-        delivered += ((event, row) for event, row in at.execute(query))
+        delivered += ((event, row) for event, row in session.execute(query))
     others: set[int] = set()
     for portion in portions(sorted({row for _, row in delivered})):
         forms = select(Row.id, Row.rollup_fingerprint).where(Row.id.in_(portion))
-        others.update(row for row, form in at.execute(forms) if form != prints)
+        others.update(row for row, form in session.execute(forms) if form != prints)
     known = {event for event, row in delivered if row not in others}
     return [event for event in events if event.id not in known and not event.quiet]
 
 
 def _request(
-    at: Session, dag_id: str, requests: Mapping[str, Mapping[int, tuple[int, str]]], prints: Mapping[str, Any]
+    session: Session, dag_id: str, requests: Mapping[str, Mapping[int, tuple[int, str]]], prints: Mapping[str, Any]
 ) -> None:
     """Put pending rows where the scheduler looks for them.
 
@@ -186,7 +186,7 @@ def _request(
         query = select(Row.partition_key, Row.id, Row.rollup_fingerprint).where(
             Row.target_dag_id == dag_id, Row.partition_key.in_(keys), Row.created_dag_run_id.is_(None)
         )  # the scheduler deletes those of other prints, and looks at the newest
-        return {key: row for key, row, form in at.execute(query.order_by(Row.id)) if form == prints}
+        return {key: row for key, row, form in session.execute(query.order_by(Row.id)) if form == prints}
 
     for keys in portions(list(requests), _ROWS):
         there = pending(keys)
@@ -196,7 +196,7 @@ def _request(
             if key not in there
         ]
         if new:
-            at.execute(insert(Row), new)
+            session.execute(insert(Row), new)
             there = pending(keys)
         logs = [
             {
@@ -211,4 +211,4 @@ def _request(
             for event, (asset_id, text) in requests[key].items()
         ]
         for some in portions(logs, _ROWS):
-            at.execute(insert(Log), some)
+            session.execute(insert(Log), some)

@@ -11,7 +11,7 @@ from sqlalchemy import Text, cast, func, literal, or_, select
 from airflow_partitions.core.calendars.instants import utc
 from airflow_partitions.core.errors import UnknownVersionError
 from airflow_partitions.core.versions import read_form
-from airflow_partitions.engine.database.connection import connection, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.form import Unreadable
 from airflow_partitions.engine.database.models import Asset, Forgetting, KeyList, Partition, RuntimeKey
 from airflow_partitions.engine.database.models import TaskRequest as Row
@@ -84,12 +84,12 @@ def _unreadable_ledgers(condition: ColumnElement[bool]) -> Iterator[CellProblem]
         .where(condition)
         .order_by(AssetModel.name, Forgetting.id)
     )
-    with connection() as at:
-        for name, meaning, event, until in at.execute(ledgers, execution_options=_STREAMED):
+    with open_connection() as connection:
+        for name, meaning, event, until in connection.execute(ledgers, execution_options=_STREAMED):
             texts: list[str] = []
             progress_from(meaning, event, until, texts.append)
             yield from (CellProblem(name, f"asset {name!r}: {text}", is_rewritten=True) for text in texts)
-        for name, number, form in at.execute(forgettings, execution_options=_STREAMED):
+        for name, number, form in connection.execute(forgettings, execution_options=_STREAMED):
             texts = []
             read_selection(number, form, texts.append)
             yield from (CellProblem(name, f"asset {name!r}: {text}") for text in texts)
@@ -105,8 +105,8 @@ def _unreadable_task_requests(condition: ColumnElement[bool]) -> Iterator[CellPr
         .where(condition)
         .order_by(AssetModel.name, Row.at)
     )
-    with connection() as at:
-        for asset, number, form, answer in at.execute(query, execution_options=_STREAMED):
+    with open_connection() as connection:
+        for asset, number, form, answer in connection.execute(query, execution_options=_STREAMED):
             name = f"asset {asset!r}: task request {number}"
             yield from _problems(asset, name, form, TaskRequest.from_json)
             yield from _problems(asset, f"{name}: the answer", answer, Answer.from_json)
@@ -122,11 +122,11 @@ def _unreadable_extras(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
         .join(AssetModel, AssetModel.id == Partition.asset_id)
         .order_by(AssetModel.name, Partition.start, Partition.segments)
     )
-    with connection() as at:
+    with open_connection() as connection:
         is_broken: ColumnElement[bool] = text.not_like("{%")
-        if at.dialect.name == "sqlite":  # the others take nothing but JSON
+        if connection.dialect.name == "sqlite":  # the others take nothing but JSON
             is_broken = or_(is_broken, func.json_valid(text) == 0)
-        for asset, partitions in _by_asset(at, query.where(condition, Partition.extra.is_not(None), is_broken)):
+        for asset, partitions in _by_asset(connection, query.where(condition, Partition.extra.is_not(None), is_broken)):
             for _, key, extra in islice(partitions, _SHOWN):
                 yield CellProblem(
                     asset,
@@ -149,8 +149,8 @@ def _unreadable_details(condition: ColumnElement[bool]) -> Iterator[CellProblem]
         .where(condition, RuntimeKey.details.is_not(None))
         .order_by(AssetModel.name, RuntimeKey.place)
     )
-    with connection() as at:
-        for asset, key, details in at.execute(query, execution_options=_STREAMED):
+    with open_connection() as connection:
+        for asset, key, details in connection.execute(query, execution_options=_STREAMED):
             if isinstance(details, Unreadable):
                 yield CellProblem(asset, f"{asset}: what is kept with {key!r} can't be read: {details}")
 
@@ -166,8 +166,8 @@ def _unreadable_cells(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
         .where(condition, or_(*kinds))
         .order_by(AssetModel.name, Cell.key)
     )
-    with connection() as at:
-        for asset, cell, text in at.execute(query, execution_options=_STREAMED):
+    with open_connection() as connection:
+        for asset, cell, text in connection.execute(query, execution_options=_STREAMED):
             read = next(reader for kind, reader in _READERS.items() if cell.startswith(kind))
             yield from _problems(asset, f"asset {asset!r}: the cell {cell!r}", form_of(text), read)
 
@@ -194,8 +194,8 @@ def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
         .where(condition, Partition.event >= first, ~event.exists(), ~run.exists())
         .order_by(AssetModel.name, Partition.start, Partition.segments)
     )
-    with connection() as at:
-        for asset, records in _by_asset(at, query):
+    with open_connection() as connection:
+        for asset, records in _by_asset(connection, query):
             for _, key, last in islice(records, _SHOWN):
                 yield CellProblem(
                     asset,
@@ -217,6 +217,6 @@ def _problems(asset: str, name: str, form: Any, read: Callable[[Any], object]) -
     yield from (CellProblem(asset, text) for text in texts)
 
 
-def _by_asset(at: Connection, query: Select[Any, Any, Any]) -> Iterator[tuple[str, Iterator[Any]]]:
+def _by_asset(connection: Connection, query: Select[Any, Any, Any]) -> Iterator[tuple[str, Iterator[Any]]]:
     """The rows of a *query* that begin with the name of an asset, by which they are ordered."""
-    return groupby(at.execute(query, execution_options=_STREAMED), key=lambda row: str(row.name))
+    return groupby(connection.execute(query, execution_options=_STREAMED), key=lambda row: str(row.name))

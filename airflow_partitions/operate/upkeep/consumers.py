@@ -16,7 +16,7 @@ from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import Consumer
 from airflow_partitions.engine.ledger.asset_rows import ensure_asset
 
@@ -32,25 +32,25 @@ def digest(prints: Mapping[str, Any]) -> str:
     return blake2b(json.dumps(prints, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def last_events(at: Session, dag_id: str, waits_for: str) -> dict[int, int]:
+def last_events(session: Session, dag_id: str, waits_for: str) -> dict[int, int]:
     """The events up to which all was looked at, by the ids of the upstreams."""
     query = select(Consumer.asset_id, Consumer.event).where(Consumer.dag_id == dag_id, Consumer.waits_for == waits_for)
-    return {row.asset_id: row.event for row in at.execute(query)}
+    return {row.asset_id: row.event for row in session.execute(query)}
 
 
-def set_last_event(at: Session, asset_id: int, dag_id: str, waits_for: str, event: int) -> None:
+def set_last_event(session: Session, asset_id: int, dag_id: str, waits_for: str, event: int) -> None:
     """Note that all events of an upstream were looked at up to one."""
     key = {"asset_id": asset_id, "dag_id": dag_id, "waits_for": waits_for}
     values = {"event": event, "looked_at": datetime.now(UTC)}
     change = update(Consumer).where(*(getattr(Consumer, name) == value for name, value in key.items())).values(values)
-    if at.connection().execute(change).rowcount:
+    if session.connection().execute(change).rowcount:
         return
-    ensure_asset(at, asset_id)
+    ensure_asset(session, asset_id)
     try:
-        with at.begin_nested():
-            at.execute(insert(Consumer).values(key | values))
+        with session.begin_nested():
+            session.execute(insert(Consumer).values(key | values))
     except IntegrityError:  # another process has made it in the same moment
-        at.connection().execute(change)
+        session.connection().execute(change)
 
 
 def delete_unused(current: Mapping[str, str], keep: timedelta = KEEP) -> int:
@@ -67,17 +67,19 @@ def delete_unused(current: Mapping[str, str], keep: timedelta = KEEP) -> int:
     old = select(Consumer.asset_id, Consumer.dag_id, Consumer.waits_for, Consumer.looked_at, DagModel.dag_id).join(
         DagModel, DagModel.dag_id == Consumer.dag_id, isouter=True
     )
-    with session() as at:
-        for asset_id, dag_id, waits_for, looked_at, there in at.execute(old.where(Consumer.looked_at < now - _TOUCHED)):
+    with open_session() as session:
+        for asset_id, dag_id, waits_for, looked_at, there in session.execute(
+            old.where(Consumer.looked_at < now - _TOUCHED)
+        ):
             if current.get(dag_id) == waits_for:
                 in_use.append((asset_id, dag_id, waits_for))
             elif (dag_id in current or there is None) and looked_at < now - keep:
                 unused.append((asset_id, dag_id, waits_for))
         for condition in _rows(in_use):
-            at.execute(update(Consumer).where(condition).values(looked_at=now))
+            session.execute(update(Consumer).where(condition).values(looked_at=now))
         for condition in _rows(unused):
-            at.execute(delete(Consumer).where(condition))
-        at.commit()
+            session.execute(delete(Consumer).where(condition))
+        session.commit()
     return len(unused)
 
 

@@ -15,7 +15,7 @@ from typing import Self
 import attrs
 from sqlalchemy import delete, func, select, update
 
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Upkeep
 
 #: Without a heartbeat for so long a process counts as ended.
@@ -29,8 +29,8 @@ _KEEP = timedelta(days=7)
 def leader() -> int | None:
     """The id of the leader's row; ``None`` if no upkeep process is alive."""
     alive = Upkeep.ended_at.is_(None), Upkeep.heartbeat_at > datetime.now(UTC) - ALIVE
-    with session() as at:
-        return at.scalar(select(func.min(Upkeep.id)).where(*alive))
+    with open_session() as session:
+        return session.scalar(select(func.min(Upkeep.id)).where(*alive))
 
 
 @attrs.define
@@ -50,10 +50,10 @@ class Candidate:
     def __enter__(self) -> Self:
         now = self._beat_at = datetime.now(UTC)
         row = Upkeep(host=socket.getfqdn(), user=getpass.getuser(), started_at=now, heartbeat_at=now)
-        with session() as at:
-            at.execute(delete(Upkeep).where(Upkeep.heartbeat_at < now - _KEEP))
-            at.add(row)
-            at.commit()
+        with open_session() as session:
+            session.execute(delete(Upkeep).where(Upkeep.heartbeat_at < now - _KEEP))
+            session.add(row)
+            session.commit()
         self._id = row.id
         return self
 
@@ -70,13 +70,13 @@ class Candidate:
 
     def _send(self, now: datetime) -> None:
         self._beat_at = now
-        with session() as at:
-            at.execute(update(Upkeep).where(Upkeep.id == self._id).values(heartbeat_at=now))
-            at.commit()
+        with open_session() as session:
+            session.execute(update(Upkeep).where(Upkeep.id == self._id).values(heartbeat_at=now))
+            session.commit()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with session() as at:
-            at.execute(update(Upkeep).where(Upkeep.id == self._id).values(ended_at=datetime.now(UTC)))
-            at.commit()
+        with open_session() as session:
+            session.execute(update(Upkeep).where(Upkeep.id == self._id).values(ended_at=datetime.now(UTC)))
+            session.commit()

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.core.versions import Report
-from airflow_partitions.engine.database.connection import connection
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.ledger.mailbox import publish_missing
 from airflow_partitions.engine.runs.claim import Claimant, note_of
 from airflow_partitions.engine.runs.failure import failed_cell
@@ -30,16 +30,16 @@ def renew_mailboxes(report: Report) -> None:
 
 def restore_notes(asset_ids: Collection[int]) -> None:
     """Note again who works on partitions, and the last failed run of each partition of the assets with these ids."""
-    with connection() as at:
-        restore_claims(at)
-        at.commit()
+    with open_connection() as connection:
+        restore_claims(connection)
+        connection.commit()
     for asset_id in asset_ids:
-        with connection() as at:
-            _restore_failures(at, asset_id)
-            at.commit()
+        with open_connection() as connection:
+            _restore_failures(connection, asset_id)
+            connection.commit()
 
 
-def _restore_failures(at: Connection, asset_id: int) -> None:
+def _restore_failures(connection: Connection, asset_id: int) -> None:
     """Note the last failed run of each partition of an asset again, as the run itself has done."""
     from airflow.models.asset import TaskOutletAssetReference as Outlet
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
@@ -52,9 +52,9 @@ def _restore_failures(at: Connection, asset_id: int) -> None:
     )
     notes: dict[str, Any] = {
         failed_cell(str(key)): note_of(Claimant(dag_id, run_id), ended)
-        for key, dag_id, run_id, ended in at.execute(runs.order_by(DagRun.end_date))
+        for key, dag_id, run_id, ended in connection.execute(runs.order_by(DagRun.end_date))
     }
-    there = set(at.scalars(select(Cell.key).where(Cell.asset_id == asset_id)))
+    there = set(connection.scalars(select(Cell.key).where(Cell.asset_id == asset_id)))
     now = datetime.now(UTC)
     rows = [
         {"asset_id": asset_id, "key": name, "value": json.dumps(note), "updated_at": now}
@@ -62,5 +62,5 @@ def _restore_failures(at: Connection, asset_id: int) -> None:
         if name not in there
     ]
     if rows:
-        with suppress(IntegrityError), at.begin_nested():  # a run fails in this moment, and notes that itself
-            at.execute(insert(Cell), rows)
+        with suppress(IntegrityError), connection.begin_nested():  # a run fails in this moment, and notes that itself
+            connection.execute(insert(Cell), rows)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.core.versions import Report
-from airflow_partitions.engine.database.connection import is_one_machine, portions, session
+from airflow_partitions.engine.database.connection import is_one_machine, open_session, portions
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.evaluation import refresh_history
 
@@ -37,14 +37,14 @@ def delete_fired(keep: timedelta = KEEP_FIRED) -> int:
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
     before, deleted = datetime.now(UTC) - keep, 0
-    with session() as at:
+    with open_session() as session:
         old = select(Row.id).where(Row.created_dag_run_id.is_not(None), Row.created_at < before)
-        for portion in portions(list(at.scalars(old)), _AT_ONCE):
-            deleted += _delete(at, _lock(at, portion))
-            at.commit()
+        for portion in portions(list(session.scalars(old)), _AT_ONCE):
+            deleted += _delete(session, _lock(session, portion))
+            session.commit()
         rows = select(Row.id).where(Row.id == Log.asset_partition_dag_run_id)
-        at.execute(delete(Log).where(Log.created_at < before, ~rows.exists()))
-        at.commit()
+        session.execute(delete(Log).where(Log.created_at < before, ~rows.exists()))
+        session.commit()
     return deleted
 
 
@@ -60,16 +60,18 @@ def delete_hopeless(
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
-    with session() as at:
-        waiting = at.scalar(select(func.count()).select_from(Row).where(Row.created_dag_run_id.is_(None))) or 0
+    with open_session() as session:
+        waiting = session.scalar(select(func.count()).select_from(Row).where(Row.created_dag_run_id.is_(None))) or 0
         query = (
             select(Row.id, Row.target_dag_id, Row.partition_key, func.count(Log.id))
             .join(Log, Log.asset_partition_dag_run_id == Row.id, isouter=True)
             .where(Row.created_dag_run_id.is_(None), Row.created_at < datetime.now(UTC) - _GRACE)
             .group_by(Row.id, Row.target_dag_id, Row.partition_key)
         )
-        rows = [(row, dag_id, key, events) for row, dag_id, key, events in at.execute(query) if dag_id in consumers]
-        at.rollback()
+        rows = [
+            (row, dag_id, key, events) for row, dag_id, key, events in session.execute(query) if dag_id in consumers
+        ]
+        session.rollback()
         refresh_history()  # so that all events counted here are judged by
         dead: dict[int, tuple[str, int]] = {}
         for row, dag_id, key, events in rows:
@@ -80,11 +82,11 @@ def delete_hopeless(
                 report(f"those of Dag {dag_id!r} stay: {type(error).__name__}: {error}")
         deleted = 0
         for portion in portions(list(dead), _AT_ONCE):
-            quiet = _lock_upstreams(at, {dead[row][0]: consumers[dead[row][0]] for row in portion})
-            locked = [row for row in _lock(at, portion) if dead[row][0] in quiet]
-            events_now = _events_on(at, locked)
-            deleted += _delete(at, [row for row in locked if events_now.get(row, 0) == dead[row][1]])
-            at.commit()
+            quiet = _lock_upstreams(session, {dead[row][0]: consumers[dead[row][0]] for row in portion})
+            locked = [row for row in _lock(session, portion) if dead[row][0] in quiet]
+            events_now = _events_on(session, locked)
+            deleted += _delete(session, [row for row in locked if events_now.get(row, 0) == dead[row][1]])
+            session.commit()
         return deleted
 
 
@@ -99,7 +101,7 @@ def _is_hopeless(timetable: Partitioned, key: str, *, crowded: bool) -> bool:
     return evaluation.idle or (crowded and not timetable.is_blocked(key) and not timetable.lacks_unpartitioned())
 
 
-def _lock_upstreams(at: Session, consumers: Mapping[str, Partitioned]) -> set[str]:
+def _lock_upstreams(session: Session, consumers: Mapping[str, Partitioned]) -> set[str]:
     """Those of *consumers* on whose rows no event can be put until the transaction ends.
 
     Airflow locks the asset while it registers an event; assets that are locked now are not waited for. On SQLite the
@@ -112,21 +114,21 @@ def _lock_upstreams(at: Session, consumers: Mapping[str, Partitioned]) -> set[st
     }
     names = sorted(set().union(*upstreams.values()))
     if is_one_machine():
-        at.execute(update(AssetModel).where(AssetModel.name.in_(names)).values(id=AssetModel.id))
+        session.execute(update(AssetModel).where(AssetModel.name.in_(names)).values(id=AssetModel.id))
         return set(consumers)
     query = select(AssetModel.name).where(AssetModel.name.in_(names), AssetModel.active.has()).order_by(AssetModel.id)
-    locked = set(at.scalars(query.with_for_update(key_share=True, skip_locked=True, of=AssetModel)))
+    locked = set(session.scalars(query.with_for_update(key_share=True, skip_locked=True, of=AssetModel)))
     return {dag_id for dag_id, assets in upstreams.items() if assets <= locked}
 
 
-def _lock(at: Session, rows: Sequence[int]) -> list[int]:
+def _lock(session: Session, rows: Sequence[int]) -> list[int]:
     """Lock those of *rows* that nobody else has locked."""
     from airflow.models.asset import AssetPartitionDagRun as Row
 
-    return list(at.scalars(select(Row.id).where(Row.id.in_(rows)).with_for_update(skip_locked=True)))
+    return list(session.scalars(select(Row.id).where(Row.id.in_(rows)).with_for_update(skip_locked=True)))
 
 
-def _events_on(at: Session, rows: Sequence[int]) -> dict[int, int]:
+def _events_on(session: Session, rows: Sequence[int]) -> dict[int, int]:
     """The number of events that have been put on each of *rows*."""
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
@@ -135,14 +137,14 @@ def _events_on(at: Session, rows: Sequence[int]) -> dict[int, int]:
         .where(Log.asset_partition_dag_run_id.in_(rows))
         .group_by(Log.asset_partition_dag_run_id)
     )
-    return {row[0]: row[1] for row in at.execute(query)}
+    return {row[0]: row[1] for row in session.execute(query)}
 
 
-def _delete(at: Session, rows: Sequence[int]) -> int:
+def _delete(session: Session, rows: Sequence[int]) -> int:
     """Delete *rows* and their logs; returns how many."""
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
-    at.execute(delete(Log).where(Log.asset_partition_dag_run_id.in_(rows)))
-    at.execute(delete(Row).where(Row.id.in_(rows)))
+    session.execute(delete(Log).where(Log.asset_partition_dag_run_id.in_(rows)))
+    session.execute(delete(Row).where(Row.id.in_(rows)))
     return len(rows)

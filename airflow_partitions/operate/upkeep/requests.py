@@ -9,7 +9,7 @@ from sqlalchemy import delete, exists, or_, select
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.core.versions import Report
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Hold
 from airflow_partitions.engine.ledger.run_requests import delete_run_requests
 from airflow_partitions.operate.requests.materialize import create_runs
@@ -53,9 +53,9 @@ def delete_old_requests() -> int:
     is_gone = ~exists().where(OWN_BACKFILL)
     has_ended = exists().where(OWN_BACKFILL, Backfill.completed_at < now - keep)
     old = delete(Row).where(or_(is_gone, has_ended), Row.id.not_in(select(Hold.request_id)))
-    with session() as at:
-        deleted = at.connection().execute(old).rowcount
-        at.commit()
+    with open_session() as session:
+        deleted = session.connection().execute(old).rowcount
+        session.commit()
     delete_run_requests(now - _KEEP_RUN_REQUESTS)
     return deleted
 
@@ -63,5 +63,5 @@ def delete_old_requests() -> int:
 def _unfinished(before: datetime) -> list[int]:
     """The requests that lack runs, and that nobody has written to since an instant."""
     query = select(Row.id).join(Backfill, OWN_BACKFILL).where(IS_MAKING, Row.written_at < before).order_by(Row.id)
-    with session() as at:
-        return list(at.scalars(query))
+    with open_session() as session:
+        return list(session.scalars(query))

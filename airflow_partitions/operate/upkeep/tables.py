@@ -13,7 +13,7 @@ from sqlalchemy import or_, select, update
 
 from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputError, PartitionError
 from airflow_partitions.core.versions import Report
-from airflow_partitions.engine.database.connection import portions, session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.ledger.asset_rows import ensure_asset
 from airflow_partitions.operate.upkeep.connected_storage import connected
@@ -107,7 +107,7 @@ def due(tables: Collection[str]) -> Iterator[str]:
 
     now = datetime.now(UTC)
     is_due = or_(Asset.maintained_at.is_(None), ~Asset.maintained_at.between(now - EVERY, now + EVERY))
-    with session() as at:
+    with open_session() as session:
         assets: dict[str, int] = {}
         for portion in portions(sorted(tables)):
             query = (
@@ -115,12 +115,12 @@ def due(tables: Collection[str]) -> Iterator[str]:
                 .join(Asset, Asset.id == AssetModel.id, isouter=True)
                 .where(AssetModel.name.in_(portion), AssetModel.active.has(), or_(Asset.id.is_(None), is_due))
             )
-            assets.update((name, asset_id) for name, asset_id in at.execute(query))
+            assets.update((name, asset_id) for name, asset_id in session.execute(query))
         for name, asset_id in sorted(assets.items()):
-            ensure_asset(at, asset_id)
+            ensure_asset(session, asset_id)
             begin = update(Asset).where(Asset.id == asset_id, is_due).values(maintained_at=now)
-            is_ours = at.connection().execute(begin).rowcount
-            at.commit()
+            is_ours = session.connection().execute(begin).rowcount
+            session.commit()
             if is_ours:
                 yield name
 

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 
 from airflow_partitions import PartitionByInterval, Selection
 from airflow_partitions.core.errors import ReadOnlyError
-from airflow_partitions.engine.database.connection import session
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.corrections import forget
 from airflow_partitions.engine.ledger.ledger import materialized_times, update_ledger
@@ -70,7 +70,7 @@ def test_what_is_there_is_told_and_what_is_asked_for_refused_in_a_sentence(read_
     ):
         with pytest.raises(ReadOnlyError, match=REFUSED):
             change()
-    with session() as at:
+    with open_session() as at:
         assert at.scalar(text("select count(*) from asset_partitions_partition where is_forgotten")) == 0
 
 

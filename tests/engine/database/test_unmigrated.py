@@ -15,7 +15,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.core.errors import NotMigratedError
-from airflow_partitions.engine.database.connection import revision, session
+from airflow_partitions.engine.database.connection import open_session, revision
 from airflow_partitions.engine.database.revision import COMMAND, REVISION, problem
 from airflow_partitions.engine.timetables.evaluation import _history
 from airflow_partitions.engine.timetables.upstreams import _produced
@@ -95,9 +95,9 @@ def test_the_sentence_names_the_command() -> None:
 def test_a_session_is_refused(unmigrated: Database) -> None:
     assert revision() is None
     with pytest.raises(NotMigratedError, match=re.escape(SENTENCE)):
-        session()
+        open_session()
     unmigrated.airflow("db", "migrate")
-    session().close()
+    open_session().close()
 
 
 def test_each_command_says_it(unmigrated: Database, tmp_path: Path) -> None:
