@@ -41,7 +41,7 @@ def assets(args: Namespace) -> None:
                 break
     except PartitionError as error:
         sys.exit(str(error))
-    rows = ([one["name"], state, count] for one in answer for state, count in one["counts"]["counts"].items())
+    rows = ([one["name"], state, count] for one in answer for state, count in _counts(one).items())
     show(args.output, {"assets": answer}, rows, lambda: _asset_table(answer))
 
 
@@ -99,14 +99,21 @@ def _stretches(source: Source, args: Namespace, select: str | None, most: int) -
 
 
 def _asset_table(answer: Sequence[Mapping[str, Any]]) -> Table:
-    counts = [one["counts"]["counts"] for one in answer]
+    counts = [_counts(one) for one in answer]
     states = [state for state in LOOKS if any(state in some for some in counts)]
     columns = [Column(look(state), justify="right") for state in states]
     table = Table(Column("asset", overflow="fold"), *columns, box=SIMPLE)
     for one, some in zip(answer, counts, strict=True):
         name = Text(one["name"], style="bold").append(f"\n{one['definition']['text']}", style="not bold dim")
+        if one["error"] is not None:
+            name.append(f"\n{one['error']}", style="not bold red")
         table.add_row(name, *(f"{some[state]:,}" if state in some else "" for state in states))
     return table
+
+
+def _counts(asset: Mapping[str, Any]) -> Mapping[str, int]:
+    """The numbers of an asset's partitions by state; none if they can't be told."""
+    return {} if asset["counts"] is None else asset["counts"]["counts"]
 
 
 def _status_table(

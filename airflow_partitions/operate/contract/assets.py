@@ -67,10 +67,13 @@ class Asset(Answer):
     import_errors: list[str] = Field(description="Those of the Dags that make it whose file can't be read as it is now")
     may_change: bool = Field(description="Whether one may ask for its partitions, mark and forget them")
     next: NextPartition | None = Field(description="Null without time, and where there is none any more")
-    counts: StateCounts | None = Field(default=None, description="Numbers of its partitions by state, where asked for")
+    counts: StateCounts | None = Field(
+        default=None, description="Numbers of its partitions by state, where asked for; null if they can't be told"
+    )
     newest: NewestPartition | None = Field(
         default=None, description="With the counts; null without time, and where no interval is over"
     )
+    error: str | None = Field(default=None, description="With the counts: why they can't be told")
 
 
 class AssetPage(Answer):

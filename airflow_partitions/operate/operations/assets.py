@@ -51,7 +51,7 @@ def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
             overviews = overviews_of(assets, now) if asked.counts or chosen else {}
             for asset in assets:
                 overview = overviews.get(asset.name)
-                if chosen and overview is not None and chosen.isdisjoint(overview.counts.counts):
+                if chosen and overview is not None and not overview.is_among(chosen):
                     continue
                 shown = overview if asked.counts else None
                 yield _form(asset, now, details, surroundings, groups, may_start, shown)
@@ -110,7 +110,8 @@ def _form(
         "next": _next(asset.definition, now),
     }
     if overview is not None:
-        form |= {"counts": overview.counts.to_json(), "newest": overview.newest}
+        counts = None if overview.counts is None else overview.counts.to_json()
+        form |= {"counts": counts, "newest": overview.newest, "error": overview.error}
     return form
 
 

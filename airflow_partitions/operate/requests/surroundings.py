@@ -171,6 +171,8 @@ class Surroundings:
 
     def outlet(self, dag_id: str) -> str | None:
         """An asset with the partitions of a Dag's runs; ``None`` if it makes none."""
+        if self._timetables[dag_id].adds_keys:
+            return None
         producer = self.producer_of(dag_id)
         return next(iter(outlets(dag_id)), None) if producer is None else producer.asset
 
@@ -211,8 +213,8 @@ class Surroundings:
         return self._producers[name]
 
     def _consumers(self, dag_id: str) -> Iterator[tuple[str, str]]:
-        """The assets that a Dag makes, each with a Dag that waits for it."""
-        for name in outlets(dag_id):
+        """The assets that a Dag makes, each with a Dag that waits for it; which keys it adds nobody can tell."""
+        for name in () if self._timetables[dag_id].adds_keys else outlets(dag_id):
             asset = self.asset(name)
             for consumer in asset.dags.consumers:
                 timetable = asset.timetables.get(consumer)

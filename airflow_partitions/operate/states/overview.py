@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from threading import Lock
 from typing import Any
 
 import attrs
 from cachetools import LRUCache
+from sqlalchemy.exc import OperationalError
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
+from airflow_partitions.core.errors import NotMigratedError
 from airflow_partitions.core.state import State
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.operate.states.asset_states import AssetStates
@@ -31,6 +34,7 @@ _WORST_FIRST = (
     State.SKIPPED,
     State.MATERIALIZED,
 )
+log = logging.getLogger(__name__)
 _OVERVIEWS: LRUCache[tuple[str, str], Overview] = LRUCache(maxsize=1_000)
 _LOCK = Lock()
 
@@ -39,20 +43,41 @@ _LOCK = Lock()
 class Overview:
     """Overview of an asset.
 
+    :ivar counts: ``None`` if they can't be told.
     :ivar newest: JSON form of the newest interval that is over: its key, the state that needs somebody most, and
         numbers by state; ``None`` without time.
+    :ivar error: why these can't be told.
     """
 
-    counts: StateCounts
+    counts: StateCounts | None
     newest: dict[str, Any] | None
+    error: str | None = None
+
+    def is_among(self, states: Collection[State]) -> bool:
+        """Whether there are partitions in one of these *states*, or may be."""
+        return self.counts is None or not self.counts.counts.keys().isdisjoint(states)
 
 
 def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:
     """The overviews of *assets*, by name; as long as the version of one is the same, it is worked out once.
 
+    Whatever is wrong with one of them, the others are told.
+
     :param now: aware.
-    :raises UnknownVersionError: if another release wrote the ledger.
     """
+    try:
+        return _overviews(assets, now)
+    except (OperationalError, NotMigratedError):  # nothing can be told of any
+        raise
+    except Exception as error:
+        if len(assets) > 1:  # all are read by the same few statements: one by one it shows which it is
+            return {name: one for asset in assets for name, one in overviews_of([asset], now).items()}
+        (asset,) = assets
+        log.warning("The partitions of asset %r can't be counted", asset.name, exc_info=True)
+        return {asset.name: Overview(None, None, f"{type(error).__name__}: {error}")}
+
+
+def _overviews(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:
     readings = Readings(assets)
     states = {asset.name: AssetStates(asset, now, readings=readings) for asset in assets}
     versions = {name: version_of(of) for name, of in states.items()}
@@ -67,7 +92,7 @@ def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str,
     with _LOCK:
         _OVERVIEWS.update({(name, versions[name]): overviews[name] for name in changed})
     return {
-        name: attrs.evolve(overview, counts=attrs.evolve(overview.counts, now=now))
+        name: attrs.evolve(overview, counts=overview.counts and attrs.evolve(overview.counts, now=now))
         for name, overview in overviews.items()
     }
 

@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from airflow_partitions.core.errors import NotReadyError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.ledger import update_ledger
 from airflow_partitions.operate.contract.assets import ListAssets
+from airflow_partitions.operate.contract.grid import ShowGrid
+from airflow_partitions.operate.contract.requests import PlanPartitions
+from airflow_partitions.operate.contract.states import ListStates, ShowPartition
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests.runtime_keys import add_runtime_keys
 from airflow_partitions.operate.states import counts, overview
+from airflow_partitions.operate.states.asset_states import AssetStates
 from tests.metadata import Metadata
 from tests.operate.states.world import put_pending, put_runs, put_tasks
 
@@ -94,6 +99,66 @@ def test_eb9_many_assets_are_read_by_as_few_statements_as_one(estate: Metadata) 
         assert {**form, "now": None} == {**counts(name).to_json(), "now": None}, name
     told = {state for form in every.values() for state in form["counts"]}
     assert told == {"materialized", "missing", "stale", "failed", "running", "skipped", "waiting"}
+
+
+def test_en1_eb3_keys_that_a_run_adds_are_counted_whatever_starts_it(metadata: Metadata, tmp_path: Path) -> None:
+    metadata.parse(
+        tmp_path,
+        shop="""
+        REGIONS = PartitionByProduct([
+            PartitionByInterval("@daily", name="date", start="2013-02-01", end="2013-02-11"),
+            PartitionBySequence(["eu", "us"], name="region")])
+
+        @asset(schedule="@daily", partition=REGIONS)
+        def orders(partition): ...
+
+        @asset(schedule=orders, partition=PartitionAtRuntime("customers"))
+        def customers(self): ...
+
+        @asset(schedule=customers, partition=PartitionAtRuntime("customers"))
+        def profiles(partition): ...
+        """,
+    )
+    metadata.emit("orders", "2013-02-01|eu", at=MADE)
+    add_runtime_keys(partitioned_asset("customers"), ["ann"], by="me")
+    metadata.emit("orders", "2013-02-01|eu", at=datetime(2100, 1, 1, tzinfo=UTC))  # later than the key
+    assets = {form["name"]: form for form in answer(ListAssets(counts=True))["assets"]}
+    assert assets["customers"]["counts"]["counts"] == {"materialized": 1}
+    assert answer(ShowPartition(asset="customers", key="ann"))["state"] == "materialized"
+    assert answer(ShowPartition(asset="profiles", key="ann"))["upstream"][0]["count"] == 1
+    assert answer(ListStates(asset="customers"))["stretches"][0]["state"] == "materialized"
+    assert answer(ShowPartition(asset="orders", key="2013-02-01|eu"))["downstream"] == []
+    for asset in ("orders", "customers", "profiles"):
+        assert answer(ShowGrid(asset=asset))["total"]
+    plan = answer(PlanPartitions(asset="orders", select="2013-02-01|eu", downstream=True))
+    steps = [(step["dag_id"], step["asset"], step["role"], step["selection"]) for step in plan["steps"]]
+    day = "2013-02-01|eu"
+    assert steps == [("orders", "orders", "asked", day), ("customers", None, "downstream", day)]
+    with pytest.raises(NotReadyError):  # keys come from a run of its own
+        answer(PlanPartitions(asset="customers", select="ann", upstream=True))
+
+
+def test_an_asset_that_cant_be_counted_takes_no_other_with_it(
+    estate: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {form["name"]: form["counts"] for form in answer(ListAssets(counts=True, limit=1_000))["assets"]}
+    overview._OVERVIEWS.clear()
+    version_of = overview.version_of
+
+    def breaks(of: AssetStates) -> str:
+        if of.asset.name == "raw_07":
+            raise ValueError("nobody has thought of that")
+        return version_of(of)
+
+    monkeypatch.setattr(overview, "version_of", breaks)
+    assets = {form["name"]: form for form in answer(ListAssets(counts=True, limit=1_000))["assets"]}
+    broken = assets.pop("raw_07")
+    assert (broken["counts"], broken["error"]) == (None, "ValueError: nobody has thought of that")
+    assert {name: (form["counts"]["counts"], form["error"]) for name, form in assets.items()} == {
+        name: (form["counts"], None) for name, form in before.items() if name != "raw_07"
+    }
+    some = answer(ListAssets(counts=True, states=["failed"]))["assets"]  # it may have failed partitions, too
+    assert [form["name"] for form in some] == ["raw_03", "raw_07"]
 
 
 def test_what_is_large_is_read_by_itself(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
