@@ -37,9 +37,9 @@ from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.keys import Interval
 from airflow_partitions.storage import Attempt
 from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.iceberg.table.open import open_table
 from airflow_partitions.storage.io import WriteRequest, writer_for
 from airflow_partitions.storage.stores.open import open_staging
-from airflow_partitions.storage.tables.open import open_table
 from benchmarks.core import duration
 from benchmarks.table_states import DAYS, REWRITTEN, ROWS, STATES, Lake
 

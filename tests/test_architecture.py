@@ -45,7 +45,7 @@ STORAGE_FLOORS = (
     "file_dataset",
     "table_dataset",
     "metadata",
-    "tables",
+    "iceberg",
     "filters",
     "stores",
     "scan",
@@ -56,10 +56,8 @@ STORAGE_FLOORS = (
     "storage",
     "files",
     "formats",
-    "iceberg",
-    "sql_text",
-    "sql_iceberg",
-    "sql_table",
+    "table",
+    "sql",
 )
 #: Floors by room.
 INNER_FLOORS = {

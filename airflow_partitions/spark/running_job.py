@@ -121,7 +121,7 @@ class Job:
         staged = self.handover.staging.data
         yield normalise_path(spark_path(str(staged)))
         if isinstance(self.handover.output, TableDataset):
-            from airflow_partitions.storage.tables.shadow import Shadow
+            from airflow_partitions.storage.iceberg.table.shadow import Shadow
 
             yield normalise_path(spark_path(Shadow.open(staged, dict(self.handover.output.credentials)).data))
 

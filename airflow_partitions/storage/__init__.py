@@ -20,7 +20,7 @@ _MODULES = {
     "FilePerKey": "layout.file_per_key",
     "Files": "files",
     "Filter": "filters.filter",
-    "Iceberg": "iceberg",
+    "Iceberg": "table",
     "Json": "formats",
     "Layout": "layout.layout",
     "Maintenance": "table_dataset",
@@ -38,7 +38,7 @@ _MODULES = {
     "Writer": "io.writer",
     "clean": "maintenance.cleanup",
     "compact": "maintenance.retention",
-    "ddl": "sql_table",
+    "ddl": "sql.ddl",
     "drop_older": "maintenance.retention",
     "field": "filters.filter",
     "input_filter": "filters.arguments",
@@ -104,7 +104,6 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filters.filter import Filter, field
     from airflow_partitions.storage.filters.pruning import prune
     from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
-    from airflow_partitions.storage.iceberg import Iceberg
     from airflow_partitions.storage.io.read_request import ReadRequest
     from airflow_partitions.storage.io.reader import Reader
     from airflow_partitions.storage.io.registry import register_reader, register_writer
@@ -120,8 +119,9 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.staged_files import StagedFiles
     from airflow_partitions.storage.ownership import Ownership
-    from airflow_partitions.storage.sql_table import ddl
+    from airflow_partitions.storage.sql.ddl import ddl
     from airflow_partitions.storage.storage import Storage
+    from airflow_partitions.storage.table import Iceberg
     from airflow_partitions.storage.table_dataset import Maintenance
 
 

@@ -247,7 +247,7 @@ _KINDS: dict[str, type[Dataset] | str] = {
     "orc": "airflow_partitions.storage.formats:Orc",
     "avro": "airflow_partitions.storage.formats:Avro",
     "text": "airflow_partitions.storage.formats:Text",
-    "iceberg": "airflow_partitions.storage.iceberg:Iceberg",
+    "iceberg": "airflow_partitions.storage.table:Iceberg",
 }
 
 

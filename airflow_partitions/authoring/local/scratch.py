@@ -7,12 +7,12 @@ from pathlib import Path
 import attrs
 
 from airflow_partitions.core.partition import Partition
-from airflow_partitions.storage.iceberg import Iceberg
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.staging import Staging
+from airflow_partitions.storage.table import Iceberg
 
 
 def scratch_of(storage: Storage, partition: Partition, folder: Path, attempt: Attempt) -> tuple[Storage, Staging]:

@@ -23,7 +23,7 @@ def connected(dataset: D) -> D:
     from airflow.models.connection import Connection
     from airflow.sdk.exceptions import AirflowNotFoundException
 
-    from airflow_partitions.storage.tables.connection import properties_of
+    from airflow_partitions.storage.iceberg.table.connection import properties_of
 
     try:
         properties = properties_of(Connection.get_connection_from_secrets(dataset.catalog))

@@ -41,7 +41,7 @@ class SparkTableReader(Reader):
         """The folder with the metadata: where the table is pinned, or one of this machine."""
         if scan.request.dataset.pin is not None:
             return scan.request.dataset.pin
-        from airflow_partitions.storage.tables.scan_copy import write_scan_copy
+        from airflow_partitions.storage.iceberg.table.scan_copy import write_scan_copy
 
         folder = tempfile.mkdtemp(prefix="table-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)  # until then the frame may be read
@@ -80,8 +80,8 @@ def _read(scan: ReadRequest) -> pa.Table:
     from pyiceberg.expressions import AlwaysTrue
     from pyiceberg.io.pyarrow import ArrowScan
 
+    from airflow_partitions.storage.iceberg.table.catalog import translated_errors
     from airflow_partitions.storage.metadata.arrow_types import spark_name
-    from airflow_partitions.storage.tables.catalog import translated_errors
 
     table = TableScan(scan)
     columns = scan.chosen(table.columns)

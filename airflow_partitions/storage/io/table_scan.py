@@ -13,9 +13,9 @@ from airflow_partitions.storage.table_dataset import TableDataset
 if TYPE_CHECKING:
     from pyiceberg.table import FileScanTask, Table
 
-    from airflow_partitions.storage.tables.live_files import LiveFiles
-    from airflow_partitions.storage.tables.planned_files import PlannedFiles
-    from airflow_partitions.storage.tables.row_filter import RowFilter
+    from airflow_partitions.storage.iceberg.table.live_files import LiveFiles
+    from airflow_partitions.storage.iceberg.table.planned_files import PlannedFiles
+    from airflow_partitions.storage.iceberg.table.row_filter import RowFilter
 
 
 @attrs.frozen
@@ -30,7 +30,7 @@ class TableScan:
     @cached_property
     def table(self) -> Table:
         """The table: as it was looked at for its partitions, else as it is now."""
-        from airflow_partitions.storage.tables.open import open_table
+        from airflow_partitions.storage.iceberg.table.open import open_table
 
         if self._planned:
             return self._planned[0].table
@@ -43,8 +43,8 @@ class TableScan:
 
         :raises StorageError: if it does not know how.
         """
-        from airflow_partitions.storage.tables.live_files import live_files
-        from airflow_partitions.storage.tables.planned_files import scan_tasks
+        from airflow_partitions.storage.iceberg.table.live_files import live_files
+        from airflow_partitions.storage.iceberg.table.planned_files import scan_tasks
 
         if self._planned:
             return scan_tasks(self._planned[0].live, (entry for each in self._planned for entry in each.entries))
@@ -60,7 +60,7 @@ class TableScan:
     @cached_property
     def _planned(self) -> list[PlannedFiles]:
         """The files of the partitions, as who looked for them has planned it; nothing if nobody has."""
-        from airflow_partitions.storage.tables.planned_files import PlannedFiles
+        from airflow_partitions.storage.iceberg.table.planned_files import PlannedFiles
 
         contents = [partition.content for partition in self.request.partitions or ()]
         planned = [each for each in contents if isinstance(each, PlannedFiles)]
@@ -69,8 +69,8 @@ class TableScan:
     @cached_property
     def rows(self) -> RowFilter | None:
         """The rows of the partitions; ``None`` for all rows of a table without partitions."""
-        from airflow_partitions.storage.tables.key_filter import KeyFilter
-        from airflow_partitions.storage.tables.row_filter import RowFilter
+        from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+        from airflow_partitions.storage.iceberg.table.row_filter import RowFilter
 
         dataset, partitions = self.request.dataset, self.request.partitions
         if partitions is None:

@@ -20,7 +20,7 @@ def table_statistics(request: ReadRequest, names: Collection[str]) -> PartitionS
 
     :raises StorageError: if they can't be read.
     """
-    from airflow_partitions.storage.tables.catalog import translated_errors
+    from airflow_partitions.storage.iceberg.table.catalog import translated_errors
 
     table = TableScan(request).table
     fields = [field for field in table.schema().fields if field.name in names and field.field_type.is_primitive]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from airflow_partitions.storage.tables.key_filter import KeyFilter
-    from airflow_partitions.storage.tables.shadow import Shadow
+    from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+    from airflow_partitions.storage.iceberg.table.shadow import Shadow
 
 FORMATS = ("iceberg",)
 
@@ -73,7 +73,7 @@ class ArrowTableWriter(ArrowWriter):
         return table
 
     def write_many(self, frame: Any, request: WriteRequest, shape: Shape) -> Mapping[Key, StagedFiles]:
-        from airflow_partitions.storage.tables.key_parts import KeyParts
+        from airflow_partitions.storage.iceberg.table.key_parts import KeyParts
 
         check_shape(shape)
         name, shadow = repr(request.dataset.path), _shadow(request)
@@ -103,13 +103,13 @@ class PolarsTableWriter(ArrowTableWriter, PolarsWriter):
 
 
 def _shadow(request: WriteRequest) -> Shadow:
-    from airflow_partitions.storage.tables.shadow import Shadow
+    from airflow_partitions.storage.iceberg.table.shadow import Shadow
 
     return Shadow.open(request.folder, request.credentials)
 
 
 def _keys(request: WriteRequest, shadow: Shadow) -> KeyFilter:
-    from airflow_partitions.storage.tables.key_filter import KeyFilter
+    from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
 
     dataset = request.dataset
     assert isinstance(dataset, TableDataset)  # noqa: S101 - what has the format is one
@@ -118,7 +118,7 @@ def _keys(request: WriteRequest, shadow: Shadow) -> KeyFilter:
 
 def _missing(columns: list[str], key: Key, request: WriteRequest, shadow: Shadow) -> dict[str, tuple[Any, str]]:
     """The columns that hold the keys and are not among *columns*: each with the value of *key*, and its type."""
-    from airflow_partitions.storage.tables.columns import spark_columns
+    from airflow_partitions.storage.iceberg.table.columns import spark_columns
 
     parts = request.dataset.layout.definition.dimensions_of(key)
     types = spark_columns(shadow.table.schema())
@@ -166,7 +166,7 @@ def _by_key(request: WriteRequest, shadow: Shadow, schema: Mapping[str, str]) ->
 
     :raises ForeignRowsError: if there is a row of none.
     """
-    from airflow_partitions.storage.tables.file_keys import FileKeys
+    from airflow_partitions.storage.iceberg.table.file_keys import FileKeys
 
     keys = FileKeys.of(_keys(request, shadow), shadow.table.metadata)
     staged: dict[Key, StagedFiles] = {}

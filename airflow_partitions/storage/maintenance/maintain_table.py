@@ -54,9 +54,9 @@ def maintain_table(
         raise InvalidDefinitionError(
             f"storage {dataset.path!r} is no table; expected Iceberg(…), or clean() and compact() for files"
         )
-    from airflow_partitions.storage.tables.key_filter import KeyFilter
-    from airflow_partitions.storage.tables.maintenance import expire_snapshots, orphans, rewrite_manifests
-    from airflow_partitions.storage.tables.open import reference_to
+    from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+    from airflow_partitions.storage.iceberg.table.maintenance import expire_snapshots, orphans, rewrite_manifests
+    from airflow_partitions.storage.iceberg.table.open import reference_to
 
     now, policy = now or datetime.now(UTC), dataset.maintenance or Maintenance()
     open_writable(dataset)

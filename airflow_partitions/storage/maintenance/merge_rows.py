@@ -26,10 +26,10 @@ def merge_rows(
     """
     from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
     from airflow_partitions.storage.filesystem.filesystem import at, remove
-    from airflow_partitions.storage.tables.compaction import SmallFiles
-    from airflow_partitions.storage.tables.key_filter import KeyFilter
-    from airflow_partitions.storage.tables.open import reference_to
-    from airflow_partitions.storage.tables.planned_files import PlannedFiles
+    from airflow_partitions.storage.iceberg.table.compaction import SmallFiles
+    from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+    from airflow_partitions.storage.iceberg.table.open import reference_to
+    from airflow_partitions.storage.iceberg.table.planned_files import PlannedFiles
 
     planned = partition.content
     assert isinstance(planned, PlannedFiles)  # noqa: S101 - who looked for it has planned it

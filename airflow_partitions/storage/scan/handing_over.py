@@ -23,8 +23,8 @@ def handed_over(dataset: _Dataset, folder: Location) -> _Dataset:
     """
     if not isinstance(dataset, TableDataset) or dataset.pin is not None:
         return dataset
-    from airflow_partitions.storage.tables.open import open_table
-    from airflow_partitions.storage.tables.pin import pin
+    from airflow_partitions.storage.iceberg.table.open import open_table
+    from airflow_partitions.storage.iceberg.table.pin import pin
 
     pin(open_table(dataset), folder)
     return dataset.pinned(str(folder))
@@ -36,7 +36,7 @@ def check_there(dataset: Dataset) -> None:
     :raises MissingInputError: if there is not.
     """
     if isinstance(dataset, TableDataset):
-        from airflow_partitions.storage.tables.open import open_table
+        from airflow_partitions.storage.iceberg.table.open import open_table
 
         open_table(dataset)
     elif not at(dataset.path, dict(dataset.credentials)).exists():

@@ -21,7 +21,7 @@ from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
-    from airflow_partitions.storage.tables.catalog import TableReference
+    from airflow_partitions.storage.iceberg.table.catalog import TableReference
 
 #: Nobody releases the listing of a run that never comes to its end.
 _KEPT = timedelta(days=7)
@@ -63,7 +63,7 @@ def release(dataset: Dataset) -> None:
         if (table := _whole_table(current)) is None:
             open_store(current).release(kept)
         else:
-            from airflow_partitions.storage.tables.frozen_table import release_table
+            from airflow_partitions.storage.iceberg.table.frozen_table import release_table
 
             release_table(table, kept)
 
@@ -72,7 +72,7 @@ def _frozen(dataset: Dataset, name: str, folder: Location | None) -> str | None:
     """What its store keeps of *dataset*, if it sees to that by itself."""
     if (table := _whole_table(dataset)) is None:
         return open_store(dataset.whole()).freeze(name, folder)
-    from airflow_partitions.storage.tables.frozen_table import freeze_table
+    from airflow_partitions.storage.iceberg.table.frozen_table import freeze_table
 
     return freeze_table(table, name, folder)
 
@@ -83,7 +83,7 @@ def _whole_table(dataset: Dataset) -> TableReference | None:
 
 
 def _reference(dataset: TableDataset) -> TableReference:
-    from airflow_partitions.storage.tables.open import reference_to
+    from airflow_partitions.storage.iceberg.table.open import reference_to
 
     return reference_to(dataset.pinned(None))
 

@@ -16,6 +16,21 @@ from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputError, ResultError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.iceberg.table.catalog import TableReference, translated_errors
+from airflow_partitions.storage.iceberg.table.columns import arrow_schema, spark_columns
+from airflow_partitions.storage.iceberg.table.contents import Contents
+from airflow_partitions.storage.iceberg.table.describe import describe
+from airflow_partitions.storage.iceberg.table.frozen_table import freeze_table, release_table
+from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+from airflow_partitions.storage.iceberg.table.maintenance import orphans
+from airflow_partitions.storage.iceberg.table.new_table import FORMAT, make_table
+from airflow_partitions.storage.iceberg.table.paths import plain
+from airflow_partitions.storage.iceberg.table.pin import pinned
+from airflow_partitions.storage.iceberg.table.planned_files import PlannedFiles
+from airflow_partitions.storage.iceberg.table.publish import Publisher, WrittenFiles
+from airflow_partitions.storage.iceberg.table.shadow import Shadow
+from airflow_partitions.storage.iceberg.table.snapshots import last_number
+from airflow_partitions.storage.iceberg.table.spec_fit import misfit
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
@@ -26,21 +41,6 @@ from airflow_partitions.storage.stores.folders import accepts, locked
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.staging import STAGING, Staging, claim
 from airflow_partitions.storage.stores.store import Limits, Store
-from airflow_partitions.storage.tables.catalog import TableReference, translated_errors
-from airflow_partitions.storage.tables.columns import arrow_schema, spark_columns
-from airflow_partitions.storage.tables.contents import Contents
-from airflow_partitions.storage.tables.describe import describe
-from airflow_partitions.storage.tables.frozen_table import freeze_table, release_table
-from airflow_partitions.storage.tables.key_filter import KeyFilter
-from airflow_partitions.storage.tables.maintenance import orphans
-from airflow_partitions.storage.tables.new_table import FORMAT, make_table
-from airflow_partitions.storage.tables.paths import plain
-from airflow_partitions.storage.tables.pin import pinned
-from airflow_partitions.storage.tables.planned_files import PlannedFiles
-from airflow_partitions.storage.tables.publish import Publisher, WrittenFiles
-from airflow_partitions.storage.tables.shadow import Shadow
-from airflow_partitions.storage.tables.snapshots import last_number
-from airflow_partitions.storage.tables.spec_fit import misfit
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from airflow_partitions.storage.iceberg.table.open import reference_to
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.table_dataset import TableDataset
-from airflow_partitions.storage.tables.open import reference_to
 
 
 def store_of_table(dataset: TableDataset) -> IcebergStore:

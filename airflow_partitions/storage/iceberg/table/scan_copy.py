@@ -1,0 +1,51 @@
+"""Copies of the metadata of tables for one scan by Spark, which then needs no catalog."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyiceberg.manifest import ManifestContent, ManifestFile, write_manifest_list
+from pyiceberg.table import Table
+from pyiceberg.table.refs import MAIN_BRANCH
+from pyiceberg.table.snapshots import Snapshot
+
+from airflow_partitions.storage.iceberg.table.live_files import LiveFiles
+from airflow_partitions.storage.iceberg.table.new_table import FORMAT
+from airflow_partitions.storage.iceberg.table.static_metadata import form_of, without_history, write_static
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_scan_copy(table: Table, folder: Path, live: LiveFiles | None = None) -> None:
+    """Make *folder* a table with the newest snapshot of *table*, and none before it.
+
+    :param live: its live files, as far as they were looked into to plan the scan: the manifests that were not are left
+        out, so that Spark does not look through their list once more.
+    """
+    form = form_of(without_history(table.metadata))
+    snapshot = table.current_snapshot()
+    if snapshot is not None:
+        newest: dict[str, Any] = json.loads(snapshot.model_dump_json())
+        if live is not None and table.format_version == FORMAT:
+            deletes = (each for each in live.manifests if each.content is not ManifestContent.DATA)
+            manifests = [*live.data, *deletes]
+            if len(manifests) < len(live.manifests):
+                newest["manifest-list"] = str(_write_list(table, snapshot, manifests, folder / "manifests.avro"))
+        form["snapshots"] = [newest]
+        form["refs"] = {MAIN_BRANCH: {"snapshot-id": snapshot.snapshot_id, "type": "branch"}}
+    write_static(folder, form)
+
+
+def _write_list(table: Table, snapshot: Snapshot, manifests: list[ManifestFile], file: Path) -> Path:
+    with write_manifest_list(
+        table.format_version,
+        table.io.new_output(str(file)),
+        snapshot.snapshot_id,
+        snapshot.parent_snapshot_id,
+        snapshot.sequence_number,
+        "null",
+    ) as writer:
+        writer.add_manifests(manifests)
+    return file
