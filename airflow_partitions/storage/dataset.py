@@ -121,12 +121,12 @@ class Dataset(ABC):
         return ()
 
     @property
-    def tables(self) -> tuple[str, ...]:
+    def members(self) -> tuple[str, ...]:
         """Names of the tables that every partition has."""
         return ()
 
     @property
-    def table_name(self) -> str | None:
+    def member(self) -> str | None:
         """The table to be read."""
         return None
 

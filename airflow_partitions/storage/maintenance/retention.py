@@ -93,7 +93,7 @@ def compact(
                 whole = len(partition.files)
                 left = whole - files + into
                 compacted.append(Compacted(str(partition.key), whole, left, partition.bytes, done))
-        elif batches := _groups(partition, dataset.tables, target):
+        elif batches := _groups(partition, dataset.members, target):
             into = len(partition.files) - sum(map(len, batches)) + len(batches)
             size = sum(partition.files[name] for batch in batches for name in batch)
             done = not dry_run and _rewrite(dataset, partition.key, target)
@@ -101,9 +101,9 @@ def compact(
     return compacted
 
 
-def _groups(partition: StoredPartition, tables: Sequence[str], target: int) -> list[tuple[str, ...]]:
-    """Files that become one each; never those of different tables or buckets."""
-    contents = partition.content.by_table(partition.directory, tables).values()
+def _groups(partition: StoredPartition, members: Sequence[str], target: int) -> list[tuple[str, ...]]:
+    """Files that become one each; never those of different members or buckets."""
+    contents = partition.content.by_member(partition.directory, members).values()
     return [group for content in contents for group in _small(content, target)]
 
 
@@ -121,13 +121,13 @@ def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
                 return False
             names: dict[str, str] = {}
             with translate_errors(about(dataset.path, [str(key)]), "compacted", damaged=(ValueError,)):
-                for table, content in partition.content.by_table(partition.directory, dataset.tables).items():
+                for member, content in partition.content.by_member(partition.directory, dataset.members).items():
                     small = _small(content, target)
                     merged = {name for group in small for name in group}
                     kept = [name for name in content.files if name not in merged]
                     merge = Merge(content.base, small, kept, dict(dataset.credentials))
-                    new = merge.write(commit.stage(key, table))
-                    names |= {old: f"{table}/{name}" if table else name for old, name in new.items()}
+                    new = merge.write(commit.stage(key, member))
+                    names |= {old: f"{member}/{name}" if member else name for old, name in new.items()}
             metadata = partition.content.metadata
             index = {} if metadata is None else renamed(metadata.index, names)
             staged = StagedFiles(partition.rows, {}, {} if metadata is None else metadata.schema, index)

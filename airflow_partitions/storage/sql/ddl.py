@@ -161,7 +161,7 @@ def _duckdb(dataset: FileDataset, table: str) -> Iterator[str]:
     kinds = {name: "TIMESTAMP" if kind == _INSTANT else kind for name, kind in schema.items()}
     nulls = ", ".join(f"NULL::{kind} AS {sql_name(name)}" for name, kind in kinds.items())
     root = str(local(dataset.path)) if is_local(dataset.path) else dataset.path
-    levels = [*("*=*" for _ in folders), *([] if dataset.table_name is None else [dataset.table_name])]
+    levels = [*("*=*" for _ in folders), *([] if dataset.member is None else [dataset.member])]
     # No pattern is meant by the path; what begins with _ or . is no data.
     files = sql_text("/".join([re.sub(r"([*?\[])", r"[\1]", root), *levels, "[!_.]*"]))
     lines = [
@@ -227,9 +227,9 @@ def _check_current(dataset: Dataset, table: str) -> None:
             f"storage {dataset.path!r} is frozen for a run, and a table shows what is stored now; expected the dataset"
             " itself"
         )
-    if dataset.tables and dataset.table_name is None:
+    if dataset.members and dataset.member is None:
         raise InvalidDefinitionError(
-            f"storage {dataset.path!r} has several tables; expected one of them, such as .table({dataset.tables[0]!r})"
+            f"storage {dataset.path!r} has several tables; expected one of them, such as .table({dataset.members[0]!r})"
         )
     if isinstance(dataset, FileDataset) and dataset.layout.in_frames and has_log(dataset):
         raise InvalidDefinitionError(
@@ -240,9 +240,9 @@ def _check_current(dataset: Dataset, table: str) -> None:
 
 
 def _check_no_table(dataset: FileDataset, engine: str) -> None:
-    if dataset.table_name is not None:
+    if dataset.member is not None:
         raise InvalidDefinitionError(
-            f"storage {dataset.path!r}: table {dataset.table_name!r} lies in a folder of each partition, where"
+            f"storage {dataset.path!r}: table {dataset.member!r} lies in a folder of each partition, where"
             f" engine={engine!r} does not look; expected engine='duckdb', or explore(spark, …)"
         )
 

@@ -151,7 +151,7 @@ class IcebergStore(Store):
             )
         return staging
 
-    def staged(self, folder: Location, tables: Sequence[str] = ("",)) -> Mapping[str, int]:
+    def staged(self, folder: Location, members: Sequence[str] = ("",)) -> Mapping[str, int]:
         with translated_errors(f"table {self.table.name!r}", "read"):
             return Shadow.open(folder, self.table.properties).names
 

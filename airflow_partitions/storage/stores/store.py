@@ -113,13 +113,13 @@ class Store(ABC):
         :raises ConflictError: if the attempt has one already.
         """
 
-    def staged(self, folder: Location, tables: Sequence[str] = ("",)) -> Mapping[str, int]:
+    def staged(self, folder: Location, members: Sequence[str] = ("",)) -> Mapping[str, int]:
         """Name and size of the files that a job has left in *folder* to be published.
 
-        :param tables: the tables that it has written, if the dataset has such.
+        :param members: those that it has written, if partitions have such.
         :raises ResultError: if there is no *folder*, or nothing tells that there is a partition without rows.
         """
-        files = readable_files(folder, tables)
+        files = readable_files(folder, members)
         if not files:
             raise ResultError(f"there is no file in {folder}; expected at least one, be it without rows")
         return files
