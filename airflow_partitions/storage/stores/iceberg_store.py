@@ -75,6 +75,8 @@ class IcebergStore(Store):
     read_only: bool = False
     #: Where the table was when it was first looked at.
     _locations: list[str] = attrs.field(factory=list, init=False, repr=False, eq=False)
+    #: The staging tables of the try at hand, so that they are known as long as it goes on.
+    _shadows: list[Shadow] = attrs.field(factory=list, init=False, repr=False, eq=False)
 
     @property
     def root(self) -> str:  # type: ignore[override]
@@ -142,18 +144,25 @@ class IcebergStore(Store):
         with translated_errors(f"table {self.table.name!r}", "written"):
             folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
             staging = Staging(folder, base=last_number(table.metadata))
-            Shadow.make(
+            shadow = Shadow.make(
                 table,
                 staging.data,
                 attempt.name,
                 key_columns=self.columns.values(),
                 schema=None if self.schema is None else arrow_schema(self.schema),
             )
+        self._shadows.append(shadow)
         return staging
 
     def staged(self, folder: Location, members: Sequence[str] = ("",)) -> Mapping[str, int]:
         with translated_errors(f"table {self.table.name!r}", "read"):
-            return Shadow.open(folder, self.table.properties).names
+            return self._shadow(folder).names
+
+    def _shadow(self, folder: Location) -> Shadow:
+        shadow = Shadow.open(folder, self.table.properties)
+        if shadow not in self._shadows:
+            self._shadows.append(shadow)
+        return shadow
 
     def written_to(self, folder: Location, directory: str) -> Location:
         return folder  # one table has them all
@@ -198,7 +207,7 @@ class IcebergStore(Store):
                 folders.setdefault(change.folder, []).append(change)
         written: dict[str, WrittenFiles] = {}
         for folder, own in folders.items():
-            shadow = Shadow.open(folder, self.table.properties)
+            shadow = self._shadow(folder)
             files = shadow.files_by_name()
             sizes = {name: file.file_size_in_bytes for name, file in files.items()}
             expected = {name: size for change in own for name, size in change.files.items()}

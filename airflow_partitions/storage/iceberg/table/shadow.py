@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import attrs
 from pyiceberg.exceptions import ValidationError
 from pyiceberg.manifest import DATA_FILE_TYPE, DataFile, ManifestContent
 from pyiceberg.partitioning import PartitionSpec
-from pyiceberg.table import StaticTable, Table
+from pyiceberg.table import StaticTable, Table, Transaction
 from pyiceberg.typedef import Record
 
 from airflow_partitions.core.errors import ResultError, SchemaError
@@ -19,6 +20,7 @@ from airflow_partitions.storage.iceberg.table.spec_fit import keep_apart
 from airflow_partitions.storage.iceberg.table.static_metadata import (
     form_of,
     read_static,
+    static_table,
     version_of,
     without_history,
     write_static,
@@ -26,7 +28,6 @@ from airflow_partitions.storage.iceberg.table.static_metadata import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from typing_extensions import Self
 
     from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
@@ -42,10 +43,12 @@ _LOCATION = "airflow.location"
 _SPEC = "airflow.partition-spec"
 #: Levels between the shadow of several keys and the folder of one of them.
 _DEEPEST = 32
+#: Number of the metadata that a shadow begins with.
+_FIRST = 1
 _PARTITION = [field.name for field in DATA_FILE_TYPE[2].fields].index("partition")
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class Shadow:
     """A table with the columns, partition spec, order and properties of a real one, and nothing in it.
 
@@ -58,6 +61,10 @@ class Shadow:
 
     folder: Location
     properties: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    #: The newest version of the metadata that is known here: no version is written twice.
+    _known: tuple[int, StaticTable] | None = attrs.field(default=None, init=False, repr=False)
+    #: Those for one of several keys each, which are forgotten together with this one.
+    _copies: list[Shadow] = attrs.field(factory=list, init=False, repr=False)
 
     @classmethod
     def make(
@@ -68,7 +75,7 @@ class Shadow:
         *,
         key_columns: Iterable[str] = (),
         schema: pa.Schema | None = None,
-    ) -> Self:
+    ) -> Shadow:
         """Make the shadow of *table* in *folder*.
 
         :param attempt_name: folder of its data files, below the location of the table.
@@ -85,13 +92,12 @@ class Shadow:
             _SPEC: str(table.metadata.default_spec_id),
             **{f"{_METRICS}{name}": "full" for name in key_columns},
         }
-        write_static(folder, form)
         shadow = cls(folder, dict(table.io.properties))
         if schema is not None:
-            transaction = shadow.table.transaction()
+            transaction = static_table(folder, form, shadow.properties, _FIRST).transaction()
             transaction.update_schema().union_by_name(schema).commit()
-            write_static(folder, form_of(transaction.table_metadata))
-        return shadow
+            form = form_of(transaction.table_metadata)
+        return shadow.with_metadata(form, _FIRST)
 
     @property
     def data(self) -> str:
@@ -99,31 +105,44 @@ class Shadow:
         return str(self.table.properties["write.data.path"])
 
     @classmethod
-    def open(cls, folder: Location, properties: Mapping[str, str] | None = None) -> Self:
+    def open(cls, folder: Location, properties: Mapping[str, str] | None = None) -> Shadow:
         """The shadow in *folder*; a copy, for one of several keys, of that in a folder above.
 
         :param properties: what its files are reached with.
         :raises ResultError: if there is none.
         """
+        if (known := _KNOWN.get(str(folder))) is not None:
+            return known
         shadow = cls(folder, properties or {})
-        if version_of(folder) is None:
-            parent: Location = folder
-            for _ in range(_DEEPEST):
-                parent = parent.parent
-                if version_of(parent) is not None:
-                    table = read_static(parent, shadow.properties, version=1)
-                    write_static(
-                        folder, {**form_of(without_history(table.metadata)), **_NOTHING, "location": str(folder)}
-                    )
-                    break
-            else:
-                raise ResultError(f"{str(folder)!r} holds no table to write to; expected the staging folder of a try")
-        return shadow
+        if version_of(folder) is not None:
+            return shadow
+        above: Location = folder
+        for _ in range(_DEEPEST):
+            above = above.parent
+            if (parent := _KNOWN.get(str(above))) is not None or version_of(above) is not None:
+                return (parent or cls(above, shadow.properties)).copied_to(shadow)
+        raise ResultError(f"{str(folder)!r} holds no table to write to; expected the staging folder of a try")
+
+    def copied_to(self, shadow: Shadow) -> Shadow:
+        """*shadow*, made as this one was before anything was written."""
+        self._copies.append(shadow)
+        form = form_of(without_history(self.table.metadata))
+        return shadow.with_metadata({**form, **_NOTHING, "location": str(shadow.folder)}, _FIRST)
+
+    def with_metadata(self, form: Mapping[str, Any], version: int) -> Shadow:
+        """This shadow, with *form* as its metadata."""
+        write_static(self.folder, form, version)
+        self._known = version, static_table(self.folder, form, self.properties, version)
+        _KNOWN[str(self.folder)] = self
+        return self
 
     @property
     def table(self) -> StaticTable:
-        """The shadow as it is now."""
-        return read_static(self.folder, self.properties)
+        """The shadow as it is now, whoever has written to it."""
+        version = version_of(self.folder)
+        if self._known is None or self._known[0] != version:
+            self._known = version or _FIRST, read_static(self.folder, self.properties, version)
+        return self._known[1]
 
     def append(self, *tables: pa.Table, evolve: bool = False) -> None:
         """Write the rows of *tables*, each to files of its own, by the names of columns; those that are missing are
@@ -132,9 +151,8 @@ class Shadow:
         :param evolve: columns may come, and become wider.
         :raises SchemaError: if they don't fit the columns of the table.
         """
-        table = self.table
         with translate_errors(f"table {str(self.folder)!r}", "written"):
-            transaction = table.transaction()
+            transaction = self.table.transaction()
             try:
                 for rows in tables:
                     if evolve:
@@ -142,7 +160,7 @@ class Shadow:
                     transaction.append(rows)
             except (ValueError, ValidationError) as error:
                 raise SchemaError(f"rows can't be written to {str(self.folder)!r}: {error}") from error
-            write_static(self.folder, form_of(transaction.table_metadata), (version_of(self.folder) or 1) + 1)
+            self._change(transaction)
 
     def keep_apart(self, keys: KeyFilter) -> None:
         """Let each file that is written hold rows of one key only.
@@ -152,14 +170,20 @@ class Shadow:
         with translate_errors(f"table {str(self.folder)!r}", "written"):
             transaction = self.table.transaction()
             keep_apart(transaction, keys)
-            write_static(self.folder, form_of(transaction.table_metadata))
+            self._change(transaction)
+
+    def _change(self, transaction: Transaction) -> None:
+        before = _FIRST if self._known is None else self._known[0]
+        self.with_metadata(form_of(transaction.table_metadata), before + 1)
 
     def files(self) -> tuple[DataFile, ...]:
         """What was written; without files that hold no row, of which nobody can say whose they are.
 
         :raises ResultError: if rows were deleted, too.
         """
-        table = self.table
+        return self._files(self.table)
+
+    def _files(self, table: Table) -> tuple[DataFile, ...]:
         snapshot = table.current_snapshot()
         spec = table.specs()[int(table.metadata.properties[_SPEC])]
         files: list[DataFile] = []
@@ -191,8 +215,13 @@ class Shadow:
 
     def files_by_name(self) -> dict[str, DataFile]:
         """Path below the location of the real table to file, of all files."""
-        location = self.table.metadata.properties[_LOCATION]
-        return dict(sorted((below(location, file.file_path), file) for file in self.files()))
+        table = self.table
+        location = table.metadata.properties[_LOCATION]
+        return dict(sorted((below(location, file.file_path), file) for file in self._files(table)))
+
+
+#: Those that are in use in this process, by folder: what one has written none has to read.
+_KNOWN: WeakValueDictionary[str, Shadow] = WeakValueDictionary()
 
 
 def _under(spec: PartitionSpec, file: DataFile) -> DataFile:

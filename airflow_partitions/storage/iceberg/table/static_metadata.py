@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.catalog.noop import NoopCatalog
+from pyiceberg.io import load_file_io
 from pyiceberg.table import StaticTable
-from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from airflow_partitions.storage.filesystem.filesystem import create, names, read, write
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
@@ -67,6 +69,13 @@ def create_static(folder: Location, form: Mapping[str, Any]) -> None:
         write(folder / _FOLDER / _name(version), json.dumps(form, separators=(",", ":")).encode())
         with suppress(FileExistsError):
             create(folder / _FOLDER / _HINT, str(version).encode())
+
+
+def static_table(folder: Location, form: Mapping[str, Any], properties: Mapping[str, str], version: int) -> StaticTable:
+    """The table in *folder* whose metadata *version* is *form*, which need not be read."""
+    metadata, path = TableMetadataUtil.parse_obj(dict(form)), f"{folder}/{_FOLDER}/{_name(version)}"
+    io = load_file_io({**properties, **metadata.properties}, path)
+    return StaticTable(("static-table", path), metadata, path, io, NoopCatalog("static-table"))
 
 
 def read_static(folder: Location, properties: Mapping[str, str], version: int | None = None) -> StaticTable:
