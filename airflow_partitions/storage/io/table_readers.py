@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airflow_partitions.storage.io.arrow_reader import LazyPolarsReader, PandasReader, PolarsReader, RowsReader
@@ -41,12 +37,9 @@ class SparkTableReader(Reader):
         """The folder with the metadata: where the table is pinned, or one of this machine."""
         if scan.request.dataset.pin is not None:
             return scan.request.dataset.pin
-        from airflow_partitions.storage.iceberg.table.scan_copy import write_scan_copy
+        from airflow_partitions.storage.iceberg.table.scan_copy import scan_copy
 
-        folder = tempfile.mkdtemp(prefix="table-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)  # until then the frame may be read
-        write_scan_copy(scan.table, Path(folder), scan.live)
-        return folder
+        return str(scan_copy(scan.table, scan.live))
 
 
 class ArrowTableReader(RowsReader):

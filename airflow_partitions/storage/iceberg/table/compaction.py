@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -21,6 +21,8 @@ from airflow_partitions.storage.iceberg.table.shadow import Shadow
 from airflow_partitions.storage.iceberg.table.swap import compare_and_swap
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from airflow_partitions.storage.filesystem.filesystem import Location
 
 #: Rows are gathered up to this size in memory before they are written.
@@ -105,13 +107,21 @@ class SmallFiles:
 
         scan = table.scan(row_filter=self.keys.condition(self.key))
         tasks = [task for task in scan.plan_files() if task.file.file_path in paths]
-        gathered: list[pa.RecordBatch] = []
         with translated_errors(f"table {self.reference.name!r}", "compacted"):
             reader = ArrowScan(table.metadata, table.io, scan.projection(), self.keys.condition(self.key))
-            for batch in reader.to_record_batches(tasks):
-                gathered.append(batch)
-                if sum(each.nbytes for each in gathered) >= _GATHERED:
-                    shadow.append(pa.Table.from_batches(gathered))
-                    gathered = []
-            if gathered:
-                shadow.append(pa.Table.from_batches(gathered))
+            for batches in gathered(reader.to_record_batches(tasks), _GATHERED):
+                shadow.append(pa.Table.from_batches(batches))
+
+
+def gathered(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[list[pa.RecordBatch]]:
+    """*batches* in lists of *size* bytes or a little more."""
+    portion: list[pa.RecordBatch] = []
+    gap = size
+    for batch in batches:
+        portion.append(batch)
+        gap -= batch.nbytes
+        if gap <= 0:
+            yield portion
+            portion, gap = [], size
+    if portion:
+        yield portion

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
 
 from pyiceberg.manifest import ManifestContent, ManifestFile, write_manifest_list
 from pyiceberg.table import Table
@@ -12,18 +20,44 @@ from pyiceberg.table.snapshots import Snapshot
 
 from airflow_partitions.storage.iceberg.table.live_files import LiveFiles
 from airflow_partitions.storage.iceberg.table.new_table import FORMAT
-from airflow_partitions.storage.iceberg.table.static_metadata import form_of, without_history, write_static
+from airflow_partitions.storage.iceberg.table.static_metadata import form_of, version_of, without_history, write_static
 
-if TYPE_CHECKING:
-    from pathlib import Path
+_lock = Lock()
 
 
-def write_scan_copy(table: Table, folder: Path, live: LiveFiles | None = None) -> None:
-    """Make *folder* a table with the newest snapshot of *table*, and none before it.
+def scan_copy(table: Table, live: LiveFiles | None = None) -> Path:
+    """A folder of this machine with a table that has the newest snapshot of *table*, and none before it.
+
+    It is there until the process ends, as a frame may be read until then: one for all who read the same.
 
     :param live: its live files, as far as they were looked into to plan the scan: the manifests that were not are left
         out, so that Spark does not look through their list once more.
     """
+    manifests = () if live is None else (manifest.manifest_path for manifest in live.data)
+    metadata = table.metadata
+    state = (table.metadata_location, metadata.table_uuid, metadata.current_snapshot_id, live is None, *manifests)
+    folder = _copies(os.getpid()) / hashlib.sha256(repr(state).encode()).hexdigest()[:24]
+    with _lock:
+        if version_of(folder) is None:
+            _write(table, folder, live)
+    return folder
+
+
+@cache
+def _copies(process: int) -> Path:
+    """The folder of all copies of a *process*; one that it forks has its own."""
+    folder = Path(tempfile.mkdtemp(prefix="tables-"))
+
+    def remove() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+def _write(table: Table, folder: Path, live: LiveFiles | None) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     form = form_of(without_history(table.metadata))
     snapshot = table.current_snapshot()
     if snapshot is not None:
