@@ -86,6 +86,7 @@ class FileDataset(Dataset):
     """What there is to say about a dataset of files. Its parameters are those of :class:`.Files`."""
 
     store: ClassVar[str] = "airflow_partitions.storage.stores.open:store_of_files"
+    backend: ClassVar[str] = "airflow_partitions.storage.file_backend:FileBackend"
 
     format: str = attrs.field(default="parquet", kw_only=True)
     partition_on: _Columns | FilePerKey | None = attrs.field(default=None, converter=_partition_on, kw_only=True)

@@ -149,13 +149,13 @@ class Storage(Dataset):
         :param folder: where listings are kept; by default in the bookkeeping, beside *path*.
         :raises StorageError: if it can't be kept there.
         """
-        from airflow_partitions.storage.scan.pin import freeze
+        from airflow_partitions.storage.backend import open_backend
 
-        return self.pinned(freeze(self.pinned(None), run, folder))
+        return self.pinned(open_backend(self.pinned(None)).freeze(run, folder))
 
     def release(self) -> Self:
         """This dataset as it is now; the listing made by :meth:`freeze` is removed, for all."""
-        from airflow_partitions.storage.scan.pin import release
+        from airflow_partitions.storage.backend import open_backend
 
-        release(self)
+        open_backend(self).release()
         return self.pinned(None)

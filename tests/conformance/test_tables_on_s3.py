@@ -20,6 +20,7 @@ from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table.catalog import TableReference
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
 from airflow_partitions.storage.iceberg.table.maintenance import expire_snapshots, orphans
@@ -27,7 +28,6 @@ from airflow_partitions.storage.iceberg.table.pin import pin
 from airflow_partitions.storage.iceberg.table.shadow import Shadow
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.store import Limits
 from tests.conformance.conftest import BUCKET, Server

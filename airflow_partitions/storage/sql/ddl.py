@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.file_dataset import FileDataset
 from airflow_partitions.storage.filesystem.paths import is_local, local
@@ -16,10 +17,8 @@ from airflow_partitions.storage.io.spark_options import format_options
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
 from airflow_partitions.storage.metadata.arrow_types import arrow_type
 from airflow_partitions.storage.scan.recorded_schema import with_schema
-from airflow_partitions.storage.sql.iceberg import iceberg_statements
 from airflow_partitions.storage.sql.text import indented, listed, sql_name, sql_text
 from airflow_partitions.storage.stores.open import has_log
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,12 +110,22 @@ def ddl(dataset: Dataset, table: str, engine: str = "spark") -> str:
     """
     if engine not in _ENGINES:
         raise InvalidDefinitionError(f"engine {engine!r} is not known; expected one of: {', '.join(_ENGINES)}")
-    _check_current(dataset, table)
-    if isinstance(dataset, TableDataset):
-        return "".join(f"{statement};\n" for statement in iceberg_statements(dataset, table, engine))
-    if not isinstance(dataset, FileDataset):
-        raise InvalidDefinitionError(f"storage {dataset.path!r} is no table; expected Parquet(…), or Iceberg(…)")
-    return "".join(f"{statement};\n" for statement in _ENGINES[engine](dataset, table))
+    _check_current(dataset)
+    return "".join(f"{statement};\n" for statement in open_backend(dataset).statements(table, engine))
+
+
+def file_statements(dataset: FileDataset, table: str, engine: str) -> Iterator[str]:
+    """The statements by which *engine* sees *dataset* as *table*, each without its end.
+
+    :raises InvalidDefinitionError: if folders don't tell what is current, or the engine can't read it.
+    """
+    if dataset.layout.in_frames and has_log(dataset):
+        raise InvalidDefinitionError(
+            f"storage {dataset.path!r}: a log says which of its files are current, and its folders hold replaced ones"
+            f" too; expected explore(spark, files, {table!r}) after each commit, the paths of files.list() for other"
+            " engines, or storage=Iceberg(…)"
+        )
+    return _ENGINES[engine](dataset, table)
 
 
 def spark_table(dataset: FileDataset, table: str) -> str:
@@ -220,8 +229,8 @@ _ENGINES: Mapping[str, Callable[[FileDataset, str], Iterator[str]]] = {
 }
 
 
-def _check_current(dataset: Dataset, table: str) -> None:
-    """Refuse a *dataset* that is not what is current, or whose folders hold more than that."""
+def _check_current(dataset: Dataset) -> None:
+    """Refuse a *dataset* that is not what is current, or has several tables."""
     if dataset.pin is not None:
         raise InvalidDefinitionError(
             f"storage {dataset.path!r} is frozen for a run, and a table shows what is stored now; expected the dataset"
@@ -230,12 +239,6 @@ def _check_current(dataset: Dataset, table: str) -> None:
     if dataset.members and dataset.member is None:
         raise InvalidDefinitionError(
             f"storage {dataset.path!r} has several tables; expected one of them, such as .table({dataset.members[0]!r})"
-        )
-    if isinstance(dataset, FileDataset) and dataset.layout.in_frames and has_log(dataset):
-        raise InvalidDefinitionError(
-            f"storage {dataset.path!r}: a log says which of its files are current, and its folders hold replaced ones"
-            f" too; expected explore(spark, files, {table!r}) after each commit, the paths of files.list() for other"
-            " engines, or storage=Iceberg(…)"
         )
 
 

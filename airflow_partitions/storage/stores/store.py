@@ -128,19 +128,6 @@ class Store(ABC):
         """Where the files of *directory* are that were written to *folder* together with those of others."""
         return folder / directory
 
-    def freeze(self, name: str, folder: Location | None) -> str | None:
-        """Keep what is stored now, for who pins it, unless that was done before.
-
-        :param name: tells it from others that are kept.
-        :param folder: where to keep it; ``None`` for beside the data.
-        :return: what a dataset is pinned to; ``None`` if a listing of the files does it.
-        """
-        return None
-
-    def release(self, kept: Location) -> None:
-        """Remove what was *kept*."""
-        remove(kept)
-
     def discard(self, staging: Staging) -> None:
         """Remove what a try has written, of which nothing was published."""
         remove(staging.data)

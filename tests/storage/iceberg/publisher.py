@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from airflow_partitions.core.errors import ConflictError
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from tests.storage.iceberg.tables import DAYS, Try, rows_of, store_of
 
 #: Of each published partition.

@@ -14,6 +14,7 @@ from pyiceberg.table import Table
 from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.keys import Interval, Key
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table.catalog import TableReference
 from airflow_partitions.storage.iceberg.table.shadow import Shadow
 from airflow_partitions.storage.layout.layout import Layout
@@ -21,7 +22,6 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.staging import Staging
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")

@@ -14,6 +14,7 @@ from pyiceberg.manifest import ManifestFile
 
 from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.storage.filesystem.filesystem import remove
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table import maintenance
 from airflow_partitions.storage.iceberg.table.compaction import SmallFiles
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
@@ -21,7 +22,6 @@ from airflow_partitions.storage.iceberg.table.maintenance import expire_snapshot
 from airflow_partitions.storage.iceberg.table.pin import pin
 from airflow_partitions.storage.iceberg.table.planned_files import PlannedFiles
 from airflow_partitions.storage.iceberg.table.tags import tag, untag
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.store import Limits
 from tests.storage.iceberg.tables import DAYS, NEW_YORK, Try, history, numbers, rows_of, save, store_of
 

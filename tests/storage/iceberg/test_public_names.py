@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_partitions.storage.iceberg import table
-from airflow_partitions.storage.stores import iceberg_store
+from airflow_partitions.storage.iceberg import iceberg_store, table
 
 MODULES = [*sorted(Path(table.__file__).parent.glob("*.py")), Path(iceberg_store.__file__)]
 
@@ -47,7 +46,7 @@ import sys
 sys.modules["pyiceberg"] = None
 from airflow_partitions.core.errors import StorageError
 try:
-    import airflow_partitions.storage.stores.iceberg_store
+    import airflow_partitions.storage.iceberg.iceberg_store
 except StorageError as error:
     assert "pip install 'airflow-partitions[iceberg]'" in str(error), error
 else:

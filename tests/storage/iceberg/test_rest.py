@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions.core.errors import ConflictError, MissingInputError, UnknownOutcomeError
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table.catalog import TableReference
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from tests.hunt import HUNT
 from tests.storage.iceberg.java_rest_server import JARS, java_rest_server
 from tests.storage.iceberg.publisher import Publisher, problems, publish

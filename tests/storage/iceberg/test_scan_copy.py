@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from airflow_partitions.storage import ReadRequest
-from airflow_partitions.storage.io.table_readers import SparkTableReader
-from airflow_partitions.storage.io.table_scan import TableScan
+from airflow_partitions.storage.iceberg.table_readers import SparkTableReader
+from airflow_partitions.storage.iceberg.table_scan import TableScan
 from tests.storage.iceberg.test_shadow import delays, rows
 
 

@@ -17,6 +17,7 @@ from airflow_partitions import PartitionAtRuntime
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.errors import ConflictError, ForeignRowsError, LayoutError
 from airflow_partitions.storage import Iceberg
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
 from airflow_partitions.storage.iceberg.table.pin import pin
 from airflow_partitions.storage.iceberg.table.shadow import Shadow
@@ -24,7 +25,6 @@ from airflow_partitions.storage.iceberg.table.static_metadata import version_of
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from tests.storage.iceberg.tables import (
     DAYS,
     FLIGHTS,

@@ -23,8 +23,7 @@ from airflow_partitions.core.errors import (
     WriterError,
 )
 from airflow_partitions.storage import Iceberg, field, write_many
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
-from airflow_partitions.storage.stores.open_table import store_of_table
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore, store_of_table
 from tests.storage.iceberg.tables import COLUMNS, FLIGHTS, SCHEMA, history, reference
 from tests.storage.iceberg.test_spark import SPECS, table_with
 

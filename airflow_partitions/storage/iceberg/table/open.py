@@ -5,13 +5,13 @@ from __future__ import annotations
 from pyiceberg.table import Table
 
 from airflow_partitions.storage.filesystem.filesystem import at
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.iceberg.table.catalog import TableReference
 from airflow_partitions.storage.iceberg.table.connection import connected
 from airflow_partitions.storage.iceberg.table.pin import pinned
-from airflow_partitions.storage.table_dataset import TableDataset
 
 
-def reference_to(dataset: TableDataset) -> TableReference:
+def reference_to(dataset: Iceberg) -> TableReference:
     """The table of *dataset* in its catalog.
 
     :raises StorageError: if its catalog is a connection that can't be looked up.
@@ -21,7 +21,7 @@ def reference_to(dataset: TableDataset) -> TableReference:
     return TableReference(dataset.path, dataset.catalog, connected(dataset.catalog))
 
 
-def open_table(dataset: TableDataset) -> Table:
+def open_table(dataset: Iceberg) -> Table:
     """The table of *dataset*: as it is now, or as it was when it was pinned.
 
     :raises MissingInputError: if there is none.

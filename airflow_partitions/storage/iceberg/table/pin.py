@@ -1,4 +1,4 @@
-"""A table as it is at one moment, kept in a folder."""
+"""Tables as they were at one moment, kept in a folder: they are read so whoever expires their snapshots meanwhile."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING
 from pyiceberg.table import StaticTable, Table
 
 from airflow_partitions.core.errors import StorageError
+from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
+from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.iceberg.table.catalog import TableReference, translated_errors
+from airflow_partitions.storage.iceberg.table.paths import plain
 from airflow_partitions.storage.iceberg.table.static_metadata import create_static, form_of, read_static, version_of
+from airflow_partitions.storage.iceberg.table.tags import tag, untag
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
+
+#: How the tags of what is frozen begin.
+_TAG = "airflow-"
+#: Folder of what is frozen, in the bookkeeping of a table.
+_FROZEN = "listings"
 
 
 def pin(table: Table, folder: Location) -> None:
@@ -34,3 +44,27 @@ def pinned(folder: Location, properties: Mapping[str, str] | None = None) -> Sta
     if version_of(folder) is None:
         raise StorageError(f"{str(folder)!r} holds no table: it was released; expected it to be pinned again")
     return read_static(folder, properties or {})
+
+
+def freeze_table(reference: TableReference, name: str, folder: Location | None) -> str:
+    """Keep what the table holds now, unless that was done under this *name* before.
+
+    :param folder: where to keep it; ``None`` for beside the table.
+    :return: path of the folder that :func:`.pinned` reads.
+    """
+    with translated_errors(f"table {reference.name!r}", "kept"):
+        table = reference.load()
+        beside = bookkeeping(at(plain(table.location()).rstrip("/"), reference.credentials)) / _FROZEN
+        kept = (beside if folder is None else folder) / name
+        pin(table, kept)
+        number = pinned(kept, reference.properties).metadata.current_snapshot_id
+    if number is not None and reference.is_writable:
+        tag(reference, _TAG + kept.name, number)
+    return str(kept)
+
+
+def release_table(reference: TableReference, kept: Location) -> None:
+    """Remove what was *kept*, and let the snapshot expire."""
+    if reference.is_writable:
+        untag(reference, _TAG + kept.name)
+    remove(kept)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.io.spark_reader import quoted
 from airflow_partitions.storage.sql.text import listed, sql_name, sql_text
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -41,7 +41,7 @@ class _Catalog:
     left: tuple[str, ...]
 
     @classmethod
-    def of(cls, dataset: TableDataset) -> _Catalog:
+    def of(cls, dataset: Iceberg) -> _Catalog:
         """The catalog of *dataset*."""
         from airflow_partitions.storage.iceberg.table.open import reference_to
 
@@ -67,7 +67,7 @@ class _Catalog:
         return f"-- Not shown, and yours to add {where}: {', '.join(self.left)}\n"
 
 
-def _jdbc(url: URL, dataset: TableDataset) -> str:
+def _jdbc(url: URL, dataset: Iceberg) -> str:
     """The address of a database as Java says it, without who may see it."""
     backend = url.get_backend_name()
     if backend == "sqlite":
@@ -81,7 +81,7 @@ def _jdbc(url: URL, dataset: TableDataset) -> str:
     return f"jdbc:{backend}://{place}/{url.database}"
 
 
-def iceberg_statements(dataset: TableDataset, table: str, engine: str) -> Iterator[str]:
+def iceberg_statements(dataset: Iceberg, table: str, engine: str) -> Iterator[str]:
     """The statements by which *engine* sees *dataset* as *table*, each without its end.
 
     :raises InvalidDefinitionError: if it can't.
@@ -90,7 +90,7 @@ def iceberg_statements(dataset: TableDataset, table: str, engine: str) -> Iterat
     return _ENGINES[engine](dataset, table)
 
 
-def _spark(dataset: TableDataset, table: str) -> Iterator[str]:
+def _spark(dataset: Iceberg, table: str) -> Iterator[str]:
     catalog = _Catalog.of(dataset)
     prefix = f"spark.sql.catalog.{catalog.name}"
     kind = "jdbc" if catalog.kind == "sql" else catalog.kind
@@ -115,7 +115,7 @@ def _set(name: str, value: str) -> str:
     return f"SET {quoted(name)}={quoted(value)}"
 
 
-def _duckdb(dataset: TableDataset, table: str) -> Iterator[str]:
+def _duckdb(dataset: Iceberg, table: str) -> Iterator[str]:
     catalog = _Catalog.of(dataset)
     view = f"CREATE OR REPLACE VIEW {'.'.join(map(sql_name, table.split('.')))} AS SELECT * FROM"
     yield "INSTALL iceberg"
@@ -134,7 +134,7 @@ def _duckdb(dataset: TableDataset, table: str) -> Iterator[str]:
     yield f"{view} iceberg_scan({sql_text(plain(open_table(dataset).metadata_location))})"
 
 
-def _trino(dataset: TableDataset, table: str) -> Iterator[str]:
+def _trino(dataset: Iceberg, table: str) -> Iterator[str]:
     catalog = _Catalog.of(dataset)
     name, _, path = table.partition(".")
     if path != dataset.path:
@@ -169,7 +169,7 @@ def _trino(dataset: TableDataset, table: str) -> Iterator[str]:
 
 
 #: What each engine is told about a table of Iceberg.
-_ENGINES: Mapping[str, Callable[[TableDataset, str], Iterator[str]]] = {
+_ENGINES: Mapping[str, Callable[[Iceberg, str], Iterator[str]]] = {
     "spark": _spark,
     "duckdb": _duckdb,
     "trino": _trino,

@@ -6,17 +6,17 @@ import logging
 import secrets
 
 from airflow_partitions.core.errors import ConflictError
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.open import open_writable
 from airflow_partitions.storage.stores.staging import STAGING
-from airflow_partitions.storage.table_dataset import TableDataset
 
 _log = logging.getLogger(__name__)
 
 
 def merge_rows(
-    dataset: TableDataset, partition: StoredPartition, target: int, *, dry_run: bool = False
+    dataset: Iceberg, partition: StoredPartition, target: int, *, dry_run: bool = False
 ) -> tuple[int, int, bool]:
     """Write the small files of *partition* as few, with the same rows, in one snapshot.
 

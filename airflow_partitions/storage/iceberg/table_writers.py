@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from airflow_partitions.core.errors import ForeignRowsError, ResultError, WriterError
 from airflow_partitions.core.keys import Key
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter, PolarsWriter, check_shape, grouped
 from airflow_partitions.storage.io.shape import Shape
 from airflow_partitions.storage.io.spark_columns import fitted, types_of
@@ -16,7 +17,6 @@ from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.io.writer import Writer
 from airflow_partitions.storage.metadata.arrow_types import arrow_type
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,8 +111,7 @@ def _shadow(request: WriteRequest) -> Shadow:
 def _keys(request: WriteRequest, shadow: Shadow) -> KeyFilter:
     from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
 
-    dataset = request.dataset
-    assert isinstance(dataset, TableDataset)  # noqa: S101 - what has the format is one
+    dataset = cast("Iceberg", request.dataset)  # what has the format is one
     return KeyFilter.of(dataset.layout, dataset.columns, shadow.table.schema())
 
 
@@ -180,3 +179,7 @@ def _by_key(request: WriteRequest, shadow: Shadow, schema: Mapping[str, str]) ->
         files = {**before.files, name: file.file_size_in_bytes}
         staged[key] = StagedFiles((before.rows or 0) + file.record_count, files, schema)
     return staged
+
+
+#: One for each kind of frame.
+WRITERS: tuple[Writer, ...] = (SparkTableWriter(), ArrowTableWriter(), PandasTableWriter(), PolarsTableWriter())

@@ -20,11 +20,11 @@ from airflow_partitions.core.errors import (
     StoredError,
     UnknownOutcomeError,
 )
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table.catalog import TableReference
 from airflow_partitions.storage.iceberg.table.new_snapshot import TableChange
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from tests.storage.iceberg.tables import (
     DAYS,
     MONTHS,

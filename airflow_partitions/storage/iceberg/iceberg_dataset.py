@@ -1,18 +1,19 @@
-"""Description of a dataset that is a table: where it is, and which of its columns hold the keys."""
+"""Partitions stored in a table of Iceberg: where it is, and which of its columns hold the keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError
-from airflow_partitions.storage.dataset import Dataset, Pairs, items
-from airflow_partitions.storage.layout.table_layout import TableLayout
+from airflow_partitions.storage.dataset import Pairs, items
+from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.ownership import Ownership
+from airflow_partitions.storage.policy import Maintenance
+from airflow_partitions.storage.storage import Storage
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,43 +32,56 @@ def _partition_on(value: Mapping[str, str] | Iterable[tuple[str, str]] | None) -
     return items(value, expected, LayoutError)
 
 
-def _positive(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    if not isinstance(value, timedelta) or value <= timedelta(0):
-        raise InvalidDefinitionError(f"{field.name}={value!r}; expected a time above zero, such as timedelta(days=7)")
+class TableLayout(Layout):
+    """A name for each key, as if it had a folder: ``date=2013-02-08/airport=EWR``.
 
-
-@attrs.frozen(kw_only=True)
-class Maintenance:
-    """How a table is kept small: by :func:`maintain_table`, and once a day by upkeep.
-
-    :param keep_snapshots: how long snapshots are kept that no tag and no branch names; longer than any job takes, since
-        who began before the last one that was forgotten has to begin again.
-    :param keep_files: how long files that no snapshot names are left alone; longer than any job takes.
-    :param compact: whether the small files of each partition are merged, too: see :func:`compact`.
-    :raises InvalidDefinitionError: if a time is not above zero.
+    The columns of the table that hold the keys are read with its others.
     """
 
-    keep_snapshots: timedelta = attrs.field(default=timedelta(days=7), validator=_positive)
-    keep_files: timedelta = attrs.field(default=timedelta(days=7), validator=_positive)
-    compact: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON form, times in seconds."""
-        times = {name: getattr(self, name).total_seconds() for name in ("keep_snapshots", "keep_files")}
-        return {**times, "compact": self.compact}
-
-    @classmethod
-    def from_json(cls, form: Mapping[str, Any]) -> Maintenance:
-        """The inverse of :meth:`to_json`."""
-        times = {name: timedelta(seconds=form[name]) for name in ("keep_snapshots", "keep_files")}
-        return cls(**times, compact=form["compact"])
+    in_frames = False
 
 
 @attrs.frozen
-class TableDataset(Dataset):
-    """What there is to say about a table. Its parameters are those of :class:`.Iceberg`."""
+class Iceberg(Storage):
+    """A table of Iceberg, in which the rows of each key are a partition.
 
-    store: ClassVar[str] = "airflow_partitions.storage.stores.open_table:store_of_table"
+    .. code-block:: python
+
+        days = PartitionByInterval("@daily", name="date", timezone="America/New_York")
+        delays = Iceberg("flights.delays", catalog="lake", partition=days, partition_on={"date": "departed_at"})
+        delays.read("2013-02-08", as_="polars")
+
+    A key is a condition on columns of the table, whatever its partition spec is: ``departed_at`` from midnight to
+    midnight in New York. A partition is published as one snapshot of the table, which replaces the files of the key and
+    no others; so no file may hold rows of several keys. That is so if the spec has ``hours(departed_at)``, or
+    whatever else keeps their rows apart.
+
+    The functions of assets return the columns of the table. A column that holds the keys may be left out: it gets the
+    value of the segment, or the start of the interval.
+
+    :param path: the table, with its namespace: ``"flights.delays"``.
+    :param catalog: Airflow's connection to the catalog, of type ``iceberg``: the host is the address of a REST catalog,
+        login and password are its credentials, extra are more of pyiceberg's properties. A SQL catalog is told by
+        extra alone: ``{"type": "sql", "uri": "postgresql+psycopg2://…"}``. It is looked up where the table is used.
+    :param partition: definition of the stored partitions. An asset's own storage gets it from its decorator; an input
+        without one is read as a whole.
+    :param partition_on: dimension to the column of the table that holds it: a timestamp, date or text for times, a
+        text or number for segments. Default: the column called like the dimension.
+    :param schema: column to Spark type of the table, for ``create``. Without it the schema is that of the table.
+    :param create: make the table when it is first written, with a partition spec that keeps the keys apart.
+    :param maintenance: how upkeep keeps the table small; without it upkeep leaves the table alone.
+    :param ownership: ``"read-only"`` for a table that others write. In one that is ``"owned"`` others may write too:
+        what they wrote of a key is replaced when that is published, unless they did so after its run had begun.
+    :param credentials: instead of a connection: pyiceberg's properties of the catalog. They are never part of the JSON
+        form.
+    :ivar pin: path of the folder with the table's metadata as it was: see :meth:`.Storage.freeze`.
+    :raises LayoutError: if a dimension has no column.
+    :raises InvalidDefinitionError: if the table has no namespace, or no columns to be made with.
+    """
+
+    kind: ClassVar[str] = "iceberg"
+    store: ClassVar[str] = "airflow_partitions.storage.iceberg.iceberg_store:store_of_table"
+    backend: ClassVar[str] = "airflow_partitions.storage.iceberg.iceberg_backend:IcebergBackend"
 
     catalog: str = attrs.field(default=DEFAULT_CATALOG, kw_only=True)
     partition_on: Pairs | None = attrs.field(default=None, converter=_partition_on, kw_only=True)

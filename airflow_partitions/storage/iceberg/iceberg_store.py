@@ -16,14 +16,15 @@ from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputError, ResultError
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.iceberg.table.catalog import TableReference, translated_errors
 from airflow_partitions.storage.iceberg.table.columns import arrow_schema, spark_columns
 from airflow_partitions.storage.iceberg.table.contents import Contents
 from airflow_partitions.storage.iceberg.table.describe import describe
-from airflow_partitions.storage.iceberg.table.frozen_table import freeze_table, release_table
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
 from airflow_partitions.storage.iceberg.table.maintenance import orphans
 from airflow_partitions.storage.iceberg.table.new_table import FORMAT, make_table
+from airflow_partitions.storage.iceberg.table.open import reference_to
 from airflow_partitions.storage.iceberg.table.paths import plain
 from airflow_partitions.storage.iceberg.table.pin import pinned
 from airflow_partitions.storage.iceberg.table.planned_files import PlannedFiles
@@ -37,6 +38,7 @@ from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
+from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.stores.folders import accepts, locked
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.staging import STAGING, Staging, claim
@@ -167,12 +169,6 @@ class IcebergStore(Store):
     def written_to(self, folder: Location, directory: str) -> Location:
         return folder  # one table has them all
 
-    def freeze(self, name: str, folder: Location | None) -> str:
-        return freeze_table(self.table, name, folder)
-
-    def release(self, kept: Location) -> None:
-        release_table(self.table, kept)
-
     def discard(self, staging: Staging) -> None:
         # As long as its staging place is there nobody else writes as this try: what no snapshot names, none will.
         for file in orphans(self.table, datetime.max.replace(tzinfo=UTC), [staging.folder.name]):
@@ -258,3 +254,19 @@ class IcebergStore(Store):
                 " each column with its type in Spark"
             )
         return make_table(self.table, self.schema, self.layout, self.columns)
+
+
+def store_of_table(dataset: Iceberg) -> IcebergStore:
+    """The store of a *dataset* that is a table of Iceberg, as it is now or as it is pinned.
+
+    :raises StorageError: if its catalog is a connection that can't be looked up.
+    """
+    return IcebergStore(
+        reference_to(dataset),
+        dataset.layout,
+        dataset.columns,
+        None if dataset.schema is None else dict(dataset.schema),
+        create=dataset.create,
+        pin=dataset.pin,
+        read_only=dataset.ownership is Ownership.READ_ONLY,
+    )

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.storage.io.read_request import ReadRequest
-from airflow_partitions.storage.io.table_scan import TableScan
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.metadata.statistics import ColumnStatistics, PartitionStatistics, together
 
 if TYPE_CHECKING:
@@ -15,16 +14,17 @@ if TYPE_CHECKING:
     from pyiceberg.types import NestedField
 
 
-def table_statistics(request: ReadRequest, names: Collection[str]) -> PartitionStatistics:
-    """What the manifests of the table of *request* tell of the columns *names* of all its rows.
+def table_statistics(dataset: Iceberg, names: Collection[str]) -> PartitionStatistics:
+    """What the manifests of the table of *dataset* tell of the columns *names* of all its rows.
 
     :raises StorageError: if they can't be read.
     """
     from airflow_partitions.storage.iceberg.table.catalog import translated_errors
+    from airflow_partitions.storage.iceberg.table.open import open_table
 
-    table = TableScan(request).table
+    table = open_table(dataset)
     fields = [field for field in table.schema().fields if field.name in names and field.field_type.is_primitive]
-    with translated_errors(f"table {request.dataset.path!r}", "read"):
+    with translated_errors(f"table {dataset.path!r}", "read"):
         tasks = list(table.scan().plan_files())
     if any(task.delete_files for task in tasks):
         return PartitionStatistics()

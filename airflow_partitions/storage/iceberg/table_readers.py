@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from airflow_partitions.storage.iceberg.table_scan import TableScan
 from airflow_partitions.storage.io.arrow_reader import LazyPolarsReader, PandasReader, PolarsReader, RowsReader
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import known_format, quoted, session_of, spark_path
-from airflow_partitions.storage.io.table_scan import TableScan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,3 +87,13 @@ def _read(scan: ReadRequest) -> pa.Table:
         types = {name: spark_name(rows.schema.field(name).type) or "" for name in residual}
         rows = rows.filter(scan.pruning.to_arrow(scan.pruning.residual, types))
     return rows.select(columns)
+
+
+#: One for each kind of frame.
+READERS: tuple[Reader, ...] = (
+    SparkTableReader(),
+    ArrowTableReader(),
+    PandasTableReader(),
+    PolarsTableReader(),
+    LazyPolarsTableReader(),
+)

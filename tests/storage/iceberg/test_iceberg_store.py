@@ -24,13 +24,13 @@ from airflow_partitions.core.errors import (
     StorageError,
     StoredError,
 )
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
 from airflow_partitions.storage.iceberg.table import new_table
 from airflow_partitions.storage.iceberg.table.catalog import TableReference
 from airflow_partitions.storage.iceberg.table.pin import pin
 from airflow_partitions.storage.iceberg.table.snapshots import Snapshots
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.store import Limits
 from tests.storage.iceberg.rest_server import rest_server
 from tests.storage.iceberg.tables import (

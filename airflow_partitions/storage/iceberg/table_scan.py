@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import attrs
 
+from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     from pyiceberg.table import FileScanTask, Table
@@ -27,6 +27,11 @@ class TableScan:
 
     request: ReadRequest
 
+    @property
+    def dataset(self) -> Iceberg:
+        """The dataset: what has the format is one."""
+        return cast("Iceberg", self.request.dataset)
+
     @cached_property
     def table(self) -> Table:
         """The table: as it was looked at for its partitions, else as it is now."""
@@ -34,8 +39,7 @@ class TableScan:
 
         if self._planned:
             return self._planned[0].table
-        assert isinstance(self.request.dataset, TableDataset)  # noqa: S101 - what has the format is one
-        return open_table(self.request.dataset)
+        return open_table(self.dataset)
 
     @cached_property
     def tasks(self) -> list[FileScanTask]:
@@ -72,10 +76,9 @@ class TableScan:
         from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
         from airflow_partitions.storage.iceberg.table.row_filter import RowFilter
 
-        dataset, partitions = self.request.dataset, self.request.partitions
+        dataset, partitions = self.dataset, self.request.partitions
         if partitions is None:
             return None
-        assert isinstance(dataset, TableDataset)  # noqa: S101 - what has the format is one
         keys = KeyFilter.of(dataset.layout, dataset.columns, self.table.schema())
         return RowFilter.of(keys, [partition.key for partition in partitions])
 
