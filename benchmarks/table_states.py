@@ -16,16 +16,16 @@ import pyarrow as pa
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.core.keys import Key
 from airflow_partitions.storage import Attempt, Iceberg
+from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+from airflow_partitions.storage.iceberg.table.live_files import live_files
+from airflow_partitions.storage.iceberg.table.maintenance import rewrite_manifests
+from airflow_partitions.storage.iceberg.table.new_snapshot import new_snapshot, same_files
+from airflow_partitions.storage.iceberg.table.new_table import make_table
+from airflow_partitions.storage.iceberg.table.open import open_table, reference_to
+from airflow_partitions.storage.iceberg.table.paths import plain
+from airflow_partitions.storage.iceberg.table.shadow import Shadow
+from airflow_partitions.storage.iceberg.table.snapshots import Published, summary_of
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-from airflow_partitions.storage.tables.key_filter import KeyFilter
-from airflow_partitions.storage.tables.live_files import live_files
-from airflow_partitions.storage.tables.maintenance import rewrite_manifests
-from airflow_partitions.storage.tables.new_snapshot import new_snapshot, same_files
-from airflow_partitions.storage.tables.new_table import make_table
-from airflow_partitions.storage.tables.open import open_table, reference_to
-from airflow_partitions.storage.tables.paths import plain
-from airflow_partitions.storage.tables.shadow import Shadow
-from airflow_partitions.storage.tables.snapshots import Published, summary_of
 
 DAYS = PartitionByInterval("@daily", start="1990-01-01", name="date")
 SCHEMA = {"departed_at": "timestamp", "origin": "string", "delay": "double"}

@@ -37,9 +37,10 @@ from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.keys import Interval
 from airflow_partitions.storage import Attempt
 from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.iceberg.table.open import open_table
 from airflow_partitions.storage.io import WriteRequest, writer_for
+from airflow_partitions.storage.io.spark_packages import iceberg_package
 from airflow_partitions.storage.stores.open import open_staging
-from airflow_partitions.storage.tables.open import open_table
 from benchmarks.core import duration
 from benchmarks.table_states import DAYS, REWRITTEN, ROWS, STATES, Lake
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 LAKES = ROOT / ".bench" / "tables"
-PACKAGES = ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0", "org.xerial:sqlite-jdbc:3.50.3.0")
+PACKAGES = (iceberg_package("4.1"), "org.xerial:sqlite-jdbc:3.50.3.0")
 OURS, PUBLISHING, OVERWRITE, MERGE = "ours", "of it publishing", "overwritePartitions", "MERGE INTO"
 #: Publishing may take so many seconds longer than the quickest of Spark's ways; checks so many.
 ALLOWED, ALLOWED_CHECKS = 0.2, 0.05

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from airflow_partitions.storage.io.spark_packages import iceberg_package
 from tests.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 PACKAGES = (
     "org.apache.hadoop:hadoop-aws:3.4.2",
     "org.apache.spark:spark-avro_2.13:4.1.1",
-    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    iceberg_package("4.1"),
     "org.xerial:sqlite-jdbc:3.50.3.0",
 )
 

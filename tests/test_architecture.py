@@ -53,14 +53,14 @@ STORAGE_FLOORS = (
     "layout",
     "ownership",
     "column_type",
+    "policy",
     "dataset",
     "file_dataset",
-    "table_dataset",
     "metadata",
-    "tables",
     "filters",
     "stores",
     "scan",
+    "backend",
     "io",
     "commit",
     "consumers",
@@ -68,10 +68,9 @@ STORAGE_FLOORS = (
     "storage",
     "files",
     "formats",
+    "sql",
+    "file_backend",
     "iceberg",
-    "sql_text",
-    "sql_iceberg",
-    "sql_table",
 )
 #: Floors by room.
 INNER_FLOORS = {
@@ -180,3 +179,18 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 def test_types_tie_together_no_more_modules_than_they_must() -> None:
     assert circles({module: imports(module, types=True) for module in MODULES}) == CIRCLES_OF_TYPES
+
+
+def test_no_code_asks_of_which_kind_a_dataset_is() -> None:
+    """What differs between kinds is in their stores, backends, readers and writers, which their classes name."""
+    kinds = {"Iceberg", "Files", "FileDataset", "Parquet", "Csv", "Json", "Orc", "Avro", "Text"}
+    asked = [
+        f"{module}:{node.lineno}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("isinstance", "issubclass")
+        and kinds & {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
+    ]
+    assert asked == []

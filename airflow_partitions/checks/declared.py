@@ -64,11 +64,11 @@ def _check(each: Any, asset: str, default: Frame | None) -> Check:
 
 
 def _check_place(check: Check, asset: str, storage: Storage) -> None:
-    if check.table not in (storage.tables or ("",)):
+    if check.table not in (storage.members or ("",)):
         received, expected = (
             (repr(check.table), "no table=")
-            if not storage.tables
-            else (repr(check.table) if check.table else "none", f"table= as one of {', '.join(storage.tables)}")
+            if not storage.members
+            else (repr(check.table) if check.table else "none", f"table= as one of {', '.join(storage.members)}")
         )
         raise InvalidDefinitionError(
             f"asset {asset!r}: check {check.name!r} is about table {received} of {storage.path!r}; expected {expected}"

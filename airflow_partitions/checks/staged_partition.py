@@ -11,6 +11,7 @@ import attrs
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.rows import row_count as rows_in
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.io.registry import reader_for
 from airflow_partitions.storage.io.sample import row_count, sample
@@ -22,7 +23,6 @@ from airflow_partitions.storage.scan.plan import get
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_store
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,9 +129,8 @@ class StagedPartition:
 
     def _request(self, columns: Iterable[str] | None = None) -> ReadRequest:
         names = None if columns is None else tuple(columns)
-        if isinstance(self.storage, TableDataset):
-            # What a try writes to is a table by itself, in the form in which a pinned one is kept.
-            return ReadRequest(dataset=self.storage.pinned(str(self._folder)), columns=names)
+        if (whole := open_backend(self.storage).staged(self._folder)) is not None:
+            return ReadRequest(dataset=whole, columns=names)
         fields = dict(self.storage.schema or self.written.schema)
         if names is not None and self.storage.format != "csv":  # which is read by the order of columns
             fields = {name: kind for name, kind in fields.items() if name in names}

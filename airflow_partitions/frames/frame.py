@@ -126,7 +126,7 @@ def stored_as(frame: Frame | None, storage: Storage, where: str) -> Storage:
         return storage
     if (misfit := FrameType.stored(storage).misfit({}, frame.format)) is not None:
         raise InvalidDefinitionError(f"{where}: {misfit}")
-    if not frame.columns or storage.tables:
+    if not frame.columns or storage.members:
         return storage
     keys = {name.lower() for name in storage.key_columns}  # who returns them and who does not say the same
     if not storage.schema:

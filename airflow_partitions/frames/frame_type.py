@@ -36,7 +36,7 @@ class FrameType:
             declares.
         """
         columns: Columns = {}
-        if storage.table_name is not None or not storage.tables:
+        if storage.member is not None or not storage.members:
             columns = dict(produced or storage.schema or ())
         if columns and storage.partition is not None:
             columns = {**columns, **storage.key_columns}

@@ -14,9 +14,9 @@ from airflow_partitions.core.errors import MissingInputError
 from airflow_partitions.core.keys import Key
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.frame import Frame
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
-from airflow_partitions.storage.scan.handing_over import check_there, handed_over
 from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -86,7 +86,7 @@ class Input:
         """
         try:
             if self.selection is None:
-                check_there(self.storage)
+                open_backend(self.storage).check_there()
                 return {}
             partitions = stored_or_fail(self.storage, list(self.selection))
         except MissingInputError as error:
@@ -100,7 +100,7 @@ class Input:
         :param folder: where inputs may keep something, each in a folder of its own.
         :raises MissingInputError: if there is no such table.
         """
-        return attrs.evolve(self, storage=handed_over(self.storage, folder / self.name))
+        return attrs.evolve(self, storage=open_backend(self.storage).handed_over(folder / self.name))
 
     def read(
         self,

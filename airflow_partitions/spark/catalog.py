@@ -11,7 +11,7 @@ from airflow_partitions.storage.files import Files
 from airflow_partitions.storage.io.spark_reader import quoted, spark_path
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
-from airflow_partitions.storage.sql_table import spark_name, spark_table, spark_text
+from airflow_partitions.storage.sql.ddl import spark_name, spark_table, spark_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -93,7 +93,7 @@ class SparkAssetOperator(Submission):
                 f"spark asset {asset_name!r}: storage {storage.path!r} {reason};"
                 " expected Parquet(…).of(definition) of its own"
             )
-        for written in map(storage.table, storage.tables) if storage.tables else [storage]:
+        for written in map(storage.table, storage.members) if storage.members else [storage]:
             writer_for("spark", written).check(written)
         check_freeze(freeze, inputs or {}, asset_name)
         made = declared(checks, asset_name, storage, inputs or {}, Frame())

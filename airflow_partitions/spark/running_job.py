@@ -24,12 +24,11 @@ from airflow_partitions.frames.result import Reads
 from airflow_partitions.spark.handover import Handover, receive
 from airflow_partitions.spark.job_result import JobResult, save_error
 from airflow_partitions.spark.proof import ObservedScan, Promise, Proof, normalise_path, recording
-from airflow_partitions.storage.filesystem.filesystem import remove
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.io import WriteRequest
 from airflow_partitions.storage.io.spark_reader import spark_path
 from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -101,29 +100,22 @@ class Job:
 
     def _is_own(self, scan: ObservedScan) -> bool:
         """Whether *scan* read what this job had written, to make an index of it."""
-        if isinstance(self.handover.output, TableDataset):  # its files lie with those of the table
-            names = self._staged.files if self._staged is not None else {}
-            return all(any(location.endswith(f"/{name}") for name in names) for location in scan.locations)
-        own = normalise_path(spark_path(str(self.handover.staging.data)))
-        return all(f"{location}/".startswith(f"{own}/") for location in scan.locations)
+        own = tuple(f"{place}/" for place in self._own_places())
+        return all(f"{location}/".startswith(own) for location in scan.locations)
 
     def promise(self) -> Promise:
         """What it may read."""
         return Promise(
             attempt=self.handover.attempt.name,
             places=frozenset(place for places in self._places().values() for place in places),
-            own=tuple(self._own_places()),
+            own=self._own_places(),
             strict=self.handover.strict,
         )
 
-    def _own_places(self) -> Iterator[str]:
+    def _own_places(self) -> tuple[str, ...]:
         """Folders that it writes to."""
-        staged = self.handover.staging.data
-        yield normalise_path(spark_path(str(staged)))
-        if isinstance(self.handover.output, TableDataset):
-            from airflow_partitions.storage.tables.shadow import Shadow
-
-            yield normalise_path(spark_path(Shadow.open(staged, dict(self.handover.output.credentials)).data))
+        places = open_backend(self.handover.output).places(self.handover.staging.data)
+        return tuple(normalise_path(spark_path(place)) for place in places)
 
     def _places(self) -> dict[str, dict[str, str]]:
         """For each input the places that Spark reads it from, each with the promised folder it stands for."""
@@ -141,8 +133,7 @@ class Job:
         stored, identities = self._look()
         if identities == self._identities:
             return False
-        if not isinstance(self.handover.output, TableDataset):  # whose place has been made, with nothing in it
-            remove(self.handover.staging.data)
+        open_backend(self.handover.output).start_over(self.handover.staging.data)
         if not self.renewable:
             raise ReplacedError(f"partition {self.partition.text!r}: an input was replaced while it was read")
         self._stored, self._identities, self._frames, self._staged = stored, identities, {}, None

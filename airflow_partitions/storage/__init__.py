@@ -20,10 +20,10 @@ _MODULES = {
     "FilePerKey": "layout.file_per_key",
     "Files": "files",
     "Filter": "filters.filter",
-    "Iceberg": "iceberg",
+    "Iceberg": "iceberg.iceberg_dataset",
     "Json": "formats",
     "Layout": "layout.layout",
-    "Maintenance": "table_dataset",
+    "Maintenance": "policy",
     "Orc": "formats",
     "Ownership": "ownership",
     "Parquet": "formats",
@@ -38,7 +38,7 @@ _MODULES = {
     "Writer": "io.writer",
     "clean": "maintenance.cleanup",
     "compact": "maintenance.retention",
-    "ddl": "sql_table",
+    "ddl": "sql.ddl",
     "drop_older": "maintenance.retention",
     "field": "filters.filter",
     "input_filter": "filters.arguments",
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.filters.filter import Filter, field
     from airflow_partitions.storage.filters.pruning import prune
     from airflow_partitions.storage.formats import Avro, Csv, Json, Orc, Parquet, Text
-    from airflow_partitions.storage.iceberg import Iceberg
+    from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
     from airflow_partitions.storage.io.read_request import ReadRequest
     from airflow_partitions.storage.io.reader import Reader
     from airflow_partitions.storage.io.registry import register_reader, register_writer
@@ -120,9 +120,9 @@ if TYPE_CHECKING:
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.staged_files import StagedFiles
     from airflow_partitions.storage.ownership import Ownership
-    from airflow_partitions.storage.sql_table import ddl
+    from airflow_partitions.storage.policy import Maintenance
+    from airflow_partitions.storage.sql.ddl import ddl
     from airflow_partitions.storage.storage import Storage
-    from airflow_partitions.storage.table_dataset import Maintenance
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from airflow_partitions.storage.layout.layout import Layout
+    from airflow_partitions.storage.policy import Maintenance
 
 Fields = tuple[tuple[str, str], ...]
 Pairs = tuple[tuple[str, Any], ...]
@@ -67,11 +68,13 @@ class Dataset(ABC):
 
     :cvar kind: names the class in the JSON form.
     :cvar store: import path of the function that opens the :class:`.Store` of such a dataset.
+    :cvar backend: import path of the :class:`.Backend` of such a dataset.
     :ivar path: where it is: the folder of files, or the name of a table in its catalog.
     """
 
     kind: ClassVar[str]
     store: ClassVar[str]
+    backend: ClassVar[str]
 
     # The types of such converters are not known to mypy.
     path: str = attrs.field(converter=attrs.Converter(_path, takes_self=True))  # type: ignore[misc]
@@ -121,13 +124,18 @@ class Dataset(ABC):
         return ()
 
     @property
-    def tables(self) -> tuple[str, ...]:
+    def members(self) -> tuple[str, ...]:
         """Names of the tables that every partition has."""
         return ()
 
     @property
-    def table_name(self) -> str | None:
+    def member(self) -> str | None:
         """The table to be read."""
+        return None
+
+    @property
+    def maintenance(self) -> Maintenance | None:
+        """How upkeep keeps it small, if it does."""
         return None
 
     @property
@@ -247,7 +255,7 @@ _KINDS: dict[str, type[Dataset] | str] = {
     "orc": "airflow_partitions.storage.formats:Orc",
     "avro": "airflow_partitions.storage.formats:Avro",
     "text": "airflow_partitions.storage.formats:Text",
-    "iceberg": "airflow_partitions.storage.iceberg:Iceberg",
+    "iceberg": "airflow_partitions.storage.iceberg.iceberg_dataset:Iceberg",
 }
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _Columns = tuple[tuple[str, Column], ...]
 
-_TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_MEMBER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 #: What a dataset says itself, so that an option that says it too is ignored.
 _OURS = ("path", "filepath", "basePath")
 
@@ -58,8 +58,8 @@ def _partition_on_from_json(form: Any) -> _Columns | FilePerKey | None:
 
 def _index(columns: Mapping[str, Iterable[str]] | Iterable[str]) -> tuple[str, ...]:
     """Columns; those of a table begin with its name."""
-    by_table = columns.items() if isinstance(columns, Mapping) else ()
-    names = [f"{table}/{name}" for table, own in by_table for name in own] if by_table else columns
+    by_member = columns.items() if isinstance(columns, Mapping) else ()
+    names = [f"{member}/{name}" for member, own in by_member for name in own] if by_member else columns
     if isinstance(names, str):
         raise InvalidDefinitionError(f"index={names!r}; expected a sequence of columns: index=({names!r},)")
     return tuple(dict.fromkeys(names))
@@ -86,6 +86,7 @@ class FileDataset(Dataset):
     """What there is to say about a dataset of files. Its parameters are those of :class:`.Files`."""
 
     store: ClassVar[str] = "airflow_partitions.storage.stores.open:store_of_files"
+    backend: ClassVar[str] = "airflow_partitions.storage.file_backend:FileBackend"
 
     format: str = attrs.field(default="parquet", kw_only=True)
     partition_on: _Columns | FilePerKey | None = attrs.field(default=None, converter=_partition_on, kw_only=True)
@@ -97,8 +98,8 @@ class FileDataset(Dataset):
     options: Pairs = attrs.field(default=(), converter=_options, kw_only=True, repr=_shown)
     conn_id: str | None = attrs.field(default=None, kw_only=True)
     credentials: Pairs = attrs.field(converter=pairs_of, kw_only=True, repr=False, eq=False)
-    tables: tuple[str, ...] = attrs.field(default=(), converter=tuple, kw_only=True)
-    table_name: str | None = attrs.field(default=None, kw_only=True)
+    members: tuple[str, ...] = attrs.field(default=(), converter=tuple, kw_only=True, alias="tables")
+    member: str | None = attrs.field(default=None, kw_only=True, alias="table_name")
 
     @partition.default
     def _named(self) -> PartitionDefinition | None:
@@ -119,8 +120,8 @@ class FileDataset(Dataset):
     def __attrs_post_init__(self) -> None:
         if self.conn_id is not None and dict(self.credentials) != {"conn_id": self.conn_id}:
             raise InvalidDefinitionError(f"storage {self.path!r}: expected credentials= or conn_id=, not both")
-        if self.tables:
-            self._check_tables()
+        if self.members:
+            self._check_members()
         if self.partition is not None:
             self._check_columns()
         if self.schema is not None:
@@ -142,29 +143,29 @@ class FileDataset(Dataset):
 
     def _column(self, name: str) -> str:
         """The column of a field of the schema."""
-        return name.partition("/")[2] if self.tables and self.table_name is None else name
+        return name.partition("/")[2] if self.members and self.member is None else name
 
-    def _check_tables(self) -> None:
-        if wrong := [name for name in self.tables if not _TABLE.fullmatch(name)]:
+    def _check_members(self) -> None:
+        if wrong := [name for name in self.members if not _MEMBER.fullmatch(name)]:
             raise LayoutError(
                 f"storage {self.path!r}: table {wrong[0]!r} can't be a folder; expected letters, digits, _ and -, a"
                 " letter first"
             )
-        if len(set(self.tables)) < len(self.tables) or isinstance(self.partition_on, FilePerKey):
+        if len(set(self.members)) < len(self.members) or isinstance(self.partition_on, FilePerKey):
             raise LayoutError(f"storage {self.path!r}: expected each table once, and no FilePerKey")
-        if self.table_name is not None:
+        if self.member is not None:
             return
-        if wrong := [name for name in self.index if name.partition("/")[0] not in self.tables]:
+        if wrong := [name for name in self.index if name.partition("/")[0] not in self.members]:
             raise InvalidDefinitionError(
-                f"storage {self.path!r}: index={wrong[0]!r} names none of the tables {', '.join(self.tables)}; expected"
-                f" the columns of each: {{{self.tables[0]!r}: (…,)}}"
+                f"storage {self.path!r}: index={wrong[0]!r} names none of the tables {', '.join(self.members)};"
+                f" expected the columns of each: {{{self.members[0]!r}: (…,)}}"
             )
         if self.schema is None:
             return
-        if {name.partition("/")[0] for name, _ in self.schema} != set(self.tables):
+        if {name.partition("/")[0] for name, _ in self.schema} != set(self.members):
             raise InvalidDefinitionError(
                 f"storage {self.path!r}: the schema {dict(self.schema)} is not that of tables"
-                f" {', '.join(self.tables)}; expected the columns of each: {{{self.tables[0]!r}: {{…}}, …}}"
+                f" {', '.join(self.members)}; expected the columns of each: {{{self.members[0]!r}: {{…}}, …}}"
             )
 
     def table(self, name: str) -> Self:
@@ -172,8 +173,8 @@ class FileDataset(Dataset):
 
         :raises InvalidDefinitionError: if there is no such table.
         """
-        if name not in self.tables or self.table_name is not None:
-            names = "" if self.table_name is not None else ", ".join(self.tables)
+        if name not in self.members or self.member is not None:
+            names = "" if self.member is not None else ", ".join(self.members)
             raise InvalidDefinitionError(
                 f"storage {self.path!r} has no table {name!r}; expected one of: {names or '(it has none)'}"
             )
@@ -207,8 +208,8 @@ class FileDataset(Dataset):
             "partition_on": _partition_on_to_json(self.partition_on),
             "index": list(self.index) or None,
             "log": self.log,
-            "tables": list(self.tables) or None,
-            "table_name": self.table_name,
+            "tables": list(self.members) or None,
+            "table_name": self.member,
             "conn_id": self.conn_id,
             "options": dict(pair for pair in self.options if pair[0] != "credentials") or None,
         }

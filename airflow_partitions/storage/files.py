@@ -55,7 +55,8 @@ class Files(FileDataset, Storage):
         partition. They are written together; ``schema`` has the columns of each then (``{"core": {"delay": "double"},
         …}``), and :meth:`table` is for reading one.
     :ivar pin: path of the listing that names the partitions: see :meth:`.Storage.freeze`.
-    :ivar table_name: the table to be read: see :meth:`table`.
+    :ivar members: the names of the tables, as given.
+    :ivar member: the table to be read: see :meth:`table`.
     :raises LayoutError: if two keys would share one folder.
     :raises InvalidDefinitionError: if an indexed column is not in *schema*, or can't be compared.
     """

@@ -117,11 +117,11 @@ class Storage(Dataset):
 
             delays.save({"2013-02-08": frame, "2013-02-09": lambda: ask("2013-02-09")})
 
-        :param data: key to frame of pandas, polars, Arrow or Spark, or to a function that gives one. Functions are
-            called one by one, when all before is written. Partition columns of a frame are checked and left out.
         In a task of Airflow the run's own partition is replaced, since making it is what the run is for, and its rows,
         files and bytes go to the event of the asset that the task makes.
 
+        :param data: key to frame of pandas, polars, Arrow or Spark, or to a function that gives one. Functions are
+            called one by one, when all before is written. Partition columns of a frame are checked and left out.
         :param mode: ``"create"`` fails if there is a partition, ``"append"`` adds to it, ``"overwrite"`` replaces it.
             Default: ``"create"``, and ``"overwrite"`` for the run's own partition.
         :param attempt: who writes; a newer try of the same run makes anew what the earlier ones made. By default,
@@ -149,13 +149,13 @@ class Storage(Dataset):
         :param folder: where listings are kept; by default in the bookkeeping, beside *path*.
         :raises StorageError: if it can't be kept there.
         """
-        from airflow_partitions.storage.scan.pin import freeze
+        from airflow_partitions.storage.backend import open_backend
 
-        return self.pinned(freeze(self.pinned(None), run, folder))
+        return self.pinned(open_backend(self.pinned(None)).freeze(run, folder))
 
     def release(self) -> Self:
         """This dataset as it is now; the listing made by :meth:`freeze` is removed, for all."""
-        from airflow_partitions.storage.scan.pin import release
+        from airflow_partitions.storage.backend import open_backend
 
-        release(self)
+        open_backend(self).release()
         return self.pinned(None)

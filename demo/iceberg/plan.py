@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from itertools import groupby
 
+from airflow_partitions.storage.io.spark_packages import iceberg_package
 from demo.landing import hours_of
 from demo.plan import AIRPORTS, Target
 
 FLIGHTS, AIRPORT, CITY = "departures", "airport_delays", "city_delays"
 ASSETS = (FLIGHTS, AIRPORT, CITY)
 NAMESPACE = "flights"  # of the tables, which are called like the assets
-PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+PACKAGE = iceberg_package("4.1")
 
 
 def of_day(day: date) -> tuple[Target, Target, Target]:

@@ -13,7 +13,7 @@ import pytest
 from airflow_partitions.checks import AcceptedValues, Freshness, NotNull, RowCount, RowCountChange, Unique, ValueRange
 from airflow_partitions.core.errors import CheckError
 from airflow_partitions.storage import Iceberg
-from airflow_partitions.storage.io import table_readers
+from airflow_partitions.storage.iceberg import table_readers
 from tests.checks.staging import DAY, DAYS, result, staged
 from tests.checks.test_checks import Run, declared
 

@@ -20,7 +20,7 @@ from airflow_partitions import Partition, PartitionByInterval, PartitionByProduc
 from airflow_partitions.checks import NotNull, RowCount
 from airflow_partitions.core.errors import CheckError, ForeignRowsError, LayoutError
 from airflow_partitions.storage import Iceberg, Parquet
-from airflow_partitions.storage.tables.open import open_table
+from airflow_partitions.storage.iceberg.table.open import open_table
 from tests.hunt import HUNT
 
 if TYPE_CHECKING:

@@ -20,18 +20,18 @@ from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.storage import Iceberg
 from airflow_partitions.storage.filesystem.filesystem import at, remove
+from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore
+from airflow_partitions.storage.iceberg.table.catalog import TableReference
+from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+from airflow_partitions.storage.iceberg.table.maintenance import expire_snapshots, orphans
+from airflow_partitions.storage.iceberg.table.pin import pin
+from airflow_partitions.storage.iceberg.table.shadow import Shadow
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-from airflow_partitions.storage.stores.iceberg_store import IcebergStore
 from airflow_partitions.storage.stores.open import open_staging
 from airflow_partitions.storage.stores.store import Limits
-from airflow_partitions.storage.tables.catalog import TableReference
-from airflow_partitions.storage.tables.key_filter import KeyFilter
-from airflow_partitions.storage.tables.maintenance import expire_snapshots, orphans
-from airflow_partitions.storage.tables.pin import pin
-from airflow_partitions.storage.tables.shadow import Shadow
 from tests.conformance.conftest import BUCKET, Server
-from tests.storage.tables.tables import DAYS, SCHEMA, Try, numbers, rows_of, save, store_of
+from tests.storage.iceberg.tables import DAYS, SCHEMA, Try, numbers, rows_of, save, store_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

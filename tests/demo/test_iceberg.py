@@ -19,7 +19,7 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition
 from airflow_partitions.core.errors import CheckError
-from airflow_partitions.storage.tables.connection import connected
+from airflow_partitions.storage.iceberg.table.connection import connected
 from demo.backfill import Run
 from demo.comparison import differences
 from demo.home import CHECKOUT, Home

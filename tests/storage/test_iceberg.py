@@ -148,7 +148,7 @@ def test_partitions_are_listed_with_what_they_say_about_themselves(delays: Icebe
 def test_the_keys_of_files_are_listed_only_where_they_may_be_those_that_are_read(
     delays: Iceberg, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from airflow_partitions.storage.tables.file_keys import FileKeys
+    from airflow_partitions.storage.iceberg.table.file_keys import FileKeys
 
     files: list[Any] = []
     keys_of = FileKeys.keys_of
@@ -174,7 +174,7 @@ class Looks:
         from pyiceberg.manifest import ManifestFile
         from pyiceberg.table.snapshots import Snapshot
 
-        from airflow_partitions.storage.tables.catalog import TableReference
+        from airflow_partitions.storage.iceberg.table.catalog import TableReference
 
         self.loads, self.lists, self.manifests = 0, 0, list[str]()
         find, manifests, fetch = TableReference.find, Snapshot.manifests, ManifestFile.fetch_manifest_entry
@@ -236,9 +236,9 @@ def test_rows_deleted_in_a_way_that_pyiceberg_does_not_know_are_not_read_as_if_t
     from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestEntryStatus
     from pyiceberg.typedef import Record
 
-    from airflow_partitions.storage.tables.live_files import live_files
-    from airflow_partitions.storage.tables.open import open_table
-    from airflow_partitions.storage.tables.planned_files import scan_tasks
+    from airflow_partitions.storage.iceberg.table.live_files import live_files
+    from airflow_partitions.storage.iceberg.table.open import open_table
+    from airflow_partitions.storage.iceberg.table.planned_files import scan_tasks
 
     table = open_table(delays)
     live = live_files(table.metadata, table.io, table.current_snapshot())
@@ -284,7 +284,7 @@ def test_a_column_that_holds_the_keys_may_be_left_out(tmp_path: Path) -> None:
 
 
 def test_a_commit_of_several_keys_is_one_snapshot(delays: Iceberg) -> None:
-    from airflow_partitions.storage.tables.open import open_table
+    from airflow_partitions.storage.iceberg.table.open import open_table
 
     before = len(open_table(delays).snapshots())
     frame = pa.table({"delay": [5.0], "origin": ["EWR"]})
@@ -316,7 +316,7 @@ def test_what_is_frozen_stays_as_it_was(delays: Iceberg) -> None:
 
 @pytest.mark.parametrize("folder", [None, "kept"])
 def test_a_table_that_is_read_as_a_whole_is_frozen_too(delays: Iceberg, tmp_path: Path, folder: str | None) -> None:
-    from airflow_partitions.storage.tables.open import open_table
+    from airflow_partitions.storage.iceberg.table.open import open_table
 
     whole = Iceberg("flights.delays", catalog="lake", credentials=dict(delays.credentials))
     frozen = whole.freeze("run", folder=None if folder is None else str(tmp_path / folder))
@@ -372,7 +372,7 @@ def test_what_fails_removes_nothing_that_was_published_by_the_same_try(delays: I
 def test_what_was_stopped_while_it_was_published_is_left_for_maintenance(
     delays: Iceberg, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool
 ) -> None:
-    from airflow_partitions.storage.tables.new_snapshot import TableChange
+    from airflow_partitions.storage.iceberg.table.new_snapshot import TableChange
 
     commit, before = TableChange.commit, data_files(delays, tmp_path)
 
@@ -395,8 +395,8 @@ def test_what_was_stopped_while_it_was_published_is_left_for_maintenance(
 def test_an_answer_that_is_lost_before_what_is_stored_can_be_read_leaves_the_outcome_open(
     delays: Iceberg, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from airflow_partitions.storage.tables import publish
-    from airflow_partitions.storage.tables.new_snapshot import TableChange
+    from airflow_partitions.storage.iceberg.table import publish
+    from airflow_partitions.storage.iceberg.table.new_snapshot import TableChange
 
     before = data_files(delays, tmp_path)
 
@@ -414,9 +414,9 @@ def test_an_answer_that_is_lost_before_what_is_stored_can_be_read_leaves_the_out
 
 
 def test_thousands_of_keys_are_one_short_condition(tmp_path: Path) -> None:
-    from airflow_partitions.storage.tables.key_filter import KeyFilter
-    from airflow_partitions.storage.tables.open import open_table
-    from airflow_partitions.storage.tables.row_filter import RowFilter
+    from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+    from airflow_partitions.storage.iceberg.table.open import open_table
+    from airflow_partitions.storage.iceberg.table.row_filter import RowFilter
 
     storage = table(tmp_path, FLIGHTS)
     storage.save({"2013-02-08|JFK": pa.table({"delay": [1.0]})})
@@ -499,7 +499,7 @@ def test_a_session_without_the_package_is_told(delays: Iceberg, monkeypatch: pyt
 
 
 def appended_by_others(delays: Iceberg, *moments: datetime) -> None:
-    from airflow_partitions.storage.tables.open import open_table
+    from airflow_partitions.storage.iceberg.table.open import open_table
 
     count = len(moments)
     times = pa.array(moments, pa.timestamp("us", "UTC"))
@@ -554,7 +554,7 @@ def test_what_is_old_is_dropped(delays: Iceberg) -> None:
 
 
 def test_a_table_is_kept_small_and_what_is_frozen_stays(delays: Iceberg) -> None:
-    from airflow_partitions.storage.tables.open import open_table
+    from airflow_partitions.storage.iceberg.table.open import open_table
 
     frozen = delays.freeze("run")
     for number in range(3):

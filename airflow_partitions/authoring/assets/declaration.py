@@ -18,7 +18,6 @@ from airflow_partitions.engine.timetables.runtime_timetables import runtime_time
 from airflow_partitions.frames.frame import Frame, stored_as
 from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage import Storage
-from airflow_partitions.storage.table_dataset import TableDataset
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, ObjectStoragePath
@@ -132,7 +131,7 @@ def _form(storage: Storage, name: str) -> dict[str, Any] | None:
     """
     if dict(storage.credentials).keys() <= {"conn_id"}:
         return storage.to_json()
-    if isinstance(storage, TableDataset) and storage.maintenance is not None:
+    if storage.maintenance is not None:
         raise InvalidDefinitionError(
             f"asset {name!r}: upkeep reaches table {storage.path!r} by a connection of Airflow only; expected catalog=…"
             " without credentials=, or maintain_table(…) in a task of yours in place of maintenance="

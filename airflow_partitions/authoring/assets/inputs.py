@@ -35,7 +35,7 @@ class Inputs:
         """What is read of each: the columns of its annotation, from files as its storage has them."""
         return {
             # The columns of a table are not those of the asset that stores it.
-            name: FrameType(files.place, {} if files.table_name else self.frames[name].columns, files.format)
+            name: FrameType(files.place, {} if files.member else self.frames[name].columns, files.format)
             for name, files in self.storage.items()
         }
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from airflow_partitions.checks.result import CheckResult
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.operator import SparkAssetOperator
+    from airflow_partitions.storage.metadata.attempt import Attempt
+    from airflow_partitions.storage.storage import Storage
+    from airflow_partitions.storage.stores.staging import Staging
 
 
 @attrs.frozen
@@ -101,7 +104,6 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
     """Call a function over frames; what it returns is written, so that it is checked, and not published."""
     import time
 
-    from airflow_partitions.authoring.local.scratch import scratch_of
     from airflow_partitions.checks.audit import audit
     from airflow_partitions.checks.staged_partition import StagedPartition
     from airflow_partitions.frames.reading import read_inputs
@@ -126,7 +128,7 @@ def _try_frames(task: FrameOperator, partition: Partition, stand_ins: Mapping[st
         value = StoredFrame.of(_call(task, partition, task.unfilled(inputs) | frames)).frame
         if task.storage is None:
             return Trial(partition, value)
-        storage, staging = scratch_of(task.storage, partition, scratch, Attempt(task.dag_id, "local", 1))
+        storage, staging = _scratch_of(task.storage, partition, scratch, Attempt(task.dag_id, "local", 1))
         written = stage(value, partition, storage, staging)
         result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
         staged = StagedPartition(partition, task.storage, written, staging.data, frames | inputs)
@@ -167,7 +169,6 @@ def _try_spark(
     from airflow_partitions.spark.driver import run
     from airflow_partitions.spark.job_result import JobResult
     from airflow_partitions.spark.running_job import job
-    from airflow_partitions.storage import Iceberg
 
     _check_stand_ins(task.task_id, task.inputs, stand_ins)
     with tempfile.TemporaryDirectory(prefix="airflow-partitions-") as folder:
@@ -182,18 +183,16 @@ def _try_spark(
                 run(current)
             if explain and current.frame is not None:
                 plan = _plan(spark, current.frame)
-        kind = "iceberg" if isinstance(task.storage, Iceberg) else "parquet"
-        rows = spark.read.format(kind).load(str(handover.staging.data))
-        # Collected now: the scratch place is gone when the caller looks.
-        value = spark.createDataFrame(rows.collect(), rows.schema)
         result = JobResult.load(handover.staging, handover.attempt.name)
         staged = StagedPartition(partition, task.storage, result.written, handover.staging.data, handover.inputs)
+        rows = staged.read_as("spark", list(staged.files_schema), spark)
+        # Collected now: the scratch place is gone when the caller looks.
+        value = spark.createDataFrame(rows.collect(), rows.schema)
         checks = audit(task.checks, staged, task.asset_name, earlier=result.checks)
         return Trial(partition, value, plan, result, checks)
 
 
 def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:
-    from airflow_partitions.authoring.local.scratch import scratch_of
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
@@ -203,7 +202,7 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
         name: attrs.evolve(needed, storage=Parquet(paths[name]), selection=None) if name in paths else needed
         for name, needed in task.needed_by(partition, datetime.now(UTC)).items()
     }
-    output, staging = scratch_of(task.storage, partition, scratch, attempt)
+    output, staging = _scratch_of(task.storage, partition, scratch, attempt)
     inputs = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
     for source in inputs.values():
         source.identities()
@@ -218,6 +217,13 @@ def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str
         checks=task.shipped_checks,
         strict=task.strict,
     )
+
+
+def _scratch_of(storage: Storage, partition: Partition, folder: Path, attempt: Attempt) -> tuple[Storage, Staging]:
+    """*storage* as a trial writes *partition* of it, and where: below *folder*, nothing of the real one is touched."""
+    from airflow_partitions.storage.backend import open_backend
+
+    return open_backend(storage).scratch(folder, attempt, storage.layout.directory_of(partition.wrapped))
 
 
 def _path(scratch: Path, name: str, value: DataFrame | Path | str) -> str:

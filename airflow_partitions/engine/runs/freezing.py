@@ -9,8 +9,8 @@ import attrs
 
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.frames.input import Input
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.scan.pin import is_freezable
 from airflow_partitions.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Freezing:
                 source.storage.release()
 
     def _frozen(self, source: Input) -> Input:
-        if not is_freezable(source.storage):
+        if not open_backend(source.storage).is_freezable:
             return source
         return attrs.evolve(source, storage=source.storage.freeze(self.name, folder=self.folder))
 
@@ -105,7 +105,7 @@ def check_freeze(freeze: bool | str, inputs: Mapping[str, Storage], asset: str) 
     if freeze is not True:
         return
     for name, storage in inputs.items():
-        if storage.ownership is Ownership.READ_ONLY and is_freezable(storage):
+        if storage.ownership is Ownership.READ_ONLY and open_backend(storage).is_freezable:
             raise InvalidDefinitionError(
                 f"asset {asset!r}: input {name!r} has ownership='read-only', nothing is written there;"
                 " expected freeze='/lake/listings', a folder of your own that all tasks, and drivers of Spark, see"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-import attrs
+from functools import partial
+from typing import Any, TypeVar
 
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.table_dataset import TableDataset
 
 D = TypeVar("D", bound=Dataset)
 
@@ -18,18 +17,18 @@ def connected(dataset: D) -> D:
 
     :raises InvalidDefinitionError: if there is no connection to the catalog.
     """
-    if not isinstance(dataset, TableDataset):
-        return dataset
+    return open_backend(dataset).connected(partial(_properties, dataset.path))
+
+
+def _properties(table: str, conn_id: str) -> dict[str, Any]:
     from airflow.models.connection import Connection
     from airflow.sdk.exceptions import AirflowNotFoundException
 
-    from airflow_partitions.storage.tables.connection import properties_of
+    from airflow_partitions.storage.iceberg.table.connection import properties_of
 
     try:
-        properties = properties_of(Connection.get_connection_from_secrets(dataset.catalog))
+        return properties_of(Connection.get_connection_from_secrets(conn_id))
     except AirflowNotFoundException as error:
         raise InvalidDefinitionError(
-            f"there is no connection {dataset.catalog!r} to the catalog of table {dataset.path!r}; expected it where"
-            " upkeep runs, too"
+            f"there is no connection {conn_id!r} to the catalog of table {table!r}; expected it where upkeep runs, too"
         ) from error
-    return attrs.evolve(dataset, credentials=properties)

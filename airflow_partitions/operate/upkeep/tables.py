@@ -11,17 +11,16 @@ from typing import Any
 import attrs
 from sqlalchemy import or_, select, update
 
-from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputError, PartitionError
+from airflow_partitions.core.errors import InvalidDefinitionError, PartitionError
 from airflow_partitions.core.versions import Report
 from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.ledger.asset_rows import ensure_asset
 from airflow_partitions.operate.upkeep.connected_storage import connected
 from airflow_partitions.storage.maintenance.cleanup import clean
-from airflow_partitions.storage.maintenance.maintain_table import Maintained, maintain_table
+from airflow_partitions.storage.maintenance.maintain_table import maintain_table
 from airflow_partitions.storage.maintenance.retention import compact
 from airflow_partitions.storage.storage import Storage
-from airflow_partitions.storage.table_dataset import Maintenance, TableDataset
 
 log = logging.getLogger(__name__)
 
@@ -75,21 +74,14 @@ def maintain(asset: str, form: Mapping[str, Any], *, dry_run: bool = False) -> T
     :raises PartitionError: if it can't be done.
     """
     dataset = connected(Storage.from_json(form))
-    if not isinstance(dataset, TableDataset):
-        raise InvalidDefinitionError(f"storage {dataset.path!r} of asset {asset!r} is no table; expected Iceberg(…)")
-    return _maintained(asset, dataset, dry_run=dry_run)
-
-
-def _maintained(asset: str, dataset: TableDataset, *, dry_run: bool) -> TableUpkeep:
-    policy = dataset.maintenance or Maintenance()
-    try:
-        tries = clean(dataset, keep_staged=policy.keep_files, dry_run=dry_run)
-        compacted = compact(dataset, dry_run=dry_run) if policy.compact else []
-        done = maintain_table(dataset, dry_run=dry_run)
-    except MissingInputError:
-        if not dataset.create:
-            raise
-        tries, compacted, done = [], [], Maintained((), 0, 0, ())  # nothing was written yet
+    if (policy := dataset.maintenance) is None:
+        raise InvalidDefinitionError(
+            f"storage {dataset.path!r} of asset {asset!r} is no table that is kept small; expected Iceberg(…,"
+            " maintenance=Maintenance())"
+        )
+    tries = clean(dataset, keep_staged=policy.keep_files, dry_run=dry_run)
+    compacted = compact(dataset, dry_run=dry_run) if policy.compact else []
+    done = maintain_table(dataset, dry_run=dry_run)
     keys = tuple(each.key for each in compacted if each.done or dry_run)
     return TableUpkeep(
         asset, dataset.place, len(done.snapshots), done.manifests, done.into, len(done.files), len(tries), keys

@@ -147,7 +147,7 @@ class Commit:
         """As :meth:`put`, with what their writer says about the *staged* files."""
         wrapped = self.dataset.layout.key(key)
         folder = self.stage(wrapped)
-        written = attrs.evolve(staged, files=self.store.staged(folder, self.dataset.tables or ("",)))
+        written = attrs.evolve(staged, files=self.store.staged(folder, self.dataset.members or ("",)))
         self._check_tables(wrapped, written.files)
         self._write(wrapped, mode, folder, written, user or {})
 
@@ -228,10 +228,10 @@ class Commit:
 
     def _check_tables(self, key: Key, names: Iterable[str]) -> None:
         """Make sure that every table has a file among *names*."""
-        if missing := set(self.dataset.tables) - {name.partition("/")[0] for name in names}:
+        if missing := set(self.dataset.members) - {name.partition("/")[0] for name in names}:
             raise ResultError(
                 f"partition {str(key)!r} has no file of table {min(missing)!r}; expected one of each of"
-                f" {', '.join(self.dataset.tables)}, be it without rows"
+                f" {', '.join(self.dataset.members)}, be it without rows"
             )
 
     def _stored(self) -> list[Key]:

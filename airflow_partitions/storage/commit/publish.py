@@ -32,7 +32,7 @@ def publish(storage: Dataset, key: Key, attempt: Attempt, staging: Staging, writ
         was changed.
     """
     store, directory = open_writable(storage), storage.layout.directory_of(key)
-    written.check(store.staged(staging.data, storage.tables or ("",)), staging.data)
+    written.check(store.staged(staging.data, storage.members or ("",)), staging.data)
     written = indexed(storage, store, directory, staging.data, written)
     metadata = metadata_of(str(key), attempt, written)
     change = Change(str(key), directory, "overwrite", metadata, staging.data, written.files)

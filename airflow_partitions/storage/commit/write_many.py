@@ -63,7 +63,7 @@ def write_many(
     shape = Shape(
         shuffle=shuffle, bucket_by=bucket_by, buckets=buckets, sort_by=sort_by, target_file_size=target_file_size
     )
-    if dataset.tables:
+    if dataset.members:
         raise InvalidDefinitionError(f"storage {dataset.path!r} has tables; expected save({{key: {{table: frame}}}})")
     if not is_written(type(frame)):
         raise ResultError(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
 from airflow_partitions.storage.filters.filter import Filter
@@ -17,7 +18,6 @@ from airflow_partitions.storage.scan.file_index import excludes, needed
 from airflow_partitions.storage.scan.plan import Where, choose
 from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
-from airflow_partitions.storage.table_dataset import TableDataset
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def load(
 ) -> Mapping[str, Callable[[], Any]]:
     """A function for each partition, by the text of its key, which reads it."""
     reader = reader_for(as_, dataset)
-    dataset = dataset if isinstance(dataset, TableDataset) else with_schema(dataset)  # a table has its own
+    dataset = dataset if open_backend(dataset).knows_schema else with_schema(dataset)
     chosen = choose(dataset, where, full_scan=full_scan)
     names = None if columns is None else tuple(columns)
 
@@ -59,7 +59,7 @@ def read(
         return _read(reader, dataset, None, names, None, spark)
     chosen = choose(dataset, where, full_scan=full_scan, at_once=True)
     partitions, pruning = tuple(chosen.partitions), chosen.pruning
-    dataset = dataset if isinstance(dataset, TableDataset) else with_schema(dataset, partitions)
+    dataset = dataset if open_backend(dataset).knows_schema else with_schema(dataset, partitions)
     return _read(reader, dataset, partitions, names, pruning, spark)
 
 

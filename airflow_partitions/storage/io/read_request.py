@@ -37,9 +37,9 @@ class ReadRequest(Request):
     attempt: str | None = None
 
     def __attrs_post_init__(self) -> None:
-        if self.dataset.tables and self.dataset.table_name is None:
+        if self.dataset.members and self.dataset.member is None:
             raise InvalidDefinitionError(
-                f"storage {self.dataset.path!r} has tables; expected one of them: .table({self.dataset.tables[0]!r})"
+                f"storage {self.dataset.path!r} has tables; expected one of them: .table({self.dataset.members[0]!r})"
             )
 
     @property

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+from pkgutil import resolve_name
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -12,25 +15,14 @@ from airflow_partitions.storage.io.arrow_writer import ArrowWriter, PandasWriter
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.spark_reader import SparkReader
 from airflow_partitions.storage.io.spark_writer import SparkWriter
-from airflow_partitions.storage.io.table_readers import (
-    ArrowTableReader,
-    LazyPolarsTableReader,
-    PandasTableReader,
-    PolarsTableReader,
-    SparkTableReader,
-)
-from airflow_partitions.storage.io.table_writers import (
-    ArrowTableWriter,
-    PandasTableWriter,
-    PolarsTableWriter,
-    SparkTableWriter,
-)
 from airflow_partitions.storage.io.writer import Writer
 
 _ANY = ""
 #: Frames by the package that their type is from.
 _PACKAGES = {"pyspark": "spark", "pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 _Entry = TypeVar("_Entry", Reader, Writer)
+#: Kind of frame, protocol and format.
+_Key = tuple[str | type, str, str]
 
 
 class _Registry(Generic[_Entry]):
@@ -39,18 +31,31 @@ class _Registry(Generic[_Entry]):
     :param noun: what each of them is.
     :param verb: what it does to a format.
     :param error: what is raised where there is none.
+    :param own: those of files that there are to begin with.
+    :param others: import paths of those of tables, which are there too.
     """
 
-    def __init__(self, noun: str, verb: str, error: type[ReaderError | WriterError]) -> None:
+    def __init__(
+        self,
+        noun: str,
+        verb: str,
+        error: type[ReaderError | WriterError],
+        own: Sequence[_Entry],
+        others: Sequence[str],
+    ) -> None:
         self._noun = noun
         self._verb = verb
         self._error = error
-        self._entries: dict[tuple[str | type, str, str], _Entry] = {}
+        self._own: Sequence[_Entry] = own
+        self._others = others
+
+    @cached_property
+    def _entries(self) -> dict[_Key, _Entry]:
+        own = [*self._own, *(entry for path in self._others for entry in resolve_name(path))]
+        return {key: entry for entry in own for key in _keys(entry)}
 
     def register(self, entry: _Entry, *, override: bool) -> None:
-        keys: list[tuple[str | type, str, str]] = [
-            (entry.frame, p, f) for p in entry.protocols or (_ANY,) for f in entry.formats or (_ANY,)
-        ]
+        keys = _keys(entry)
         if taken := [key for key in keys if key in self._entries and not override]:
             frame, protocol, kind = taken[0]
             raise self._error(
@@ -81,6 +86,10 @@ class _Registry(Generic[_Entry]):
         return any(name in names for name, _, _ in self._entries)
 
 
+def _keys(entry: Reader | Writer) -> list[_Key]:
+    return [(entry.frame, p, f) for p in entry.protocols or (_ANY,) for f in entry.formats or (_ANY,)]
+
+
 def _names(frame: str | type) -> list[str | type]:
     """What *frame* may be registered as."""
     if isinstance(frame, str):
@@ -90,8 +99,20 @@ def _names(frame: str | type) -> list[str | type]:
     return [*frame.__mro__, *packages]
 
 
-_readers: _Registry[Reader] = _Registry("reader", "reads", ReaderError)
-_writers: _Registry[Writer] = _Registry("writer", "writes", WriterError)
+_readers: _Registry[Reader] = _Registry(
+    "reader",
+    "reads",
+    ReaderError,
+    (SparkReader(), ArrowReader(), PandasReader(), PolarsReader(), LazyPolarsReader()),
+    ("airflow_partitions.storage.iceberg.table_readers:READERS",),
+)
+_writers: _Registry[Writer] = _Registry(
+    "writer",
+    "writes",
+    WriterError,
+    (SparkWriter(), ArrowWriter(), PandasWriter(), PolarsWriter()),
+    ("airflow_partitions.storage.iceberg.table_writers:WRITERS",),
+)
 
 
 def register_reader(reader: Reader, *, override: bool = False) -> None:
@@ -136,31 +157,3 @@ def is_read(frame: type) -> bool:
 def is_written(frame: type) -> bool:
     """Whether there is a writer of such frames, for whatever files."""
     return _writers.has(frame)
-
-
-_READERS: tuple[Reader, ...] = (
-    SparkReader(),
-    ArrowReader(),
-    PandasReader(),
-    PolarsReader(),
-    LazyPolarsReader(),
-    SparkTableReader(),
-    ArrowTableReader(),
-    PandasTableReader(),
-    PolarsTableReader(),
-    LazyPolarsTableReader(),
-)
-_WRITERS: tuple[Writer, ...] = (
-    SparkWriter(),
-    ArrowWriter(),
-    PandasWriter(),
-    PolarsWriter(),
-    SparkTableWriter(),
-    ArrowTableWriter(),
-    PandasTableWriter(),
-    PolarsTableWriter(),
-)
-for _reader in _READERS:
-    register_reader(_reader)
-for _writer in _WRITERS:
-    register_writer(_writer)

@@ -15,6 +15,7 @@ from airflow_partitions.storage.io.read_request import ReadRequest, check_column
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.schemas import TYPED, schema_of
 from airflow_partitions.storage.io.spark_options import read_options
+from airflow_partitions.storage.io.spark_packages import advice_on
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 if TYPE_CHECKING:
@@ -31,11 +32,6 @@ _ATTEMPT = "airflow_partitions.attempt"
 _PATTERN = re.compile(r"[*?\[{\\]")
 #: What Spark says of a format that it does not know.
 _UNKNOWN = re.compile(r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source")
-#: The packages by which it knows other formats; ``{}`` is its version, as far as it is part of the name.
-_PACKAGES = {
-    "avro": "org.apache.spark:spark-avro_2.13:{0}",
-    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-{1}_2.13:1.12.0",
-}
 #: Spark's names for file systems, and what it calls their credentials.
 _PROTOCOLS = {"s3": "s3a"}
 
@@ -174,10 +170,9 @@ def known_format(kind: str, spark: SparkSession) -> Iterator[None]:
         yield
     except AnalysisException as error:
         if _UNKNOWN.search(str(error)):
-            package = _PACKAGES.get(kind, "").format(spark.version, spark.version.rpartition(".")[0])
-            needed = f"its package: spark.jars.packages={package}" if package else "the package of the format"
             raise ReaderError(
-                f"this Spark session knows no format {kind!r}; expected {needed}, or as_='pandas', 'polars' or 'arrow'"
+                f"this Spark session knows no format {kind!r}; expected {advice_on(kind, spark.version)}, or"
+                " as_='pandas', 'polars' or 'arrow'"
             ) from error
         raise
 

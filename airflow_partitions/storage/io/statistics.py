@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.io.arrow_dataset import sources
 from airflow_partitions.storage.io.read_request import ReadRequest
-from airflow_partitions.storage.io.table_statistics import table_statistics
 from airflow_partitions.storage.metadata.statistics import ColumnStatistics, PartitionStatistics, together
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def statistics_of(request: ReadRequest, names: Collection[str]) -> PartitionStat
     import pyarrow as pa
     from pyarrow import parquet
 
-    if request.dataset.format == "iceberg" and request.partitions is None:
-        return table_statistics(request, names)
+    whole = open_backend(request.dataset).statistics(names) if request.partitions is None else None
+    if whole is not None:
+        return whole
     if request.dataset.format != "parquet":
         return PartitionStatistics()
     filesystem, paths = sources(request)

@@ -29,14 +29,14 @@ def index_of(
     :raises SchemaError: if one does not fit the schema.
     """
     index: dict[str, ColumnIndex] = {}
-    for table, content in partition.content.by_table(partition.directory, dataset.tables).items():
-        prefix = f"{table}/" if table else ""
+    for member, content in partition.content.by_member(partition.directory, dataset.members).items():
+        prefix = f"{member}/" if member else ""
         fields = [(name.removeprefix(prefix), kind) for name, kind in schema.items() if name.startswith(prefix)]
         types = {name: kind for name, kind in fields if f"{prefix}{name}" in columns}
         if dataset.format != "csv":  # which is read by the order of columns
             fields = list(types.items())
         if types:
-            view = (dataset.table(table) if table else dataset).declaring(fields)
+            view = (dataset.table(member) if member else dataset).declaring(fields)
             values = _values(view, partition.of(content), types)
             index |= {f"{prefix}{name}": ColumnIndex(kind, values[name]) for name, kind in types.items()}
     return index

@@ -25,19 +25,19 @@ def write_partition(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
         :meth:`.Writer.write`.
     """
     dataset = request.dataset
-    if not dataset.tables:
+    if not dataset.members:
         return _write(frame, key, request)
-    if not isinstance(frame, Mapping) or set(frame) != set(dataset.tables):
+    if not isinstance(frame, Mapping) or set(frame) != set(dataset.members):
         received = f"frames for {list(frame)}" if isinstance(frame, Mapping) else type(frame).__name__
         raise ResultError(
             f"partition {str(key)!r}: got {received}; expected a frame for each of the tables"
-            f" {', '.join(dataset.tables)}"
+            f" {', '.join(dataset.members)}"
         )
     staged = {}
-    for table in dataset.tables:
-        own = attrs.evolve(request, dataset=dataset.table(table), folder=request.folder / table)
-        staged[table] = _write(frame[table], key, own)
-    return StagedFiles.of_tables(staged)
+    for member in dataset.members:
+        own = attrs.evolve(request, dataset=dataset.table(member), folder=request.folder / member)
+        staged[member] = _write(frame[member], key, own)
+    return StagedFiles.of_members(staged)
 
 
 def _write(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:

@@ -32,8 +32,8 @@ class WriteRequest(Request):
 
     def name_of(self, key: Key) -> str:
         """What is written as *key*, for messages."""
-        table = self.dataset.table_name
-        return f"partition {str(key)!r}" + ("" if table is None else f", table {table!r}")
+        member = self.dataset.member
+        return f"partition {str(key)!r}" + ("" if member is None else f", table {member!r}")
 
     def key_of(self, directory: str) -> Key:
         """The key of rows whose own values name *directory*.

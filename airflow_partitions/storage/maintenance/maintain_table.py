@@ -4,30 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import attrs
-
 from airflow_partitions.core.calendars.instants import UTC
-from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.storage.backend import Maintained, open_backend
 from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.filesystem.filesystem import remove
-from airflow_partitions.storage.stores.open import open_writable
-from airflow_partitions.storage.table_dataset import Maintenance, TableDataset
-
-
-@attrs.frozen
-class Maintained:
-    """What was done to a table, or would be.
-
-    :ivar snapshots: numbers of the snapshots that were forgotten.
-    :ivar manifests: how many manifests of data files there were.
-    :ivar into: how many there are now.
-    :ivar files: paths of the files that were removed: no snapshot names them.
-    """
-
-    snapshots: tuple[int, ...]
-    manifests: int
-    into: int
-    files: tuple[str, ...]
 
 
 def maintain_table(
@@ -50,21 +29,4 @@ def maintain_table(
     :raises InvalidDefinitionError: if *dataset* is no table, or one of others.
     :raises StorageError: if it can't be reached.
     """
-    if not isinstance(dataset, TableDataset):
-        raise InvalidDefinitionError(
-            f"storage {dataset.path!r} is no table; expected Iceberg(…), or clean() and compact() for files"
-        )
-    from airflow_partitions.storage.tables.key_filter import KeyFilter
-    from airflow_partitions.storage.tables.maintenance import expire_snapshots, orphans, rewrite_manifests
-    from airflow_partitions.storage.tables.open import reference_to
-
-    now, policy = now or datetime.now(UTC), dataset.maintenance or Maintenance()
-    open_writable(dataset)
-    reference = reference_to(dataset)
-    keys = KeyFilter.of(dataset.layout, dataset.columns, reference.load().schema())
-    snapshots = expire_snapshots(reference, keys, now - (keep_snapshots or policy.keep_snapshots), dry_run=dry_run)
-    manifests, into = rewrite_manifests(reference, dry_run=dry_run)
-    files = orphans(reference, now - (keep_files or policy.keep_files))
-    for file in files if not dry_run else []:
-        remove(file)
-    return Maintained(tuple(snapshots), manifests, into, tuple(map(str, files)))
+    return open_backend(dataset).maintain(keep_snapshots, keep_files, now or datetime.now(UTC), dry_run=dry_run)

@@ -6,50 +6,19 @@ to someone else are refused.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-import attrs
-
 from airflow_partitions.core.calendars.instants import UTC
-from airflow_partitions.core.errors import ConflictError, InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.keys import Interval, Key
+from airflow_partitions.storage.backend import Compacted, open_backend
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
-from airflow_partitions.storage.filesystem.translate_errors import about, translate_errors
-from airflow_partitions.storage.maintenance.merge_files import Merge, groups
-from airflow_partitions.storage.maintenance.merge_rows import merge_rows
-from airflow_partitions.storage.metadata.buckets import by_bucket
-from airflow_partitions.storage.metadata.column_index import renamed
-from airflow_partitions.storage.metadata.partition_files import PartitionFiles
-from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.scan.plan import Where, get, list_
-from airflow_partitions.storage.scan.snapshot import snapshot
-from airflow_partitions.storage.scan.stored_partition import StoredPartition
-from airflow_partitions.storage.table_dataset import TableDataset
+from airflow_partitions.storage.scan.plan import Where, list_
 
-_log = logging.getLogger(__name__)
 _OURS = (Ownership.OWNED, Ownership.ADOPTED)
-
-
-@attrs.frozen
-class Compacted:
-    """What became of the files of one partition.
-
-    :ivar key: text of its key.
-    :ivar files: how many there were.
-    :ivar into: how many there are now, or would be.
-    :ivar bytes: size of those that were written anew, or would be.
-    :ivar done: whether it was done; not in a dry run, nor if another writer was there first.
-    """
-
-    key: str
-    files: int
-    into: int
-    bytes: int
-    done: bool
 
 
 def compact(
@@ -74,76 +43,15 @@ def compact(
     :raises InvalidDefinitionError: if the dataset belongs to someone else, or is not of Parquet files.
     """
     _check_ours(dataset)
-    if dataset.format != "parquet" and not isinstance(dataset, TableDataset):
-        raise InvalidDefinitionError(
-            f"storage {dataset.path!r} holds {dataset.format}; expected Parquet files to compact"
-        )
     before = (now or datetime.now(UTC)) - settled
-    compacted = []
-    partitions: Iterable[StoredPartition] = list_(dataset, where)
-    if isinstance(dataset, TableDataset):  # with what it takes to read them, of which a listing keeps nothing
-        partitions = snapshot(dataset, [partition.key for partition in partitions]).values()
-    for partition in partitions:
+    backend, compacted = open_backend(dataset), []
+    for partition in backend.compactable(where):
         published = partition.metadata.get("published")
         if published is not None and datetime.fromisoformat(published) > before:
             continue
-        if isinstance(dataset, TableDataset):
-            files, into, done = merge_rows(dataset, partition, target, dry_run=dry_run)
-            if files:
-                whole = len(partition.files)
-                left = whole - files + into
-                compacted.append(Compacted(str(partition.key), whole, left, partition.bytes, done))
-        elif batches := _groups(partition, dataset.tables, target):
-            into = len(partition.files) - sum(map(len, batches)) + len(batches)
-            size = sum(partition.files[name] for batch in batches for name in batch)
-            done = not dry_run and _rewrite(dataset, partition.key, target)
-            compacted.append(Compacted(str(partition.key), len(partition.files), into, size, done))
+        if (merged := backend.merge(partition, target, dry_run=dry_run)) is not None:
+            compacted.append(merged)
     return compacted
-
-
-def _groups(partition: StoredPartition, tables: Sequence[str], target: int) -> list[tuple[str, ...]]:
-    """Files that become one each; never those of different tables or buckets."""
-    contents = partition.content.by_table(partition.directory, tables).values()
-    return [group for content in contents for group in _small(content, target)]
-
-
-def _small(content: PartitionFiles, target: int) -> list[tuple[str, ...]]:
-    parts = by_bucket(content.files, {} if content.metadata is None else content.metadata.index)
-    return [group for part in parts for group in groups(part, target)]
-
-
-def _rewrite(dataset: Dataset, key: Key, target: int) -> bool:
-    """Write the small files of the partition *key* anew; whether no other writer was quicker."""
-    try:
-        with Commit(dataset, evolve=True) as commit:  # from here on another writer is noticed
-            partition = get(dataset, key)
-            if partition is None:
-                return False
-            names: dict[str, str] = {}
-            with translate_errors(about(dataset.path, [str(key)]), "compacted", damaged=(ValueError,)):
-                for table, content in partition.content.by_table(partition.directory, dataset.tables).items():
-                    small = _small(content, target)
-                    merged = {name for group in small for name in group}
-                    kept = [name for name in content.files if name not in merged]
-                    merge = Merge(content.base, small, kept, dict(dataset.credentials))
-                    new = merge.write(commit.stage(key, table))
-                    names |= {old: f"{table}/{name}" if table else name for old, name in new.items()}
-            metadata = partition.content.metadata
-            index = {} if metadata is None else renamed(metadata.index, names)
-            staged = StagedFiles(partition.rows, {}, {} if metadata is None else metadata.schema, index)
-            commit.put_files(key, staged, mode="overwrite", user=None if metadata is None else metadata.user)
-            _check_unchanged(dataset, partition)
-    except ConflictError as error:
-        _log.warning("left for the next time: %s", error)
-        return False
-    return True
-
-
-def _check_unchanged(dataset: Dataset, partition: StoredPartition) -> None:
-    """Notice a writer that leaves no metadata."""
-    now = get(dataset, partition.key)
-    if now is None or now.files != partition.files:
-        raise ConflictError(f"the files of {partition.path!r} were changed while they were compacted")
 
 
 def drop_older(

@@ -33,21 +33,21 @@ class PartitionFiles:
         """Whether all of this content is in the *other* one, which may have moved, got more files or an index."""
         return _publication(self) == _publication(other) and self.files.items() <= other.files.items()
 
-    def by_table(self, directory: str, tables: Sequence[str]) -> dict[str, PartitionFiles]:
-        """What is in each of *tables* of the partition in *directory*, or in all of it, by the names as they are."""
+    def by_member(self, directory: str, members: Sequence[str]) -> dict[str, PartitionFiles]:
+        """What is in each of *members* of the partition in *directory*, or in all of it, by the names as they are."""
         content = attrs.evolve(self, in_folder=False)
-        return {table: content.of_table(directory, table) for table in tables} or {"": content}
+        return {member: content.of_member(directory, member) for member in members} or {"": content}
 
-    def of_table(self, directory: str, table: str) -> PartitionFiles:
-        """What is in one *table* of the partition in *directory*."""
+    def of_member(self, directory: str, member: str) -> PartitionFiles:
+        """What is in one *member* of the partition in *directory*."""
         names = {}
         for name in self.files:
             below = name.rpartition(f"{directory}/")[2]
-            if below.startswith(f"{table}/"):
-                names[name] = below.removeprefix(f"{table}/") if self.in_folder else name
+            if below.startswith(f"{member}/"):
+                names[name] = below.removeprefix(f"{member}/") if self.in_folder else name
         files = {new: self.files[name] for name, new in names.items()}
-        metadata = None if self.metadata is None else self.metadata.of_table(table, names, sum(files.values()))
-        base = f"{self.base}/{table}" if self.in_folder else self.base
+        metadata = None if self.metadata is None else self.metadata.of_member(member, names, sum(files.values()))
+        base = f"{self.base}/{member}" if self.in_folder else self.base
         return attrs.evolve(self, base=base, files=files, metadata=metadata)
 
 

@@ -71,13 +71,13 @@ class PartitionMetadata:
             return self
         return attrs.evolve(self, index=renamed(self.index, names))
 
-    def of_table(self, table: str, names: Mapping[str, str], size: int) -> PartitionMetadata:
-        """What it says about one *table*; nobody counted the rows of that alone.
+    def of_member(self, member: str, names: Mapping[str, str], size: int) -> PartitionMetadata:
+        """What it says about one *member*; nobody counted the rows of that alone.
 
-        :param names: of the files of the table, and what to call them.
+        :param names: of its files, and what to call them.
         :param size: of these in bytes.
         """
-        prefix = f"{table}/"
+        prefix = f"{member}/"
         own = {column.removeprefix(prefix): one for column, one in self.index.items() if column.startswith(prefix)}
         schema = {name.removeprefix(prefix): kind for name, kind in self.schema.items() if name.startswith(prefix)}
         return attrs.evolve(self, rows=None, files=len(names), bytes=size, schema=schema, index=renamed(own, names))

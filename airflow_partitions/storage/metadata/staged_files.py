@@ -31,16 +31,16 @@ class StagedFiles:
     index: Index = attrs.field(factory=dict, converter=to_index)
 
     @classmethod
-    def of_tables(cls, staged: Mapping[str, StagedFiles]) -> StagedFiles:
-        """The files of all tables of a partition: names of files and columns begin with that of their table."""
+    def of_members(cls, staged: Mapping[str, StagedFiles]) -> StagedFiles:
+        """The files of all members of a partition: names of files and columns begin with that of theirs."""
         counts = [each.rows for each in staged.values()]
         return cls(
             rows=None if None in counts else sum(filter(None, counts)),
-            files={f"{table}/{name}": size for table, each in staged.items() for name, size in each.files.items()},
-            schema={f"{table}/{name}": kind for table, each in staged.items() for name, kind in each.schema.items()},
+            files={f"{member}/{name}": size for member, each in staged.items() for name, size in each.files.items()},
+            schema={f"{member}/{name}": kind for member, each in staged.items() for name, kind in each.schema.items()},
             index={
-                f"{table}/{column}": one.renamed({name: f"{table}/{name}" for name in each.files})
-                for table, each in staged.items()
+                f"{member}/{column}": one.renamed({name: f"{member}/{name}" for name in each.files})
+                for member, each in staged.items()
                 for column, one in each.index.items()
             },
         )
@@ -67,20 +67,20 @@ class StagedFiles:
             )
 
 
-def readable_files(folder: Location, tables: Sequence[str] = ("",)) -> dict[str, int]:
+def readable_files(folder: Location, members: Sequence[str] = ("",)) -> dict[str, int]:
     """Name and size of the files that readers read: those not hidden by ``_`` or ``.``.
 
-    :param tables: the folders in *folder* that they lie in, as far as these are there; names begin with them.
+    :param members: the folders in *folder* that they lie in, as far as these are there; names begin with them.
     :raises ResultError: if there is no *folder*.
     """
     files: dict[str, int] = {}
-    for table in tables:
-        place = folder / table if table else folder
+    for member in members:
+        place = folder / member if member else folder
         try:
             readable = {name: size for name, size in children(place).items() if name[0] not in "_."}
         except FileNotFoundError:
-            if table:
+            if member:
                 continue
             raise ResultError(f"the job left no folder {place}; expected its files there") from None
-        files |= {f"{table}/{name}" if table else name: size for name, size in readable.items()}
+        files |= {f"{member}/{name}" if member else name: size for name, size in readable.items()}
     return files

@@ -51,7 +51,7 @@ class DirectoryStore(Store):
     :ivar root: folder of the dataset.
     :ivar columns: names of the partition columns, in the order of the levels.
     :ivar read_only: whether they belong to someone else, and are only read.
-    :ivar tables: names of the tables in each partition, if there are any.
+    :ivar members: names of the tables in each partition, if there are any.
     :ivar bookkeeping: folder of what is kept about them.
     """
 
@@ -60,7 +60,7 @@ class DirectoryStore(Store):
     root: Path
     columns: tuple[str, ...]
     read_only: bool = False
-    tables: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
     bookkeeping: Path = attrs.field(init=False)
 
     @bookkeeping.default
@@ -252,7 +252,7 @@ class DirectoryStore(Store):
             return None
 
     def _files_in(self, folder: Path, directory: str) -> PartitionFiles:
-        return files_in(folder, directory, self.records, self.tables)
+        return files_in(folder, directory, self.records, self.members)
 
     def _stage(self, change: Change, number: int, attempt: Attempt) -> PartitionMetadata | None:
         """Bring the new folder of *change* into its final form."""
@@ -260,7 +260,7 @@ class DirectoryStore(Store):
             return None
         folder = Path(str(change.folder))
         folder.mkdir(parents=True, exist_ok=True)
-        strip(folder, self.tables)
+        strip(folder, self.members)
         metadata = attrs.evolve(change.metadata, commit=number)
         if change.mode == "append":
             metadata = self._join(change, folder, metadata, attempt)

@@ -54,26 +54,26 @@ def accepts(directory: str, accept: Accept) -> bool:
     return all(accept(unescape(name), unescape(text)) for name, _, text in levels)
 
 
-def files_in(folder: Path, directory: str, records: PartitionRecords, tables: Sequence[str] = ()) -> PartitionFiles:
-    """What is in a *folder* of the partition in *directory*, or in those of its *tables* in it.
+def files_in(folder: Path, directory: str, records: PartitionRecords, members: Sequence[str] = ()) -> PartitionFiles:
+    """What is in a *folder* of the partition in *directory*, or in those of its *members* in it.
 
     :raises FileNotFoundError: if there is none.
     """
     with os.scandir(folder) as listing:
         entries = list(listing)
-    files = {} if tables else _files(entries)
-    for table in tables:
-        with suppress(FileNotFoundError), os.scandir(folder / table) as listing:
-            files |= _files(listing, f"{table}/")
+    files = {} if members else _files(entries)
+    for member in members:
+        with suppress(FileNotFoundError), os.scandir(folder / member) as listing:
+            files |= _files(listing, f"{member}/")
     metadata = records.read(directory, (entry.name for entry in entries))
     if metadata is not None and (metadata.files, metadata.bytes) != (len(files), sum(files.values())):
         metadata = attrs.evolve(metadata, index={})  # it knows nothing of what others put there
     return PartitionFiles(str(folder), dict(sorted(files.items())), metadata, in_folder=True)
 
 
-def strip(folder: Path, tables: Sequence[str] = ()) -> None:
-    """Remove what is hidden in the *folder* of a partition and in those of its *tables*: Spark's sums, for example."""
-    for place in (folder, *(folder / table for table in tables)):
+def strip(folder: Path, members: Sequence[str] = ()) -> None:
+    """Remove what is hidden in the *folder* of a partition and in those of its *members*: Spark's sums, for example."""
+    for place in (folder, *(folder / member for member in members)):
         with suppress(FileNotFoundError), os.scandir(place) as entries:
             for name in [entry.name for entry in entries if entry.name[0] in "_."]:
                 remove(place / name)

@@ -19,10 +19,10 @@ from airflow_partitions.storage.stores.directory_store import DirectoryStore
 from airflow_partitions.storage.stores.file_store import FileStore
 from airflow_partitions.storage.stores.listed_store import ListedStore
 from airflow_partitions.storage.stores.log_store import LOG, LogStore
+from airflow_partitions.storage.stores.member_store import MemberStore
 from airflow_partitions.storage.stores.pinned_store import PinnedStore
 from airflow_partitions.storage.stores.staging import Staging
 from airflow_partitions.storage.stores.store import Store
-from airflow_partitions.storage.stores.table_store import TableStore
 
 _opener = cache(resolve_name)
 
@@ -32,7 +32,7 @@ def open_store(dataset: Dataset) -> Store:
     store: Store = _opener(dataset.store)(dataset)
     if dataset.pin is not None and store.pin is None:
         store = PinnedStore(dataset.pin, dataset.layout, store, dict(dataset.credentials))
-    return store if dataset.table_name is None else TableStore(store, dataset.table_name)
+    return store if dataset.member is None else MemberStore(store, dataset.member)
 
 
 def open_writable(dataset: Dataset) -> Store:
@@ -72,7 +72,7 @@ def store_of_files(dataset: FileDataset) -> Store:
         return FileStore(location, dataset.path, dataset.layout, dict(dataset.partition_on.find))
     read_only = dataset.ownership is Ownership.READ_ONLY
     if isinstance(location, Path) and not has_log(dataset):
-        return DirectoryStore(location, columns, read_only=read_only, tables=dataset.tables)
+        return DirectoryStore(location, columns, read_only=read_only, members=dataset.members)
     others = ListedStore(location, dataset.path, columns)
     if not has_log(dataset):
         return others

@@ -113,13 +113,13 @@ class Store(ABC):
         :raises ConflictError: if the attempt has one already.
         """
 
-    def staged(self, folder: Location, tables: Sequence[str] = ("",)) -> Mapping[str, int]:
+    def staged(self, folder: Location, members: Sequence[str] = ("",)) -> Mapping[str, int]:
         """Name and size of the files that a job has left in *folder* to be published.
 
-        :param tables: the tables that it has written, if the dataset has such.
+        :param members: those that it has written, if partitions have such.
         :raises ResultError: if there is no *folder*, or nothing tells that there is a partition without rows.
         """
-        files = readable_files(folder, tables)
+        files = readable_files(folder, members)
         if not files:
             raise ResultError(f"there is no file in {folder}; expected at least one, be it without rows")
         return files
@@ -127,19 +127,6 @@ class Store(ABC):
     def written_to(self, folder: Location, directory: str) -> Location:
         """Where the files of *directory* are that were written to *folder* together with those of others."""
         return folder / directory
-
-    def freeze(self, name: str, folder: Location | None) -> str | None:
-        """Keep what is stored now, for who pins it, unless that was done before.
-
-        :param name: tells it from others that are kept.
-        :param folder: where to keep it; ``None`` for beside the data.
-        :return: what a dataset is pinned to; ``None`` if a listing of the files does it.
-        """
-        return None
-
-    def release(self, kept: Location) -> None:
-        """Remove what was *kept*."""
-        remove(kept)
 
     def discard(self, staging: Staging) -> None:
         """Remove what a try has written, of which nothing was published."""

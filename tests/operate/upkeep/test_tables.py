@@ -19,7 +19,7 @@ from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.operate.cli.maintain import maintain_tables
 from airflow_partitions.operate.upkeep import Upkeep, one_round, tables
 from airflow_partitions.storage import Iceberg, Maintenance, Storage
-from airflow_partitions.storage.tables.open import open_table
+from airflow_partitions.storage.iceberg.table.open import open_table
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow

@@ -90,7 +90,7 @@ def tables(files: Files, generation: int) -> None:
     """Two tables, two partitions each."""
     with Commit(files, Attempt("dag", "run", generation)) as commit:
         for letter in ("a", "b"):
-            for table in files.tables:
+            for table in files.members:
                 fill(commit.stage(letter, table), generation)
             commit.put(letter, mode="overwrite")
 

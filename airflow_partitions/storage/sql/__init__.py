@@ -1,0 +1,1 @@
+"""Statements by which SQL engines see datasets."""
