@@ -139,7 +139,7 @@ def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
         models = {row.dag_id: row for row in session.scalars(query)} if dag_ids else {}
     for serialized in serialized_dags(list(models)):
         model, timetable = models[serialized.dag_id], serialized.timetable
-        if not isinstance(timetable, Partitioned) or timetable.partition is None:
+        if not isinstance(timetable, Partitioned) or timetable.partition is None or timetable.adds_keys:
             continue
         if model.has_import_errors:
             raise NotReadyError(
