@@ -2,7 +2,8 @@ import { Box, Button, Skeleton, Text, Wrap } from "@chakra-ui/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 
 import { Trouble } from "../app/Trouble";
-import { regionOf, regionText, type Frame } from "../selection/text";
+import { regionText, type Frame } from "../selection/text";
+import { useRegion } from "../selection/useRegion";
 import { statesOf, type State } from "../states/state";
 import { Axis } from "./Axis";
 import { Cells, seen } from "./Cells";
@@ -60,8 +61,8 @@ export const Grid = ({
   readonly expected: Extent | null;
   readonly states: ReadonlySet<State>;
   readonly select: string;
-  /** What the server takes the selection for; empty as long as it has not said so. */
-  readonly canonical: string;
+  /** What the server takes the selection for, as long as it has said so. */
+  readonly canonical: string | undefined;
   /** `null` for the newest. */
   readonly view: Span | null;
   readonly onView: (view: Span | null) => void;
@@ -125,7 +126,7 @@ export const Grid = ({
     }),
     [dimensions, zone, picture, timed, arrangement.only],
   );
-  const region = useMemo(() => regionOf(select, frame) ?? regionOf(canonical, frame) ?? [], [select, canonical, frame]);
+  const [region, setRegion] = useRegion(select, canonical, frame, onSelect);
   // Of what one searches, and of keys that only runs know, those are meant that are shown.
   const named = Boolean(arrangement.search) || dimensions.open;
   const inView = useMemo(() => {
@@ -219,7 +220,7 @@ export const Grid = ({
                       onOpen(picture, cell, regionText([{ start, end, rows }], frame));
                     }
                   }}
-                  onRegion={(next) => onSelect(regionText(next, frame))}
+                  onRegion={setRegion}
                   onReveal={(row) => {
                     const box = scroller.current;
                     if (box === null) return;
