@@ -1,39 +1,31 @@
 import { Box, Button, Flex, HStack, Stack, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
 import { RunPartitionButton } from "../actions/RunPartition";
-import { Answer } from "../app/Answer";
-import { paths } from "../app/paths";
+import { Answer } from "../page/Answer";
+import { paths } from "../page/paths";
 import { Arrange } from "../grid/Arrange";
 import { expectedExtent } from "../grid/extent";
 import { Grid } from "../grid/Grid";
 import { keyOf } from "../grid/picture";
 import { StretchTable } from "../grid/StretchTable";
 import { useWhole, type Arrangement } from "../grid/useGrid";
-import { client } from "../rest/client";
 import type { components } from "../rest/schema";
 import { written } from "../selection/text";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
 import { StateChips } from "../states/StateChips";
+import { useAsset } from "./useAsset";
 import { definitionWords } from "./words";
 
 type Asset = components["schemas"]["Asset"];
 
 /** The partitions of one asset. */
 export const AssetView = ({ asset }: { readonly asset: string }) => {
-  const about = useQuery({
-    queryKey: ["asset", asset],
-    queryFn: async ({ signal }) => {
-      const { data } = await client().GET("/api/v1/assets/{asset}", { params: { path: { asset } }, signal });
-      if (data === undefined) throw new Error("The server answered nothing.");
-      return data;
-    },
-  });
+  const about = useAsset(asset);
   return <Answer query={about}>{(data) => <Partitions asset={data} />}</Answer>;
 };
 

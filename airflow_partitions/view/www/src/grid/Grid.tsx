@@ -1,7 +1,7 @@
 import { Box, Button, Skeleton, Text, Wrap } from "@chakra-ui/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 
-import { Trouble } from "../app/Trouble";
+import { Trouble } from "../page/Trouble";
 import { regionText, type Frame } from "../selection/text";
 import { useRegion } from "../selection/useRegion";
 import { statesOf, type State } from "../states/state";
@@ -14,7 +14,7 @@ import { pictureOf, type Cell, type Picture, type Row } from "./picture";
 import { RowLabels } from "./RowLabels";
 import { RowMetadata } from "./RowMetadata";
 import { useGrid, useWhole, type Arrangement } from "./useGrid";
-import { useSettled } from "./useSettled";
+import { useSettled } from "../page/useSettled";
 import { useWidth } from "./useWidth";
 import { lengthOf, newest, within, type Bounds, type Span } from "./view";
 import { Zoom } from "./Zoom";
@@ -22,6 +22,8 @@ import { Zoom } from "./Zoom";
 /** Width of an interval in pixels: when the page opens, and at most. */
 const INITIAL = 16;
 const LARGEST = 48;
+/** How long a view stands still before it is asked for, in milliseconds. */
+const PAUSE = 120;
 /** Of the only cell of a row and the name of its state. */
 const CELL_AND_STATE = 172;
 /** What was kept with a key has room for some letters, or is not shown. */
@@ -91,10 +93,13 @@ export const Grid = ({
     () => (extent && width > 0 ? { ...extent, least: (interval * width) / LARGEST } : null),
     [extent, interval, width],
   );
-  const timeView =
-    bounds && (shown ? within(shown, bounds) : newest(bounds, interval * Math.max(1, Math.floor(width / INITIAL))));
+  const timeView = useMemo(
+    () =>
+      bounds && (shown ? within(shown, bounds) : newest(bounds, interval * Math.max(1, Math.floor(width / INITIAL)))),
+    [bounds, shown, interval, width],
+  );
 
-  const settled = useSettled(timeView);
+  const settled = useSettled(timeView, PAUSE) ?? timeView;
   const grid = useGrid(arrangement, settled, extent, width, width > 0 && (!timed || settled !== null));
   const picture = useMemo(() => pictureOf(grid.data?.pages ?? []), [grid.data]);
   const overview = useMemo(() => pictureOf(whole.data?.pages ?? []), [whole.data]);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { putInAddress, useAddress } from "../app/address";
+import { putInAddress, useAddress } from "../page/address";
 import type { Span } from "../grid/view";
 import { isState, type State } from "../states/state";
 
