@@ -21,7 +21,7 @@ export const Actions = ({
   selection,
   states = [],
   mayChange = true,
-}: Required<Pick<Partitions, "selection">> & Partitions & { readonly asset: string; readonly mayChange?: boolean }) => {
+}: Partitions & { readonly asset: string; readonly selection: string; readonly mayChange?: boolean }) => {
   const [action, setAction] = useState<Action>();
   const { data } = useCounts(asset, selection);
   if (!mayChange) {

@@ -5,8 +5,10 @@ const PATH = "/api/v1/requests/{request}";
 
 export type Request = components["schemas"]["Request"];
 
+const ENDED: readonly Request["state"][] = ["done", "failed", "cancelled"];
+
 /** Whether nothing happens any more, unless somebody asks for it. */
-export const hasEnded = ({ state }: Pick<Request, "state">): boolean => ["done", "failed", "cancelled"].includes(state);
+export const hasEnded = ({ state }: Pick<Request, "state">): boolean => ENDED.includes(state);
 
 /** How often to ask for what is at work, and for what rests, in milliseconds. */
 export const pace = (atWork: boolean): number => (atWork ? 3_000 : 10_000);
