@@ -64,7 +64,8 @@ def parse_selection(definition: PartitionDefinition, text: str, *, closed_by: da
 def selection_text(selection: Selection) -> str:
     """The canonical text of a *selection*, which :func:`parse_selection` reads back: the same for the same keys.
 
-    It is empty for an empty selection.
+    It is empty for an empty selection. Values with a comma or the like are in quotes, also where a key's own text would
+    do without, so that nobody has to know the keys to read it.
     """
     definition = selection.definition
     by_segments: dict[tuple[str, ...], list[Box]] = {}
@@ -72,7 +73,21 @@ def selection_text(selection: Selection) -> str:
         if len(Selection(definition, (box,))):
             conditions = tuple(_conditions(definition, box))
             by_segments.setdefault(conditions, []).append(box)
-    return "; ".join(_part(definition, conditions, boxes) for conditions, boxes in by_segments.items())
+    once = text = "; ".join(_part(definition, conditions, boxes) for conditions, boxes in by_segments.items())
+    # "a,b" means "a" and "b", unless it is a key: said twice, it is none.
+    while _as_key(definition, text) not in (None, selection):
+        text = f"{text}; {once}"
+    return text
+
+
+def _as_key(definition: PartitionDefinition, text: str) -> Selection | None:
+    """The key that has this *text*; ``None`` if there is none, or if any text may be a key."""
+    if isinstance(definition, PartitionAtRuntime):
+        return None
+    try:
+        return Selection.of(definition, text)
+    except InvalidKeyError:
+        return None
 
 
 @attrs.frozen
@@ -83,11 +98,8 @@ class _Reader:
     closed_by: datetime | None
 
     def whole(self, text: str) -> Selection:
-        if not isinstance(self.definition, PartitionAtRuntime):  # any text may be a key of those
-            try:
-                return Selection.of(self.definition, text.strip())
-            except InvalidKeyError:
-                pass
+        if (key := _as_key(self.definition, text.strip())) is not None:
+            return key
         boxes: list[Box] = []
         for part in _split(text, ";"):
             terms = [term.strip() for term in _split(part, "&")]

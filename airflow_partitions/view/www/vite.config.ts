@@ -1,6 +1,11 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
+import openapi from "./openapi.json" with { type: "json" };
+
+/** What a request may say of how many runs there are at a time. */
+const { minimum, maximum, default: usual } = openapi.components.schemas.Order.properties.concurrency;
+
 /** What Airflow's page shares with its plugins: never part of the bundle. */
 const shared = {
   "@chakra-ui/react": "ChakraUI",
@@ -13,7 +18,10 @@ const shared = {
 
 export default defineConfig({
   plugins: [react()],
-  define: { "process.env.NODE_ENV": JSON.stringify("production") },
+  define: {
+    "process.env.NODE_ENV": JSON.stringify("production"),
+    CONCURRENCY: JSON.stringify({ minimum, maximum, usual }),
+  },
   build: {
     outDir: "../dist",
     emptyOutDir: true,

@@ -1,28 +1,14 @@
 import { Button, HStack, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { client } from "../rest/client";
+import { useCounts } from "../selection/useCounts";
 import { type Counts, totalOf } from "../states/state";
-import { number } from "./amounts";
+import { number } from "../page/amounts";
 import { CorrectionDialog } from "./CorrectionDialog";
 import { MaterializeDialog } from "./MaterializeDialog";
-import { asQuery, type Partitions } from "./partitions";
-import { useSettled } from "./useSettled";
+import type { Partitions } from "./partitions";
 
 type Action = "materialize" | "again" | "fill" | "mark" | "forget";
-
-const useCounts = (asset: string, selection: string) =>
-  useQuery({
-    queryKey: ["counts", asset, selection],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/counts", {
-          params: { path: { asset }, query: asQuery({ selection }) },
-          signal,
-        })
-      ).data,
-  });
 
 const of = (counts: Counts, states: Partitions["states"]): number =>
   states === undefined || states.length === 0
@@ -32,13 +18,12 @@ const of = (counts: Counts, states: Partitions["states"]): number =>
 /** What may be done with some partitions of an asset, each in a dialog; nothing that would be refused. */
 export const Actions = ({
   asset,
-  selection = "",
+  selection,
   states = [],
   mayChange = true,
-}: Partitions & { readonly asset: string; readonly mayChange?: boolean }) => {
+}: Partitions & { readonly asset: string; readonly selection: string; readonly mayChange?: boolean }) => {
   const [action, setAction] = useState<Action>();
-  const settled = useSettled(selection);
-  const { data } = useCounts(asset, settled);
+  const { data } = useCounts(asset, selection);
   if (!mayChange) {
     return <Text color="fg.muted">You may look at these partitions, and not change them.</Text>;
   }

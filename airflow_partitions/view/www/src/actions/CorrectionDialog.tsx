@@ -4,15 +4,15 @@ import { useState } from "react";
 
 import { ActionDialog, type Shown } from "./ActionDialog";
 import { DialogButtons } from "./DialogButtons";
-import { counted, number } from "./amounts";
+import { counted, number } from "../page/amounts";
 import { correct, type Kind, type Outcome, takeBack } from "./corrections";
 import { LinesField, Tick, TextField } from "./fields";
 import type { Partitions } from "./partitions";
-import { Refusal } from "./Refusal";
+import { Refusal } from "../page/Refusal";
 import { atFields, isAtField } from "./refusals";
-import { tell, tellRefusal } from "./toasts";
+import { tell, tellRefusal } from "../page/toasts";
 import { useSelectionText } from "./useSelectionText";
-import { useSettled } from "./useSettled";
+import { useSettled } from "../page/useSettled";
 
 const WORDS = {
   mark: {

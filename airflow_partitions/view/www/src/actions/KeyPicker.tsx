@@ -1,14 +1,14 @@
 import { parseDate } from "@internationalized/date";
 import { Box, Button, HStack, Skeleton, Stack, Text } from "@chakra-ui/react";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 
-import { client } from "../rest/client";
+import { rest } from "../rest/client";
 import type { components } from "../rest/schema";
 import { TextField } from "./fields";
-import { Refusal } from "./Refusal";
-import { tell } from "./toasts";
-import { useSettled } from "./useSettled";
+import { Refusal } from "../page/Refusal";
+import { tell } from "../page/toasts";
+import { useSettled } from "../page/useSettled";
 
 type Key = components["schemas"]["Key"];
 type Dimension = components["schemas"]["Dimension"];
@@ -77,38 +77,33 @@ const moveFocus = (event: KeyboardEvent<HTMLElement>) => {
 };
 
 const useKeys = (asset: string, dimension: Dimension, search: string, day: string) =>
-  useQuery({
-    queryKey: ["keys", asset, dimension.name, search, day],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/keys", {
-          params: {
-            path: { asset },
-            query: {
-              dimension: dimension.name,
-              limit: LISTED,
-              ...(search === "" ? {} : { search }),
-              ...(day === "" ? {} : { select: untilDay(day) }),
-            },
-          },
-          signal,
-        })
-      ).data,
-    placeholderData: keepPreviousData,
-  });
+  rest.useQuery(
+    "get",
+    "/api/v1/assets/{asset}/keys",
+    {
+      params: {
+        path: { asset },
+        query: {
+          dimension: dimension.name,
+          limit: LISTED,
+          search: search || null,
+          select: day === "" ? null : untilDay(day),
+        },
+      },
+    },
+    { placeholderData: keepPreviousData },
+  );
 
 const AddKey = ({ asset, onAdded }: { readonly asset: string; readonly onAdded: (key: string) => void }) => {
   const queries = useQueryClient();
   const [text, setText] = useState("");
-  const add = useMutation({
-    mutationFn: () =>
-      client().POST("/api/v1/assets/{asset}/keys/add", {
-        params: { path: { asset } },
-        body: { keys: [text], reason: "", once: true, dry_run: false },
-      }),
+  const of = { params: { path: { asset } } };
+  const add = rest.useMutation("post", "/api/v1/assets/{asset}/keys/add", {
     onSuccess: async () => {
       tell(`Added the key ${text}`);
-      await queries.invalidateQueries({ queryKey: ["keys", asset] });
+      await queries.invalidateQueries({
+        queryKey: rest.queryOptions("get", "/api/v1/assets/{asset}/keys", of).queryKey,
+      });
       onAdded(text);
     },
   });
@@ -130,7 +125,7 @@ const AddKey = ({ asset, onAdded }: { readonly asset: string; readonly onAdded: 
           mt={6}
           disabled={text.trim() === ""}
           loading={add.isPending}
-          onClick={() => add.mutate()}
+          onClick={() => add.mutate({ ...of, body: { keys: [text], reason: "", once: true, dry_run: false } })}
         >
           Add
         </Button>

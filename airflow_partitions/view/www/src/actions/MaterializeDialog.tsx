@@ -1,25 +1,25 @@
 import { Button, Dialog, Skeleton, Stack, Text } from "@chakra-ui/react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { RequestProgress } from "../requests/RequestProgress";
-import { client } from "../rest/client";
+import { rest } from "../rest/client";
 import type { components } from "../rest/schema";
 import { ActionDialog, type Shown } from "./ActionDialog";
 import { DialogButtons } from "./DialogButtons";
-import { counted } from "./amounts";
+import { counted } from "../page/amounts";
 import { Tick } from "./fields";
 import { OptionsFields } from "./OptionsFields";
 import { asQuery, type Partitions } from "./partitions";
 import { PartitionsFields } from "./PartitionsFields";
 import { PausedDags, usePaused } from "./PausedDags";
 import { numbersOf, PlanPreview } from "./PlanPreview";
-import { Refusal } from "./Refusal";
+import { Refusal } from "../page/Refusal";
 import { atFields, isAtField } from "./refusals";
 import { readOptions, USUAL } from "./runOptions";
-import { useAsset } from "./useAsset";
+import { useAsset } from "../assets/useAsset";
 import { usePlan } from "./usePlan";
-import { useSettled } from "./useSettled";
+import { useSettled } from "../page/useSettled";
 
 const FIELDS = ["select", "concurrency", "label", "conf"];
 
@@ -51,14 +51,7 @@ export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & P
   const dags = plan.error ? (about?.paused ?? []) : beginning;
   const paused = usePaused(dags);
   const { options, mistakes } = readOptions(texts);
-  const order = useMutation({
-    mutationFn: async () =>
-      (
-        await client().POST("/api/v1/assets/{asset}/requests", {
-          params: { path: { asset } },
-          body: { ...options, ...asQuery(partitions), upstream, dry_run: false },
-        })
-      ).data,
+  const order = rest.useMutation("post", "/api/v1/assets/{asset}/requests", {
     onSuccess: () => queries.invalidateQueries(),
   });
   if (order.data) {
@@ -113,7 +106,12 @@ export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & P
         }
         loading={order.isPending}
         onCancel={onClose}
-        onGo={() => order.mutate()}
+        onGo={() =>
+          order.mutate({
+            params: { path: { asset } },
+            body: { ...options, ...asQuery(partitions), upstream, dry_run: false },
+          })
+        }
       >
         {current === undefined ? "Materialize" : `Materialize ${counted(numbersOf(current).asked, "partition")}`}
       </DialogButtons>

@@ -2,9 +2,9 @@ import { Alert, Button, Link } from "@chakra-ui/react";
 import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
 import { Link as RouterLink } from "react-router-dom";
 
-import { paths } from "../app/paths";
+import { paths } from "../page/paths";
 import { readDag, unpauseDag } from "../rest/airflow";
-import { Refusal } from "./Refusal";
+import { Refusal } from "../page/Refusal";
 
 /** Those of some Dags that are paused, as Airflow has them now. */
 export const usePaused = (dags: readonly string[]): string[] =>

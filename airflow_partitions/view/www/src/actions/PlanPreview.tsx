@@ -1,7 +1,7 @@
 import { Alert, Badge, Box, Table, Text } from "@chakra-ui/react";
 
 import type { components } from "../rest/schema";
-import { counted, duration, number, size } from "./amounts";
+import { counted, duration, number, size } from "../page/amounts";
 
 type Plan = components["schemas"]["Plan"];
 type Step = components["schemas"]["Step"];

@@ -6,8 +6,8 @@ import { ActionDialog, type Shown } from "./ActionDialog";
 import { DialogButtons } from "./DialogButtons";
 import { KeyPicker } from "./KeyPicker";
 import { MaterializeForm } from "./MaterializeDialog";
-import { Refusal } from "./Refusal";
-import { useAsset } from "./useAsset";
+import { Refusal } from "../page/Refusal";
+import { useAsset } from "../assets/useAsset";
 
 const Steps = ({ asset, onClose }: { readonly asset: string } & Pick<Shown, "onClose">) => {
   const { data: about, error } = useAsset(asset);

@@ -23,11 +23,11 @@ export const correct = async (
   const params = { path: { asset } };
   if (kind === "mark") {
     const body = { select, reason, quiet, dry_run: dryRun };
-    const { data } = await client().POST("/api/v1/assets/{asset}/mark", { params, body, signal });
+    const { data } = await client.POST("/api/v1/assets/{asset}/mark", { params, body, signal });
     return { count: data?.count ?? 0, others: data?.present ?? 0, changed: data?.new ?? "" };
   }
   const body = { select, reason, dry_run: dryRun };
-  const { data } = await client().POST("/api/v1/assets/{asset}/forget", { params, body, signal });
+  const { data } = await client.POST("/api/v1/assets/{asset}/forget", { params, body, signal });
   return { count: data?.count ?? 0, others: data?.absent ?? 0, changed: data?.selection ?? "" };
 };
 
@@ -35,9 +35,9 @@ export const correct = async (
 export const takeBack = async ({ asset, kind }: Correction, { changed }: Outcome): Promise<void> => {
   const params = { path: { asset } };
   if (kind === "forget") {
-    await client().POST("/api/v1/assets/{asset}/remember", { params, body: { select: changed, dry_run: false } });
+    await client.POST("/api/v1/assets/{asset}/remember", { params, body: { select: changed, dry_run: false } });
     return;
   }
   const body = { select: changed, reason: "marked by mistake", dry_run: false };
-  await client().POST("/api/v1/assets/{asset}/forget", { params, body });
+  await client.POST("/api/v1/assets/{asset}/forget", { params, body });
 };

@@ -1,3 +1,4 @@
+import { number } from "../page/amounts";
 import type { components } from "../rest/schema";
 
 /** How the runs of a request are to go. */
@@ -14,7 +15,7 @@ export type OptionTexts = {
 };
 
 export const USUAL: OptionTexts = {
-  concurrency: "16",
+  concurrency: String(CONCURRENCY.usual),
   newestFirst: false,
   stopAtFailure: false,
   label: "",
@@ -48,9 +49,11 @@ export const readOptions = (texts: OptionTexts): { options: RunOptions; mistakes
       while_paused: texts.whilePaused,
     },
     mistakes: {
-      ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 10_000
+      ...(Number.isInteger(concurrency) && concurrency >= CONCURRENCY.minimum && concurrency <= CONCURRENCY.maximum
         ? {}
-        : { concurrency: "Expected a whole number of runs from 1 to 10,000" }),
+        : {
+            concurrency: `Expected a whole number of runs from ${number(CONCURRENCY.minimum)} to ${number(CONCURRENCY.maximum)}`,
+          }),
       ...(typeof conf === "string" ? { conf } : {}),
     },
   };

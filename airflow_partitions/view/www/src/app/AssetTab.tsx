@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import { AssetView } from "../assets/AssetView";
 import { readAssetName } from "../rest/airflow";
-import { Answer } from "./Answer";
+import { Answer } from "../page/Answer";
 
 /** The partitions of the asset whose page of Airflow this is; `id` is Airflow's number of it. */
 export const AssetTab = ({ id }: { readonly id: string }) => {

@@ -4,9 +4,9 @@ import { Link as RouterLink } from "react-router-dom";
 
 import { AssetView } from "../assets/AssetView";
 import { listAssets } from "../assets/list";
-import { Answer } from "./Answer";
+import { Answer } from "../page/Answer";
 import { NoAnswer } from "./NoAnswer";
-import { paths } from "./paths";
+import { paths } from "../page/paths";
 
 /** What stands on the page of a Dag that makes none: how one gets them. */
 const NoPartitions = () => (

@@ -1,7 +1,7 @@
 import { Box, Center, Flex } from "@chakra-ui/react";
 import { NavLink, useLocation } from "react-router-dom";
 
-import { paths } from "./paths";
+import { paths } from "../page/paths";
 
 const pages = [
   { name: "Assets", to: paths.overview(), below: `${paths.overview()}/assets/` },

@@ -1,8 +1,8 @@
 import { Link, Text } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { Page } from "./Page";
-import { paths } from "./paths";
+import { Page } from "../page/Page";
+import { paths } from "../page/paths";
 
 /** What an address shows that leads nowhere. */
 export const NoPage = () => (

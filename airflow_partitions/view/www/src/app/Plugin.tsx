@@ -1,14 +1,14 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { useParams } from "react-router-dom";
 
-import { Toasts } from "../actions/toasts";
+import { Toasts } from "../page/toasts";
 import { AssetTab } from "./AssetTab";
 import { DagTab } from "./DagTab";
 import { Faults } from "./Faults";
 import { lacking } from "./host";
 import { Pages } from "./Pages";
 import { Plain } from "./Plain";
-import { queryClient } from "./queries";
+import { queryClient } from "../page/queries";
 
 /** What Airflow's page tells the plugin of where it stands. */
 type Place = { readonly dagId?: string };

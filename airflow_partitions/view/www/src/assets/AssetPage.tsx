@@ -1,6 +1,6 @@
-import { useNames } from "../app/names";
-import { Page } from "../app/Page";
-import { paths } from "../app/paths";
+import { useNames } from "../page/names";
+import { Page } from "../page/Page";
+import { paths } from "../page/paths";
 import { AssetView } from "./AssetView";
 
 /** The page of one asset. */

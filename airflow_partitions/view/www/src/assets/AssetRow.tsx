@@ -2,8 +2,8 @@ import { Badge, Box, Flex, Grid, HStack, Link, Text } from "@chakra-ui/react";
 import { memo } from "react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { number } from "../actions/amounts";
-import { paths } from "../app/paths";
+import { number } from "../page/amounts";
+import { paths } from "../page/paths";
 import { StateBar } from "../states/StateBar";
 import { StateMark } from "../states/StateMark";
 import { statesOf } from "../states/state";

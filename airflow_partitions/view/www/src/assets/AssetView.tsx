@@ -1,140 +1,71 @@
-import { Box, Button, Flex, HStack, Stack, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
+import { Box, Stack, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
-import { RunPartitionButton } from "../actions/RunPartition";
-import { Answer } from "../app/Answer";
-import { paths } from "../app/paths";
-import { Arrange } from "../grid/Arrange";
-import { expectedExtent } from "../grid/extent";
+import { dimensionsOf } from "../grid/dimensions";
 import { Grid } from "../grid/Grid";
-import { keyOf } from "../grid/picture";
+import { keyOf, type Cell, type Picture } from "../grid/picture";
 import { StretchTable } from "../grid/StretchTable";
-import { useWhole, type Arrangement } from "../grid/useGrid";
-import { client } from "../rest/client";
+import { useArrangement } from "../grid/useArrangement";
+import { Answer } from "../page/Answer";
+import { paths } from "../page/paths";
 import type { components } from "../rest/schema";
-import { written } from "../selection/text";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
-import { StateChips } from "../states/StateChips";
+import { AssetHead } from "./AssetHead";
+import { useAsset } from "./useAsset";
 import { definitionWords } from "./words";
 
-type Asset = components["schemas"]["Asset"];
-
 /** The partitions of one asset. */
-export const AssetView = ({ asset }: { readonly asset: string }) => {
-  const about = useQuery({
-    queryKey: ["asset", asset],
-    queryFn: async ({ signal }) => {
-      const { data } = await client().GET("/api/v1/assets/{asset}", { params: { path: { asset } }, signal });
-      if (data === undefined) throw new Error("The server answered nothing.");
-      return data;
-    },
-  });
-  return <Answer query={about}>{(data) => <Partitions asset={data} />}</Answer>;
-};
+export const AssetView = ({ asset }: { readonly asset: string }) => (
+  <Answer query={useAsset(asset)}>{(data) => <Partitions asset={data} />}</Answer>
+);
 
-const Partitions = ({ asset: { name: asset, definition, may_change: mayChange } }: { readonly asset: Asset }) => {
+const Partitions = ({ asset }: { readonly asset: components["schemas"]["Asset"] }) => {
+  const { name, definition, may_change: mayChange } = asset;
   const navigate = useNavigate();
-  const picture = usePicture();
+  const shown = usePicture();
   const [inView, setInView] = useState("");
-  const { select, states, search } = picture;
-  const dimensions = useMemo(
-    () => ({
-      names: definition.dimensions.map(({ name }) => name),
-      time: definition.dimensions.find(({ kind }) => kind === "interval")?.name ?? null,
-      zone: definition.timezone,
-      open: definition.kind === "runtime",
-    }),
-    [definition],
-  );
-  const expected = useMemo(() => expectedExtent(definition), [definition]);
-  const { names, time } = dimensions;
-  const across = picture.across ?? time ?? (names.length > 1 ? (names[1] ?? "") : "");
-  const down = picture.down ?? names.find((name) => name !== time && name !== across) ?? "";
-  const narrowed = JSON.stringify(
-    Object.entries(picture.only).filter(([name]) => names.includes(name) && name !== across && name !== down),
-  );
-  const arrangement = useMemo<Arrangement>(() => {
-    const only = JSON.parse(narrowed) as [string, string][];
-    const narrowing = only.map(([name, value]) => `${name} in ${written(value)}`).join(" & ");
-    return { asset, across, down, search, select: narrowing, only: Object.fromEntries(only) };
-  }, [asset, across, down, search, narrowed]);
-  const whole = useWhole(arrangement);
-  const counts = whole.data?.pages[0]?.counts ?? {};
-  const chosen = useMemo(() => new Set(states), [states]);
-  const { data: selected } = useCounts(asset, select);
+  const { select, states } = shown;
+  const { names, time } = useMemo(() => dimensionsOf(definition), [definition]);
+  const arrangement = useArrangement(name, names, shown);
+  const { data: selected } = useCounts(name, select);
+  const open = (picture: Picture, cell: Cell, text: string) => {
+    const key = keyOf(picture, cell, names, arrangement.only);
+    if (key !== null) void navigate(paths.partition(name, key));
+    else if (cell.total > 0) shown.onList(text);
+  };
   return (
     <Stack gap={4}>
       <Text color="fg.muted" fontSize="sm" title={definition.text}>
         {definitionWords(definition)}
       </Text>
-      <Flex wrap="wrap" gap={3} justify="space-between">
-        <StateChips
-          counts={counts}
-          provisional={whole.data?.pages[0]?.provisional ?? 0}
-          chosen={states}
-          onChosen={picture.onStates}
-        />
-        <HStack>
-          {mayChange ? <RunPartitionButton asset={asset} /> : null}
-          <Button
-            size="xs"
-            variant="outline"
-            aria-pressed={picture.table}
-            onClick={() => picture.onTable(!picture.table)}
-          >
-            {picture.table ? "Show as picture" : "Show as table"}
-          </Button>
-        </HStack>
-      </Flex>
-      {picture.table || (down === "" && names.length < 2) ? null : (
-        <Arrange
-          dimensions={dimensions}
-          across={across}
-          down={down}
-          search={search}
-          onArrange={picture.onArrange}
-          only={picture.only}
-          onSearch={picture.onSearch}
-          onOnly={picture.onOnly}
-        />
-      )}
+      <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} />
       <Box>
-        {picture.table ? (
-          <StretchTable asset={asset} select={select} states={states} />
+        {shown.table ? (
+          <StretchTable asset={name} select={select} states={states} />
         ) : (
           <Grid
             arrangement={arrangement}
-            dimensions={dimensions}
-            expected={expected}
-            states={chosen}
-            select={select}
-            canonical={selected?.selection ?? ""}
-            view={picture.view}
-            onView={picture.setView}
-            onSelect={picture.onSelect}
+            definition={definition}
+            shown={shown}
+            canonical={selected && (selected.selection ?? select)}
             onSeen={setInView}
-            onOpen={(shown, cell, text) => {
-              const key = keyOf(shown, cell, names, arrangement.only);
-              if (key !== null) void navigate(paths.partition(asset, key));
-              else if (cell.total > 0) picture.onList(text);
-            }}
+            onOpen={open}
           />
         )}
       </Box>
       <SelectionBar
-        asset={asset}
+        asset={name}
         select={select}
         states={states}
         inView={inView}
         timed={time !== null}
-        onSelect={picture.onSelect}
+        onSelect={shown.onSelect}
       >
-        <Actions asset={asset} selection={select} states={states} mayChange={mayChange} />
+        <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
     </Stack>
   );

@@ -1,7 +1,7 @@
 import { Box, Code, Heading, Link, Stack, Text } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { paths } from "../app/paths";
+import { paths } from "../page/paths";
 
 const EXAMPLE = `from airflow_partitions import PartitionByInterval, asset
 

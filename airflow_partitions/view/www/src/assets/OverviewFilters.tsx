@@ -1,6 +1,6 @@
 import { Button, Flex, HStack, Input, NativeSelect, SegmentGroup, Text } from "@chakra-ui/react";
 
-import { number } from "../actions/amounts";
+import { number } from "../page/amounts";
 import { StateMark } from "../states/StateMark";
 import { states, type State } from "../states/state";
 import { orders, toggled, type Filters, type Order } from "./filters";

@@ -2,11 +2,11 @@ import { Button, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
-import { counted } from "../actions/amounts";
-import { Answer } from "../app/Answer";
-import { Loading } from "../app/Loading";
-import { Page } from "../app/Page";
-import { LIVE } from "../app/queries";
+import { counted } from "../page/amounts";
+import { Answer } from "../page/Answer";
+import { Loading } from "../page/Loading";
+import { Page } from "../page/Page";
+import { LIVE } from "../page/queries";
 import { AssetRows } from "./AssetRows";
 import { filtered, useFilters, type Filters } from "./filters";
 import { FirstSteps } from "./FirstSteps";

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 
-import { useAddress, type Values } from "../app/address";
+import { useAddress, type Values } from "../page/address";
 import { isState, type State } from "../states/state";
 import type { Listed } from "./list";
 

@@ -22,7 +22,7 @@ export const listAssets = async (counts: boolean, signal: AbortSignal): Promise<
   do {
     const query: { limit: number; counts: boolean; cursor?: string } = { limit: 1000, counts };
     if (cursor !== null) query.cursor = cursor;
-    const { data } = await client().GET("/api/v1/assets", { params: { query }, signal });
+    const { data } = await client.GET("/api/v1/assets", { params: { query }, signal });
     if (data === undefined) break;
     assets.push(...data.assets.map(listed));
     cursor = data.cursor;

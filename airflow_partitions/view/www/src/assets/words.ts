@@ -1,8 +1,7 @@
+import { number } from "../page/amounts";
 import type { components } from "../rest/schema";
 
 type Definition = components["schemas"]["Definition"];
-
-const number = new Intl.NumberFormat("en");
 
 /** What partitions a definition has, in words. */
 export const definitionWords = ({ dimensions, first, last, count, timezone }: Definition): string => {
@@ -11,12 +10,12 @@ export const definitionWords = ({ dimensions, first, last, count, timezone }: De
       ? `interval of time${dimensions.length > 1 ? ` (${name})` : ""}`
       : values === null
         ? `${name} that runs come to know`
-        : `${name} (${number.format(values)})`,
+        : `${name} (${number(values)})`,
   );
   const range =
     first === null || last === null || first === last
       ? []
       : [`${first} to ${last}${timezone === null ? "" : ` in ${timezone}`}`];
-  const all = count === null ? [] : [count === 0 ? "none yet" : `${number.format(count)} in all`];
+  const all = count === null ? [] : [count === 0 ? "none yet" : `${number(count)} in all`];
   return `${[`One partition for each ${parts.join(" and ")}`, ...range, ...all].join("; ")}.`;
 };

@@ -1,13 +1,13 @@
 import { Alert, Badge, Button, Text } from "@chakra-ui/react";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { counted } from "../actions/amounts";
-import { Answer } from "../app/Answer";
-import { Loading } from "../app/Loading";
-import { Page } from "../app/Page";
-import { LIVE } from "../app/queries";
-import { client } from "../rest/client";
+import { counted } from "../page/amounts";
+import { Answer } from "../page/Answer";
+import { Loading } from "../page/Loading";
+import { Page } from "../page/Page";
+import { LIVE } from "../page/queries";
+import { rest } from "../rest/client";
 import { Problems } from "./Problems";
 
 /** How often the doctor looks again, in milliseconds; at all records, which may take it some seconds, less often. */
@@ -23,11 +23,7 @@ const Looking = () => (
 );
 
 const UpkeepBadge = () => {
-  const upkeep = useQuery({
-    queryKey: ["upkeep"],
-    queryFn: async ({ signal }) => (await client().GET("/api/v1/upkeep", { signal })).data,
-    refetchInterval: LIVE,
-  });
+  const upkeep = rest.useQuery("get", "/api/v1/upkeep", {}, { refetchInterval: LIVE });
   if (upkeep.data === undefined) return null;
   const { alive } = upkeep.data;
   return <Badge colorPalette={alive ? "green" : "red"}>{alive ? "upkeep runs" : "upkeep does not run"}</Badge>;
@@ -43,13 +39,12 @@ const AllWell = ({ complete }: { readonly complete: boolean }) => (
 /** What is stuck, and what mends it. */
 export const DoctorPage = () => {
   const [records, setRecords] = useState(false);
-  const diagnosis = useQuery({
-    queryKey: ["doctor", records],
-    queryFn: async ({ signal }) =>
-      (await client().GET("/api/v1/doctor", { params: { query: { records } }, signal })).data,
-    refetchInterval: records ? PACE.thorough : PACE.quick,
-    placeholderData: keepPreviousData,
-  });
+  const diagnosis = rest.useQuery(
+    "get",
+    "/api/v1/doctor",
+    { params: { query: { records } } },
+    { refetchInterval: records ? PACE.thorough : PACE.quick, placeholderData: keepPreviousData },
+  );
   const thorough = (
     <Button
       size="sm"

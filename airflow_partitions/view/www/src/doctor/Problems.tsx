@@ -1,7 +1,7 @@
 import { Badge, Box, Flex, Heading, HStack, Link, Text } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { paths } from "../app/paths";
+import { paths } from "../page/paths";
 import { byKind, headings, type Problem } from "./problem";
 import { RemedyButton } from "./RemedyButton";
 

@@ -2,10 +2,10 @@ import { Button, Clipboard, Code, HStack } from "@chakra-ui/react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { counted } from "../actions/amounts";
+import { counted } from "../page/amounts";
 import { MaterializeDialog } from "../actions/MaterializeDialog";
-import { Refusal } from "../actions/Refusal";
-import { tell } from "../actions/toasts";
+import { Refusal } from "../page/Refusal";
+import { tell } from "../page/toasts";
 import { unpauseDag } from "../rest/airflow";
 import { client } from "../rest/client";
 import { without, type Diagnosis, type Problem } from "./problem";
@@ -20,7 +20,7 @@ const deedOf = ({ remedy, dag_id, asset, request }: Problem): Deed | undefined =
   }
   if (remedy?.kind === "reconcile" && asset !== null) {
     const mend = async () => {
-      const { data } = await client().POST("/api/v1/assets/{asset}/reconcile", { params: { path: { asset } } });
+      const { data } = await client.POST("/api/v1/assets/{asset}/reconcile", { params: { path: { asset } } });
       return `${counted(data?.written ?? 0, "record")} of ${asset} written anew`;
     };
     return { label: "Reconcile", of: asset, mend };
@@ -30,14 +30,14 @@ const deedOf = ({ remedy, dag_id, asset, request }: Problem): Deed | undefined =
   const of = `request ${request}`;
   if (remedy?.kind === "retry-request") {
     const mend = async () => {
-      await client().POST("/api/v1/requests/{request}/retry", options);
+      await client.POST("/api/v1/requests/{request}/retry", options);
       return `Request ${request} runs again what failed`;
     };
     return { label: "Re-run failed", of, mend };
   }
   if (remedy?.kind === "resume-request") {
     const mend = async () => {
-      await client().POST("/api/v1/requests/{request}/resume", options);
+      await client.POST("/api/v1/requests/{request}/resume", options);
       return `Request ${request} goes on`;
     };
     return { label: "Resume", of, mend };
@@ -52,7 +52,7 @@ const DeedButton = ({ deed: { label, of, mend }, problem }: { readonly deed: Dee
     onSuccess: (words) => {
       tell(words);
       queries.setQueriesData<Diagnosis>(
-        { queryKey: ["doctor"] },
+        { queryKey: ["get", "/api/v1/doctor"] },
         (diagnosis) => diagnosis && without(diagnosis, problem),
       );
       return queries.invalidateQueries();

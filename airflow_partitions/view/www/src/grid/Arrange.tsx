@@ -1,33 +1,28 @@
 import { HStack, Input, NativeSelect } from "@chakra-ui/react";
 import { useEffect, useState } from "react";
 
-import type { Dimensions } from "./Grid";
+import type { Shown } from "../selection/usePicture";
+import type { Dimensions } from "./dimensions";
 
 /** Which dimension goes across and which down, and which rows. */
 export const Arrange = ({
   dimensions,
   across,
   down,
-  search,
-  only,
-  onArrange,
-  onSearch,
-  onOnly,
+  shown: { search, only, onArrange, onSearch },
 }: {
   readonly dimensions: Dimensions;
-  readonly across: string;
-  readonly down: string;
-  readonly search: string;
-  readonly onArrange: (across: string, down: string) => void;
-  readonly only: Readonly<Record<string, string>>;
-  readonly onSearch: (text: string) => void;
-  readonly onOnly: (name: string, value: string) => void;
+  /** What goes across and down, "" for nothing; `null` as long as the server has not said it. */
+  readonly across: string | null;
+  readonly down: string | null;
+  readonly shown: Shown;
 }) => {
   const { names, time } = dimensions;
+  if (across === null || down === null || (down === "" && names.length < 2)) return null;
   /** Whether a dimension may go down beside that one. */
   const isFree = (beside: string) => (name: string) => name !== time && name !== beside;
   return (
-    <HStack wrap="wrap" gap={3}>
+    <HStack wrap="wrap" gap={3} mb={4}>
       {names.length > 1 ? (
         <>
           <Pick
@@ -49,7 +44,12 @@ export const Arrange = ({
       {names
         .filter((name) => name !== across && name !== down && name !== time)
         .map((name) => (
-          <Only key={`${name} ${only[name] ?? ""}`} name={name} value={only[name] ?? ""} onOnly={onOnly} />
+          <Only
+            key={`${name} ${only[name] ?? ""}`}
+            name={name}
+            value={only[name] ?? ""}
+            onOnly={(value) => onArrange(across, down, { [name]: value })}
+          />
         ))}
     </HStack>
   );
@@ -90,11 +90,11 @@ const Only = ({
 }: {
   readonly name: string;
   readonly value: string;
-  readonly onOnly: (name: string, value: string) => void;
+  readonly onOnly: (value: string) => void;
 }) => {
   const [text, setText] = useState(value);
   const take = () => {
-    if (text !== value) onOnly(name, text);
+    if (text !== value) onOnly(text);
   };
   return (
     <Input

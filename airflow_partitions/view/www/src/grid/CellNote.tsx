@@ -1,6 +1,7 @@
 import { Box, HStack, Portal, Stack, Text } from "@chakra-ui/react";
 import { useLayoutEffect, useRef, type RefObject } from "react";
 
+import { number } from "../page/amounts";
 import { looks, statesOf } from "../states/state";
 import { StateMark } from "../states/StateMark";
 import { boundsText, cellName } from "./cellText";
@@ -9,8 +10,6 @@ import { browserZone } from "./zone";
 
 const WIDTH = 300;
 const GAP = 8;
-
-const number = new Intl.NumberFormat("en");
 
 /** What a cell is, beside it; it takes no clicks. */
 export const CellNote = ({
@@ -67,7 +66,7 @@ export const CellNote = ({
           <HStack key={state} gap={2} align="start">
             <StateMark state={state} label={null} size="16px" />
             <Text>
-              {single ? "" : `${number.format(cell.states[state] ?? 0)} `}
+              {single ? "" : `${number(cell.states[state] ?? 0)} `}
               {state}
             </Text>
           </HStack>

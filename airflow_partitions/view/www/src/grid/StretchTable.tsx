@@ -1,16 +1,15 @@
 import { Button, Link, Table, Text } from "@chakra-ui/react";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { LIVE } from "../app/queries";
-import { paths } from "../app/paths";
-import { Trouble } from "../app/Trouble";
-import { client } from "../rest/client";
+import { LIVE } from "../page/queries";
+import { number } from "../page/amounts";
+import { paths } from "../page/paths";
+import { Trouble } from "../page/Trouble";
+import { rest } from "../rest/client";
 import type { State } from "../states/state";
 import { StateName } from "../states/StateName";
-
-const number = new Intl.NumberFormat("en");
 
 /** The partitions as a table: those side by side in one state are one row, the newest first. */
 export const StretchTable = ({
@@ -22,29 +21,18 @@ export const StretchTable = ({
   readonly select: string;
   readonly states: readonly State[];
 }) => {
-  const stretches = useInfiniteQuery({
-    queryKey: ["states", asset, select, states],
-    queryFn: async ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | null }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/states", {
-          params: {
-            path: { asset },
-            query: {
-              limit: 50,
-              ...(select && { select }),
-              ...(states.length > 0 && { states: [...states] }),
-              ...(pageParam !== null && { cursor: pageParam }),
-            },
-          },
-          signal,
-        })
-      ).data,
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page?.cursor,
-    refetchInterval: LIVE,
-    placeholderData: (before) => before,
-  });
-  const rows = stretches.data?.pages.flatMap((page) => page?.stretches ?? []) ?? [];
+  const stretches = rest.useInfiniteQuery(
+    "get",
+    "/api/v1/assets/{asset}/states",
+    { params: { path: { asset }, query: { limit: 50, select: select || null, states: [...states] } } },
+    {
+      initialPageParam: null,
+      getNextPageParam: ({ cursor }) => cursor,
+      refetchInterval: LIVE,
+      placeholderData: keepPreviousData,
+    },
+  );
+  const rows = stretches.data?.pages.flatMap((page) => page.stretches) ?? [];
   // A page may have none of the states, and still others follow.
   const { hasNextPage, isFetching, fetchNextPage } = stretches;
   const few = rows.length < 25;
@@ -81,7 +69,7 @@ export const StretchTable = ({
               </Table.Cell>
               <Table.Cell>{link(first)}</Table.Cell>
               <Table.Cell>{count === 1 ? "" : link(last)}</Table.Cell>
-              <Table.Cell textAlign="end">{number.format(count)}</Table.Cell>
+              <Table.Cell textAlign="end">{number(count)}</Table.Cell>
             </Table.Row>
           ))}
         </Table.Body>

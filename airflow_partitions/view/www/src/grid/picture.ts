@@ -62,6 +62,10 @@ const unrolled = (runs: readonly (readonly number[])[], length: number, offset: 
   return cells;
 };
 
+/** The names of the rows. */
+export const namesOf = ({ rows }: Picture): readonly string[] =>
+  rows.flatMap(({ value }) => (value === null ? [] : [value]));
+
 /** The number of the column at a place of the axis; -1 where there is none. */
 export const columnAt = (columns: readonly Span[], at: number): number => {
   const i = firstEnding(columns, at);

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-import { LIVE } from "../app/queries";
+import { LIVE } from "../page/queries";
 import { client } from "../rest/client";
 import type { Answer } from "./answer";
 import { lengthOf, tileOf, type Span } from "./view";
@@ -26,7 +26,7 @@ type Part = Arrangement & { readonly columns: number; readonly rowLimit: number 
 const queryOf = ({ asset, start, end, ...part }: Part) => ({
   queryKey: ["grid", asset, part, start, end] as const,
   queryFn: async ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | null }): Promise<Answer> => {
-    const { data } = await client().GET("/api/v1/assets/{asset}/grid", {
+    const { data } = await client.GET("/api/v1/assets/{asset}/grid", {
       params: {
         path: { asset },
         query: {

@@ -1,6 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 
-import { client } from "../rest/client";
+import { rest } from "../rest/client";
+import type { components } from "../rest/schema";
 import { written } from "../selection/text";
 
 /** What a question for keys has room for: the server takes 2,000 characters, and a page of so many keys. */
@@ -19,24 +20,21 @@ export const portionsOf = (keys: readonly string[]): readonly string[] => {
   return portions.map((portion) => portion.join(","));
 };
 
-type Kept = readonly (readonly [key: string, metadata: unknown])[];
+type Page = components["schemas"]["KeyPage"];
 
-const joined = (answers: readonly { readonly data: Kept | undefined }[]): ReadonlyMap<string, unknown> =>
-  new Map(answers.flatMap(({ data }) => data ?? []));
+const joined = (answers: readonly { readonly data: Page | undefined }[]): ReadonlyMap<string, unknown> =>
+  new Map(answers.flatMap(({ data }) => data?.keys.map(({ key, metadata }) => [key, metadata] as const) ?? []));
 
 /** What was kept with some keys that are known at runtime, by key. */
 export const useMetadata = (asset: string, keys: readonly string[]): ReadonlyMap<string, unknown> =>
   useQueries({
-    queries: portionsOf(keys).map((select) => ({
-      queryKey: ["keys", asset, "metadata", select],
-      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Kept> =>
-        (
-          await client().GET("/api/v1/assets/{asset}/keys", {
-            params: { path: { asset }, query: { select, limit: MOST } },
-            signal,
-          })
-        ).data?.keys.map(({ key, metadata }) => [key, metadata] as const) ?? [],
-      staleTime: 60_000,
-    })),
+    queries: portionsOf(keys).map((select) =>
+      rest.queryOptions(
+        "get",
+        "/api/v1/assets/{asset}/keys",
+        { params: { path: { asset }, query: { select, limit: MOST } } },
+        { staleTime: 60_000 },
+      ),
+    ),
     combine: joined,
   });

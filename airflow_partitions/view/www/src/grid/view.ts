@@ -6,6 +6,9 @@ export const lengthOf = ({ start, end }: Span): number => end - start;
 /** What may be looked at: all of it, and the shortest stretch that makes sense. */
 export type Bounds = Span & { readonly least: number };
 
+/** The part of the axis that is looked at, what may be, and what looks elsewhere. */
+export type Viewport = { readonly view: Span; readonly bounds: Bounds; readonly onView: (view: Span) => void };
+
 /** The nearest view that is within the bounds. */
 export const within = (view: Span, bounds: Bounds): Span => {
   const length = Math.min(Math.max(lengthOf(view), bounds.least), Math.max(lengthOf(bounds), bounds.least));

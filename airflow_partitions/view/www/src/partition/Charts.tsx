@@ -1,11 +1,10 @@
 import { Box, Heading, SimpleGrid, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { scaleBand, scaleLinear } from "d3-scale";
 import { Link } from "react-router-dom";
 
-import { duration, number, size } from "../actions/amounts";
-import { paths } from "../app/paths";
-import { client } from "../rest/client";
+import { duration, number, size } from "../page/amounts";
+import { paths } from "../page/paths";
+import { rest } from "../rest/client";
 import { type Bar, barsOf, type Measure, MEASURES } from "./bars";
 
 const NEIGHBOURS = 30;
@@ -67,17 +66,12 @@ const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Mea
 
 /** What was written and read for a partition, beside the same of those before it. */
 export const Charts = ({ asset, partition, select }: Of & { readonly select: string | undefined }) => {
-  const { data } = useQuery({
-    queryKey: ["materializations", asset, select],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/materializations", {
-          params: { path: { asset }, query: { limit: NEIGHBOURS, ...(select === undefined ? {} : { select }) } },
-          signal,
-        })
-      ).data,
-    refetchInterval: 10_000,
-  });
+  const { data } = rest.useQuery(
+    "get",
+    "/api/v1/assets/{asset}/materializations",
+    { params: { path: { asset }, query: { limit: NEIGHBOURS, select: select ?? null } } },
+    { refetchInterval: 10_000 },
+  );
   const charts = MEASURES.map((measure) => ({ measure, bars: barsOf(data?.materializations ?? [], measure) }));
   if (!charts.some(({ bars }) => bars.length > 0)) return null;
   return (

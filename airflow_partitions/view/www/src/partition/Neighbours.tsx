@@ -2,8 +2,8 @@ import { Box, Button, Flex, Heading, Link, Stack, Text } from "@chakra-ui/react"
 import { type ReactNode, useState } from "react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { counted, number } from "../actions/amounts";
-import { paths } from "../app/paths";
+import { counted, number } from "../page/amounts";
+import { paths } from "../page/paths";
 import type { components } from "../rest/schema";
 import { type Counts, countsText } from "../states/state";
 import { StateBar } from "../states/StateBar";

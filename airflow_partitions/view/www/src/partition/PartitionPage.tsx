@@ -1,16 +1,15 @@
 import { Box, Button, HStack, List, Stack, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
-import { useAsset } from "../actions/useAsset";
-import { Answer } from "../app/Answer";
-import { useNames } from "../app/names";
-import { Page } from "../app/Page";
-import { paths } from "../app/paths";
+import { useAsset } from "../assets/useAsset";
+import { Answer } from "../page/Answer";
+import { useNames } from "../page/names";
+import { Page } from "../page/Page";
+import { paths } from "../page/paths";
 import { pace } from "../requests/request";
 import { RequestProgress } from "../requests/RequestProgress";
-import { client } from "../rest/client";
+import { rest } from "../rest/client";
 import type { components } from "../rest/schema";
 import { StateName } from "../states/StateName";
 import { Bounds } from "./Bounds";
@@ -26,13 +25,12 @@ type Partition = components["schemas"]["Partition"];
 const AT_WORK = ["queued", "running"];
 
 const usePartition = (asset: string, key: string) =>
-  useQuery({
-    queryKey: ["partition", asset, key],
-    queryFn: async ({ signal }) =>
-      (await client().GET("/api/v1/assets/{asset}/partitions/{key}", { params: { path: { asset, key } }, signal }))
-        .data,
-    refetchInterval: ({ state }) => pace(AT_WORK.includes(state.data?.state ?? "")),
-  });
+  rest.useQuery(
+    "get",
+    "/api/v1/assets/{asset}/partitions/{key}",
+    { params: { path: { asset, key } } },
+    { refetchInterval: ({ state }) => pace(AT_WORK.includes(state.data?.state ?? "")) },
+  );
 
 /** Why a partition is what it is: the sentence that tells the most in large letters. */
 const Why = ({ reasons, provisional }: Pick<Partition, "reasons" | "provisional">) => (

@@ -1,8 +1,8 @@
 import { Heading, Link, Table, Text } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { duration } from "../actions/amounts";
-import { paths } from "../app/paths";
+import { duration } from "../page/amounts";
+import { paths } from "../page/paths";
 import { Moment } from "../requests/Moment";
 import type { components } from "../rest/schema";
 import { RunState } from "./RunState";

@@ -1,8 +1,7 @@
 import { Box, Heading, List, Text } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 
-import { useAsset } from "../actions/useAsset";
-import { client } from "../rest/client";
+import { useAsset } from "../assets/useAsset";
+import { rest } from "../rest/client";
 import { StateMark } from "../states/StateMark";
 import { FailedStretch } from "./FailedStretch";
 import { hasEnded, pace, type Request } from "./request";
@@ -10,20 +9,17 @@ import { hasEnded, pace, type Request } from "./request";
 /** The partitions of a request that are failed now, with links. */
 export const FailedPartitions = ({ request }: { readonly request: Request }) => {
   const { data: about } = useAsset(request.asset);
-  const stretches = useQuery({
-    queryKey: ["states", request.asset, request.selection, "failed"],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets/{asset}/states", {
-          params: {
-            path: { asset: request.asset },
-            query: { select: request.selection, states: ["failed"], limit: 100 },
-          },
-          signal,
-        })
-      ).data,
-    refetchInterval: pace(!hasEnded(request)),
-  });
+  const stretches = rest.useQuery(
+    "get",
+    "/api/v1/assets/{asset}/states",
+    {
+      params: {
+        path: { asset: request.asset },
+        query: { select: request.selection, states: ["failed"], limit: 100 },
+      },
+    },
+    { refetchInterval: pace(!hasEnded(request)) },
+  );
   const listed = stretches.data?.stretches ?? [];
   if (listed.length === 0) return null;
   // Keys that are known at runtime are listed in the order in which they came.

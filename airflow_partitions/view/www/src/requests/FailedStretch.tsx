@@ -1,11 +1,10 @@
 import { Link } from "@chakra-ui/react";
-import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { number } from "../actions/amounts";
-import { paths } from "../app/paths";
-import { client } from "../rest/client";
+import { number } from "../page/amounts";
+import { paths } from "../page/paths";
+import { rest } from "../rest/client";
 import type { components } from "../rest/schema";
 import { written } from "../selection/text";
 import type { Request } from "./request";
@@ -27,25 +26,20 @@ export const stretchText = ({ start, end, segments }: Stretch): string | null =>
 const useKeys = ({ asset, selection }: Request, stretch: Stretch, inOrder: boolean): readonly string[] | undefined => {
   const { first, last, count } = stretch;
   const text = stretchText(stretch);
-  const { data } = useQuery({
-    queryKey: ["keys", asset, "stretch", text ?? selection, first, last],
-    queryFn: async ({ signal }) => {
-      const query =
-        text === null
-          ? { select: selection, cursor: first, limit: count - 1 }
-          : { select: text, oldest_first: true, limit: count };
-      const { data: page } = await client().GET("/api/v1/assets/{asset}/keys", {
-        params: { path: { asset }, query },
-        signal,
-      });
-      return [...(text === null ? [first] : []), ...(page?.keys.map(({ key }) => key) ?? [])];
-    },
-    enabled: count > 2 && count <= FEW && (text !== null || inOrder),
-    staleTime: Infinity,
-  });
+  const query =
+    text === null
+      ? { select: selection, cursor: first, limit: count - 1 }
+      : { select: text, oldest_first: true, limit: count };
+  const { data } = rest.useQuery(
+    "get",
+    "/api/v1/assets/{asset}/keys",
+    { params: { path: { asset }, query } },
+    { enabled: count > 2 && count <= FEW && (text !== null || inOrder), staleTime: Infinity },
+  );
   if (count === 1) return [first];
   if (count === 2) return [first, last];
-  return data?.length === count && data.at(-1) === last ? data : undefined;
+  const keys = [...(text === null ? [first] : []), ...(data?.keys.map(({ key }) => key) ?? [])];
+  return keys.length === count && keys.at(-1) === last ? keys : undefined;
 };
 
 /** Failed partitions side by side: where they are few each is a link, else the first and the last. */

@@ -1,11 +1,11 @@
 import { Button, HStack } from "@chakra-ui/react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { Refusal } from "../actions/Refusal";
-import { useAsset } from "../actions/useAsset";
-import { tell } from "../actions/toasts";
+import { Refusal } from "../page/Refusal";
+import { useAsset } from "../assets/useAsset";
+import { tell } from "../page/toasts";
 import { client } from "../rest/client";
-import { hasEnded, type Request } from "./request";
+import { hasEnded, requestKey, type Request } from "./request";
 
 type Verb = "pause" | "resume" | "cancel" | "retry";
 
@@ -33,19 +33,13 @@ export const verbsFor = (request: Request): Verb[] => {
   ];
 };
 
-const change = async (verb: Verb, request: number): Promise<Request | undefined> => {
-  const options = { params: { path: { request } }, body: { dry_run: false } };
-  switch (verb) {
-    case "pause":
-      return (await client().POST("/api/v1/requests/{request}/pause", options)).data;
-    case "resume":
-      return (await client().POST("/api/v1/requests/{request}/resume", options)).data;
-    case "cancel":
-      return (await client().POST("/api/v1/requests/{request}/cancel", options)).data;
-    case "retry":
-      return (await client().POST("/api/v1/requests/{request}/retry", options)).data;
-  }
-};
+const change = async (verb: Verb, request: number): Promise<Request | undefined> =>
+  (
+    await client.POST(`/api/v1/requests/{request}/${verb}`, {
+      params: { path: { request } },
+      body: { dry_run: false },
+    })
+  ).data;
 
 /** Pause, resume, cancel or re-run a request. */
 export const RequestControls = ({
@@ -60,7 +54,7 @@ export const RequestControls = ({
   const order = useMutation({
     mutationFn: (verb: Verb) => change(verb, request.id),
     onSuccess: (answer, verb) => {
-      queries.setQueryData(["request", request.id], answer);
+      queries.setQueryData(requestKey(request.id), answer);
       tell(`Request ${request.id} ${DONE[verb]}`);
       return queries.invalidateQueries();
     },

@@ -2,11 +2,11 @@ import { Code, DataList, Link, Stack } from "@chakra-ui/react";
 import type { ReactNode } from "react";
 import { Link as RouterLink, useParams } from "react-router-dom";
 
-import { counted, number } from "../actions/amounts";
+import { counted, number } from "../page/amounts";
 import { PausedDags } from "../actions/PausedDags";
-import { Answer } from "../app/Answer";
-import { Page } from "../app/Page";
-import { paths } from "../app/paths";
+import { Answer } from "../page/Answer";
+import { Page } from "../page/Page";
+import { paths } from "../page/paths";
 import { FailedPartitions } from "./FailedPartitions";
 import { Moment } from "./Moment";
 import { hasEnded, type Request, useRequest } from "./request";

@@ -4,10 +4,10 @@ import { useEffect } from "react";
 import { Link as RouterLink } from "react-router-dom";
 
 import { PausedDags } from "../actions/PausedDags";
-import { Refusal } from "../actions/Refusal";
-import { paths } from "../app/paths";
+import { Refusal } from "../page/Refusal";
+import { paths } from "../page/paths";
 import { Problem } from "../rest/problem";
-import { hasEnded, useRequest } from "./request";
+import { hasEnded, isOfRequest, useRequest } from "./request";
 import { RequestControls } from "./RequestControls";
 import { RequestState } from "./RequestState";
 import { partsOf, partsText, RunsBar } from "./RunsBar";
@@ -19,7 +19,7 @@ export const RequestProgress = ({ request: id }: { readonly request: number }) =
   const come = request === undefined ? "" : `${request.state} ${partsText(partsOf(request))}`;
   useEffect(() => {
     // What else is on the page has changed with it.
-    if (come !== "") void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "request" });
+    if (come !== "") void queries.invalidateQueries({ predicate: ({ queryKey }) => !isOfRequest(queryKey) });
   }, [queries, come]);
   // A number without a request is that of a backfill of Airflow's own.
   if (error instanceof Problem && error.status === 404) return null;

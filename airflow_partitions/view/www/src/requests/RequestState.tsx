@@ -7,10 +7,13 @@ const COLOURS: Readonly<Record<Request["state"], string>> = {
   running: "running",
   paused: "warning",
   stopped: "warning",
+  failed: "failed",
   cancelled: "gray",
   done: "success",
-  failed: "failed",
 };
+
+/** All states of a request, in the order of its life. */
+export const requestStates = Object.keys(COLOURS) as readonly Request["state"][];
 
 /** The state of a request, in a word. */
 export const RequestState = ({ state }: Pick<Request, "state">) => (

@@ -1,60 +1,47 @@
 import { Button, Field, HStack, Input, NativeSelect, Text } from "@chakra-ui/react";
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 
-import { useSettled } from "../actions/useSettled";
-import { useAddress } from "../app/address";
-import { Answer } from "../app/Answer";
-import { Page } from "../app/Page";
-import { client } from "../rest/client";
+import { useSettled } from "../page/useSettled";
+import { useAddress } from "../page/address";
+import { Answer } from "../page/Answer";
+import { Page } from "../page/Page";
+import { rest } from "../rest/client";
 import { hasEnded, pace, type Request } from "./request";
+import { requestStates } from "./RequestState";
 import { RequestsTable } from "./RequestsTable";
-
-const STATES: readonly Request["state"][] = ["creating", "running", "paused", "stopped", "failed", "cancelled", "done"];
 
 type Filter = { readonly assets: readonly string[]; readonly state: Request["state"] | undefined };
 
 /** The requests for some assets, all if none is named, in one state or any: the newest first, asked for again. */
 const useRequests = ({ assets, state }: Filter, enabled: boolean) =>
-  useInfiniteQuery({
-    queryKey: ["requests", assets, state],
-    queryFn: async ({ pageParam, signal }) =>
-      (
-        await client().GET("/api/v1/requests", {
-          params: {
-            query: {
-              limit: 50,
-              ...(assets.length === 0 ? {} : { asset: [...assets] }),
-              ...(state === undefined ? {} : { states: [state] }),
-              ...(pageParam === null ? {} : { cursor: pageParam }),
-            },
-          },
-          signal,
-        })
-      ).data,
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last?.cursor ?? null,
-    placeholderData: keepPreviousData,
-    refetchInterval: (query) =>
-      pace(query.state.data?.pages.some((page) => page?.requests.some((request) => !hasEnded(request))) ?? false),
-    enabled,
-  });
+  rest.useInfiniteQuery(
+    "get",
+    "/api/v1/requests",
+    { params: { query: { limit: 50, asset: [...assets], states: state === undefined ? null : [state] } } },
+    {
+      initialPageParam: null,
+      getNextPageParam: ({ cursor }) => cursor,
+      placeholderData: keepPreviousData,
+      refetchInterval: (query) =>
+        pace(query.state.data?.pages.some(({ requests }) => requests.some((request) => !hasEnded(request))) ?? false),
+      enabled,
+    },
+  );
 
 /** The names of the assets with a part of it in common, in capitals or not; none where there is nothing to look for. */
 const useNamesWith = (part: string) =>
-  useQuery({
-    queryKey: ["assets", "names", part],
-    queryFn: async ({ signal }) =>
-      (
-        await client().GET("/api/v1/assets", { params: { query: { search: part, limit: 100 } }, signal })
-      ).data?.assets.map(({ name }) => name),
-    enabled: part !== "",
-  });
+  rest.useQuery(
+    "get",
+    "/api/v1/assets",
+    { params: { query: { search: part, limit: 100 } } },
+    { enabled: part !== "", select: ({ assets }) => assets.map(({ name }) => name) },
+  );
 
 /** All requests, by asset and state. */
 export const RequestsPage = () => {
   const [params, put] = useAddress();
   const asset = params.get("asset") ?? "";
-  const state = STATES.find((each) => each === params.get("state"));
+  const state = requestStates.find((each) => each === params.get("state"));
   const part = useSettled(asset.trim());
   const names = useNamesWith(part);
   const nowhere = part !== "" && names.data?.length === 0;
@@ -78,7 +65,7 @@ export const RequestsPage = () => {
           <NativeSelect.Root size="sm">
             <NativeSelect.Field value={state ?? ""} onChange={(event) => put({ state: event.target.value || null })}>
               <option value="">All states</option>
-              {STATES.map((each) => (
+              {requestStates.map((each) => (
                 <option key={each}>{each}</option>
               ))}
             </NativeSelect.Field>
@@ -91,7 +78,7 @@ export const RequestsPage = () => {
       ) : (
         <Answer query={requests}>
           {({ pages }) => {
-            const listed = pages.flatMap((page) => page?.requests ?? []);
+            const listed = pages.flatMap((page) => page.requests);
             return listed.length > 0 ? (
               <RequestsTable requests={listed} />
             ) : (

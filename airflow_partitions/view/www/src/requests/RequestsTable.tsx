@@ -1,8 +1,8 @@
 import { Link, Table, Text } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { counted } from "../actions/amounts";
-import { paths } from "../app/paths";
+import { counted } from "../page/amounts";
+import { paths } from "../page/paths";
 import type { Request } from "./request";
 import { RequestState } from "./RequestState";
 import { RunsBar } from "./RunsBar";

@@ -1,6 +1,6 @@
 import { Box, Flex, Text } from "@chakra-ui/react";
 
-import { number } from "../actions/amounts";
+import { number } from "../page/amounts";
 import type { Request } from "./request";
 
 /** Airflow's states of runs and ours of what has none: colour, and place from the left. */

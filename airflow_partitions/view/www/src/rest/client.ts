@@ -1,4 +1,5 @@
 import createClient, { type Middleware } from "openapi-fetch";
+import createHooks from "openapi-react-query";
 
 import { restPath } from "./base";
 import { Problem } from "./problem";
@@ -30,9 +31,21 @@ const refusals: Middleware = {
   },
 };
 
-/** Asks our REST API: `client().GET("/api/v1/assets", …)`; what is refused is thrown as a `Problem`. */
-export const client = () => {
-  const rest = createClient<paths>({ baseUrl: restPath(), headers: { "X-Requested-With": "partitions" } });
-  rest.use(refusals);
-  return rest;
-};
+/** The paths of the document, where each answer that is no success is the `Problem` that is thrown. */
+type Refused<Operation> = Operation extends { responses: infer Answers }
+  ? Omit<Operation, "responses"> & {
+      responses: { [Status in keyof Answers]: Status extends 200 ? Answers[Status] : { content: { "*/*": Problem } } };
+    }
+  : Operation;
+type Paths = { [Path in keyof paths]: { [Part in keyof paths[Path]]: Refused<paths[Path][Part]> } };
+
+/** Asks our REST API: `client.GET("/api/v1/assets", …)`; what is refused is thrown as a `Problem`. */
+export const client = createClient<Paths>({
+  baseUrl: restPath(),
+  headers: { "X-Requested-With": "partitions" },
+  fetch: (request) => fetch(request), // that of the page as it is then
+});
+client.use(refusals);
+
+/** The same as hooks: `rest.useQuery("get", "/api/v1/assets", …)`. */
+export const rest = createHooks(client);

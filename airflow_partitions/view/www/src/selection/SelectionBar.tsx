@@ -1,12 +1,11 @@
 import { Box, Button, Code, Field, Flex, HStack, Input, Text } from "@chakra-ui/react";
 import { useState, type ReactNode } from "react";
 
+import { counted } from "../page/amounts";
 import { Problem } from "../rest/problem";
 import { countsText, totalOf, type Counts, type State } from "../states/state";
 import { StateBar } from "../states/StateBar";
 import { useCounts } from "./useCounts";
-
-const number = new Intl.NumberFormat("en");
 
 /** Those of the counts that are of some states; all where none is named. */
 const among = (counts: Counts, states: readonly State[]): Counts =>
@@ -76,9 +75,7 @@ export const SelectionBar = ({
           <Box minWidth={0} flex="1 1 260px">
             <Text fontSize="sm" role="status" mb={1}>
               <Text as="span" fontWeight="semibold">
-                {counts.data === undefined
-                  ? "Counting…"
-                  : `${number.format(total)} ${total === 1 ? "partition" : "partitions"} selected`}
+                {counts.data === undefined ? "Counting…" : `${counted(total, "partition")} selected`}
               </Text>
               {total > 0 ? `: ${countsText(selected)}` : ""}
             </Text>

@@ -50,10 +50,14 @@ export const regionText = (region: Region, frame: Frame): string => {
   return [...times]
     .map(
       ([conditions, spans]) =>
-        [spans.includes("") ? "" : spans.join(", "), conditions].filter(Boolean).join(" & ") || "all",
+        [spans.includes("") ? "" : spans.join(", "), conditions].filter(Boolean).join(" & ") || allText(frame),
     )
     .join("; ");
 };
+
+/** Of a sequence `all` may be a key; with the name of the dimension it is not. */
+const allText = ({ dimensions: [only], dimensions, time }: Frame): string =>
+  only !== undefined && dimensions.length === 1 && time === null ? `${only} in all` : "all";
 
 const spanText = (start: number, end: number, zone: string): string => {
   const first = boundText(start, zone);
@@ -73,10 +77,11 @@ const conditionsOf = (box: Box, frame: Frame): readonly string[] =>
     const one = frame.only[name];
     if (values === null) return one === undefined ? [] : [`${name} in ${written(one)}`];
     const list = values.map(written).join(",");
-    return [frame.dimensions.length === 1 ? list : `${name} in ${list}`];
+    // Several values of a sequence have its name, too: without it, `a,b` may be a key.
+    return [frame.dimensions.length === 1 && values.length === 1 ? list : `${name} in ${list}`];
   });
 
-/** The cells that a text selects; `null` where only the server can tell. */
+/** The cells that a text of ours, or the server's canonical one, selects; `null` where the picture can't show it. */
 export const regionOf = (text: string, frame: Frame): Region | null => {
   try {
     return joined(
@@ -92,10 +97,10 @@ export const regionOf = (text: string, frame: Frame): Region | null => {
   }
 };
 
-/** What only the server can read, or nobody. */
+/** What is no such text, or of dimensions that are not shown. */
 class Unreadable extends Error {}
 
-const condition = /^([\p{L}\p{N}_]+)(?:\s*=\s*|\s+in\s+)(.*)$/su;
+const condition = /^([\p{L}\p{N}_]+) in (.*)$/su;
 
 const termOf = (term: string, frame: Frame): Region => {
   const match = condition.exec(term);

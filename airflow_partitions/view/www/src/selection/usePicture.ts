@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { putInAddress, useAddress } from "../app/address";
+import { putInAddress, useAddress } from "../page/address";
 import type { Span } from "../grid/view";
 import { isState, type State } from "../states/state";
 
@@ -36,14 +36,23 @@ export const usePicture = () => {
     onStates: (chosen: readonly State[]) => put({ states: chosen.join(",") || null }),
     across: parameters.get("across") ?? undefined,
     down: parameters.get("down") ?? undefined,
-    onArrange: (across: string, down: string) => put({ across, down, select: null }),
+    /** Also which values alone to show, of dimensions that are neither. */
+    onArrange: (across: string, down: string, values: Readonly<Record<string, string>> = {}) =>
+      put({
+        across,
+        down,
+        ...Object.fromEntries(Object.entries(values).map(([name, value]) => [ONLY + name, value || null])),
+        select: null,
+      }),
     search: parameters.get("search") ?? "",
     onSearch: (text: string) => put({ search: text || null }),
     only,
-    onOnly: (name: string, value: string) => put({ [ONLY + name]: value || null, select: null }),
     table: parameters.has("table"),
     /** Select something, and list it. */
     onList: (text: string) => put({ select: text, table: "" }),
     onTable: (shown: boolean) => put({ table: shown ? "" : null }),
   };
 };
+
+/** What is shown and selected, and what changes it. */
+export type Shown = ReturnType<typeof usePicture>;

@@ -1,9 +1,8 @@
 import { Button, HStack, Text } from "@chakra-ui/react";
 
+import { number } from "../page/amounts";
 import { looks, statesOf, type Counts, type State } from "./state";
 import { StateMark } from "./StateMark";
-
-const number = new Intl.NumberFormat("en");
 
 /** How many partitions are in each state; a click shows only those, another all again. They are a legend, too. */
 export const StateChips = ({
@@ -35,7 +34,7 @@ export const StateChips = ({
           >
             <StateMark state={state} label={null} size="14px" />
             <Text as="span" fontWeight="semibold">
-              {number.format(counts[state] ?? 0)}
+              {number(counts[state] ?? 0)}
             </Text>
             <Text as="span" fontWeight="normal">
               {state}
@@ -45,7 +44,7 @@ export const StateChips = ({
       })}
       {provisional > 0 ? (
         <Text fontSize="xs" color="fg.muted">
-          {number.format(provisional)} provisional (a corner is cut): made before the interval was over
+          {number(provisional)} provisional (a corner is cut): made before the interval was over
         </Text>
       ) : null}
       {chosen.length > 0 ? (

@@ -1,3 +1,4 @@
+import { number } from "../page/amounts";
 import type { components } from "../rest/schema";
 
 export type State = components["schemas"]["State"];
@@ -77,10 +78,8 @@ export const statesOf = (counts: Counts): readonly State[] => states.filter((sta
 
 export const totalOf = (counts: Counts): number => states.reduce((total, state) => total + (counts[state] ?? 0), 0);
 
-const number = new Intl.NumberFormat("en");
-
 /** "3 failed, 1,204 materialized". */
 export const countsText = (counts: Counts): string =>
   statesOf(counts)
-    .map((state) => `${number.format(counts[state] ?? 0)} ${state}`)
+    .map((state) => `${number(counts[state] ?? 0)} ${state}`)
     .join(", ");

@@ -3,7 +3,7 @@ import { userEvent } from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 
 import { CorrectionDialog } from "../../src/actions/CorrectionDialog";
-import { Toasts } from "../../src/actions/toasts";
+import { Toasts } from "../../src/page/toasts";
 import { shown } from "../shown";
 import { answer, cache, plan, refuse, take } from "./server";
 

@@ -2,7 +2,7 @@ import { QueryClient, useQuery } from "@tanstack/react-query";
 import { act, screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 
-import { Answer } from "../../src/app/Answer";
+import { Answer } from "../../src/page/Answer";
 import { NoAnswer } from "../../src/app/NoAnswer";
 import { Problem } from "../../src/rest/problem";
 import { shown } from "../shown";

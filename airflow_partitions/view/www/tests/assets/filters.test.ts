@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { putInAddress } from "../../src/app/address";
+import { putInAddress } from "../../src/page/address";
 import { filtered, filtersOf, valuesOf, type Filters } from "../../src/assets/filters";
 import { listed } from "./listed";
 

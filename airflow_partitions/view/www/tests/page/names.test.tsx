@@ -2,8 +2,8 @@ import { screen } from "@testing-library/react";
 import { Route, Routes } from "react-router-dom";
 import { expect, test } from "vitest";
 
-import { names, useNames } from "../../src/app/names";
-import { paths } from "../../src/app/paths";
+import { names, useNames } from "../../src/page/names";
+import { paths } from "../../src/page/paths";
 import { shown } from "../shown";
 
 const Names = () => <p data-testid="names">{JSON.stringify(useNames())}</p>;

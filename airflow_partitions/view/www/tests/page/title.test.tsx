@@ -1,7 +1,7 @@
 import { cleanup, render, waitFor } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 
-import { useTitle } from "../../src/app/title";
+import { useTitle } from "../../src/page/title";
 
 afterEach(cleanup);
 

@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 
-import { Trouble } from "../../src/app/Trouble";
+import { Trouble } from "../../src/page/Trouble";
 import { Problem } from "../../src/rest/problem";
 import { shown } from "../shown";
 

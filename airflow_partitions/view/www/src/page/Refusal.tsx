@@ -1,7 +1,7 @@
 import { Alert, Link } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
-import { paths } from "../app/paths";
+import { paths } from "./paths";
 import { Problem } from "../rest/problem";
 
 const TITLES: Record<number, string> = {

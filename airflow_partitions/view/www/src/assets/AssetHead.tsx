@@ -1,0 +1,35 @@
+import { Button, Flex, HStack } from "@chakra-ui/react";
+
+import { RunPartitionButton } from "../actions/RunPartition";
+import { useWhole, type Arrangement } from "../grid/useGrid";
+import type { Shown } from "../selection/usePicture";
+import { StateChips } from "../states/StateChips";
+
+/** Above the partitions: how many are in which state, a way to run one, and how they are shown. */
+export const AssetHead = ({
+  arrangement,
+  shown: { states, onStates, table, onTable },
+  mayChange,
+}: {
+  readonly arrangement: Arrangement;
+  readonly shown: Shown;
+  readonly mayChange: boolean;
+}) => {
+  const whole = useWhole(arrangement).data?.pages[0];
+  return (
+    <Flex wrap="wrap" gap={3} justify="space-between">
+      <StateChips
+        counts={whole?.counts ?? {}}
+        provisional={whole?.provisional ?? 0}
+        chosen={states}
+        onChosen={onStates}
+      />
+      <HStack>
+        {mayChange ? <RunPartitionButton asset={arrangement.asset} /> : null}
+        <Button size="xs" variant="outline" aria-pressed={table} onClick={() => onTable(!table)}>
+          {table ? "Show as picture" : "Show as table"}
+        </Button>
+      </HStack>
+    </Flex>
+  );
+};
