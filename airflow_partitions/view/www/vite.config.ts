@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import openapi from "./openapi.json" with { type: "json" };
 
 /** What a request may say of how many runs there are at a time. */
-const { minimum, maximum, default: usual } = openapi.components.schemas.Order.properties.concurrency;
+const { minimum, maximum, default: usual } = openapi.components.schemas.MaterializePartitions.properties.concurrency;
 
 /** What Airflow's page shares with its plugins: never part of the bundle. */
 const shared = {

@@ -74,6 +74,13 @@ const Name = ({ asset }: { readonly asset: Listed }) => (
 );
 
 const Health = ({ asset }: { readonly asset: Listed }) => {
+  if (asset.error != null) {
+    return (
+      <Text fontSize="xs" color="fg.error" overflowWrap="anywhere" lineClamp={3} title={asset.error}>
+        Its partitions can’t be counted: {asset.error}
+      </Text>
+    );
+  }
   const others = statesOf(asset.counts).filter((state) => state !== "materialized" && state !== "skipped");
   return (
     <Box minW={0} py={2}>

@@ -553,6 +553,63 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AddKeys
+         * @description Add keys that are known only at runtime, as a task does: what is downstream runs for each.
+         */
+        AddKeys: {
+            /**
+             * Keys
+             * @description Texts of keys
+             * @example [
+             *       "ann"
+             *     ]
+             */
+            keys: string[];
+            /** @description To keep with each */
+            metadata?: components["schemas"]["JsonValue"];
+            /**
+             * Reason
+             * @description Why; it is kept
+             * @default
+             */
+            reason: string;
+            /**
+             * Once
+             * @description Leave those as they are that are there already
+             * @default false
+             */
+            once: boolean;
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
+         * Adopt
+         * @description Take what exists into the ledger, quietly: from the asset's storage, or from what it was called before.
+         */
+        Adopt: {
+            /**
+             * From Storage
+             * @description Take over what is stored
+             * @default false
+             */
+            from_storage: boolean;
+            /**
+             * From Asset
+             * @description Take over what the asset called so before has made
+             */
+            from_asset?: string | null;
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Adopted
          * @description Partitions that were taken over, or would be.
          */
@@ -668,10 +725,15 @@ export interface components {
             may_change: boolean;
             /** @description Null without time, and where there is none any more */
             next: components["schemas"]["NextPartition"] | null;
-            /** @description Numbers of its partitions by state, where asked for */
+            /** @description Numbers of its partitions by state, where asked for; null if they can't be told */
             counts?: components["schemas"]["StateCounts"] | null;
             /** @description With the counts; null without time, and where no interval is over */
             newest?: components["schemas"]["NewestPartition"] | null;
+            /**
+             * Error
+             * @description With the counts: why they can't be told
+             */
+            error?: string | null;
         };
         /**
          * AssetPage
@@ -712,132 +774,11 @@ export interface components {
             /** Asset */
             asset: string;
         };
-        /** Body_add_keys */
-        Body_add_keys: {
-            /**
-             * Keys
-             * @description Texts of keys
-             * @example [
-             *       "ann"
-             *     ]
-             */
-            keys: string[];
-            /** @description To keep with each */
-            metadata?: components["schemas"]["JsonValue"];
-            /**
-             * Reason
-             * @description Why; it is kept
-             * @default
-             */
-            reason: string;
-            /**
-             * Once
-             * @description Leave those as they are that are there already
-             * @default false
-             */
-            once: boolean;
-            /**
-             * Dry Run
-             * @description Change nothing, only tell
-             * @default false
-             */
-            dry_run: boolean;
-        };
-        /** Body_adopt */
-        Body_adopt: {
-            /**
-             * From Storage
-             * @description Take over what is stored
-             * @default false
-             */
-            from_storage: boolean;
-            /**
-             * From Asset
-             * @description Take over what the asset called so before has made
-             */
-            from_asset?: string | null;
-            /**
-             * Dry Run
-             * @description Change nothing, only tell
-             * @default false
-             */
-            dry_run: boolean;
-        };
-        /** Body_forget */
-        Body_forget: {
-            /**
-             * Select
-             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
-             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
-             */
-            select: string;
-            /**
-             * Reason
-             * @description Why; it is kept
-             * @default
-             * @example loaded by hand
-             */
-            reason: string;
-            /**
-             * Dry Run
-             * @description Change nothing, only tell
-             * @default false
-             */
-            dry_run: boolean;
-        };
-        /** Body_mark */
-        Body_mark: {
-            /**
-             * Select
-             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
-             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
-             */
-            select: string;
-            /**
-             * Reason
-             * @description Why; it is kept
-             * @default
-             * @example loaded by hand
-             */
-            reason: string;
-            /**
-             * Quiet
-             * @description Let nothing downstream run for it
-             * @default false
-             */
-            quiet: boolean;
-            /**
-             * Dry Run
-             * @description Change nothing, only tell
-             * @default false
-             */
-            dry_run: boolean;
-        };
-        /** Body_remember */
-        Body_remember: {
-            /**
-             * Select
-             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
-             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
-             */
-            select: string;
-            /**
-             * Dry Run
-             * @description Change nothing, only tell
-             * @default false
-             */
-            dry_run: boolean;
-        };
-        /** Body_remove_keys */
-        Body_remove_keys: {
-            /**
-             * Keys
-             * @description Texts of keys
-             * @example [
-             *       "ann"
-             *     ]
-             */
-            keys: string[];
+        /**
+         * CancelRequest
+         * @description Begin no more runs of a request, for good; those that have not begun fail, as Airflow has it.
+         */
+        CancelRequest: {
             /**
              * Dry Run
              * @description Change nothing, only tell
@@ -866,18 +807,6 @@ export interface components {
              * @default 0
              */
             provisional: number;
-        };
-        /**
-         * Change
-         * @description How to change a request.
-         */
-        Change: {
-            /**
-             * Dry Run
-             * @description Change nothing, only answer
-             * @default false
-             */
-            dry_run: boolean;
         };
         /**
          * Deadline
@@ -1071,6 +1000,31 @@ export interface components {
             extra: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Forget
+         * @description Let partitions count as missing until they are materialized again; storage is not touched, and nothing runs.
+         */
+        Forget: {
+            /**
+             * Select
+             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
+             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
+             */
+            select: string;
+            /**
+             * Reason
+             * @description Why; it is kept
+             * @default
+             * @example loaded by hand
+             */
+            reason: string;
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
         };
         /**
          * Forgotten
@@ -1269,6 +1223,37 @@ export interface components {
             deadlines: components["schemas"]["Deadline"][];
         };
         /**
+         * Mark
+         * @description Mark partitions as materialized now, without a run; storage is not touched.
+         */
+        Mark: {
+            /**
+             * Select
+             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
+             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
+             */
+            select: string;
+            /**
+             * Reason
+             * @description Why; it is kept
+             * @default
+             * @example loaded by hand
+             */
+            reason: string;
+            /**
+             * Quiet
+             * @description Let nothing downstream run for it
+             * @default false
+             */
+            quiet: boolean;
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Marked
          * @description Partitions that were marked as materialized, or would be.
          */
@@ -1366,6 +1351,76 @@ export interface components {
             materializations: components["schemas"]["Materialization"][];
         };
         /**
+         * MaterializePartitions
+         * @description Ask for partitions of an asset, each to be made by one run; the runs are created after the answer.
+         *
+         *     Upstream Dags are asked only where one may start runs of them. ``while_paused`` takes the right to unpause Dags too.
+         */
+        MaterializePartitions: {
+            /**
+             * Select
+             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
+             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
+             */
+            select?: string | null;
+            /**
+             * States
+             * @description Only those in one of these states
+             */
+            states?: components["schemas"]["State"][] | null;
+            /**
+             * Upstream
+             * @description What they need and is missing is made first
+             * @default false
+             */
+            upstream: boolean;
+            /**
+             * Concurrency
+             * @description The most runs at a time
+             * @default 16
+             */
+            concurrency: number;
+            /**
+             * Newest First
+             * @description Begin with the newest partition
+             * @default false
+             */
+            newest_first: boolean;
+            /**
+             * Stop At Failure
+             * @description Begin no more runs once one has failed
+             * @default false
+             */
+            stop_at_failure: boolean;
+            /**
+             * Label
+             * @description In the note of every run
+             * @default
+             * @example after the outage
+             */
+            label: string;
+            /**
+             * Conf
+             * @description Configuration of every run
+             * @default {}
+             */
+            conf: {
+                [key: string]: unknown;
+            };
+            /**
+             * While Paused
+             * @description Also if the Dag is paused; its schedule begins no run until the request has ended
+             * @default false
+             */
+            while_paused: boolean;
+            /**
+             * Dry Run
+             * @description Only plan
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Neighbour
          * @description Partitions of another asset that the partition needs, or that need it.
          */
@@ -1428,74 +1483,6 @@ export interface components {
              * @example 2013-03-03T00:00:00-05:00
              */
             due: string;
-        };
-        /**
-         * Order
-         * @description What is asked for: a selection, states, or both.
-         */
-        Order: {
-            /**
-             * Concurrency
-             * @description The most runs at a time
-             * @default 16
-             */
-            concurrency: number;
-            /**
-             * Newest First
-             * @description Begin with the newest partition
-             * @default false
-             */
-            newest_first: boolean;
-            /**
-             * Stop At Failure
-             * @description Begin no more runs once one has failed
-             * @default false
-             */
-            stop_at_failure: boolean;
-            /**
-             * Label
-             * @description In the note of every run
-             * @default
-             * @example after the outage
-             */
-            label: string;
-            /**
-             * Conf
-             * @description Configuration of every run
-             * @default {}
-             */
-            conf: {
-                [key: string]: unknown;
-            };
-            /**
-             * While Paused
-             * @description Also if the Dag is paused; its schedule begins no run until the request has ended
-             * @default false
-             */
-            while_paused: boolean;
-            /**
-             * Select
-             * @description Which partitions, as text
-             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
-             */
-            select?: string | null;
-            /**
-             * States
-             * @description Only those in one of these states
-             */
-            states?: components["schemas"]["State"][] | null;
-            /**
-             * Upstream
-             * @description What they need and is missing is made first
-             * @default false
-             */
-            upstream: boolean;
-            /**
-             * Dry Run
-             * @description Only plan
-             * @default false
-             */
-            dry_run: boolean;
         };
         /**
          * Orphans
@@ -1594,6 +1581,18 @@ export interface components {
             downstream_hidden: boolean;
         };
         /**
+         * PauseRequest
+         * @description Begin no more runs of a request; those that run go on.
+         */
+        PauseRequest: {
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Plan
          * @description What a request would do.
          */
@@ -1665,6 +1664,24 @@ export interface components {
             command: string | null;
         };
         /**
+         * Remember
+         * @description Take back that partitions were forgotten: they count as materialized when they were; nothing runs for it.
+         */
+        Remember: {
+            /**
+             * Select
+             * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
+             * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
+             */
+            select: string;
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Remembered
          * @description Partitions that count as materialized again, or would.
          */
@@ -1682,6 +1699,26 @@ export interface components {
              */
             selection: string;
             /** Dry Run */
+            dry_run: boolean;
+        };
+        /**
+         * RemoveKeys
+         * @description Take keys that are known only at runtime off the list; what was made for them stays.
+         */
+        RemoveKeys: {
+            /**
+             * Keys
+             * @description Texts of keys
+             * @example [
+             *       "ann"
+             *     ]
+             */
+            keys: string[];
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
             dry_run: boolean;
         };
         /**
@@ -1781,6 +1818,30 @@ export interface components {
             dry_run: boolean;
         };
         /**
+         * ResumeRequest
+         * @description Go on with a request: begin runs again; missing ones are created afterwards.
+         */
+        ResumeRequest: {
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
+         * RetryRequest
+         * @description Let the runs of a request that failed, or were cancelled, work again; missing ones are created afterwards.
+         */
+        RetryRequest: {
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Row
          * @description A row of cells.
          */
@@ -1871,32 +1932,27 @@ export interface components {
             /**
              * Concurrency
              * @description The most runs at a time
-             * @default 16
              */
             concurrency: number;
             /**
              * Newest First
              * @description Begin with the newest partition
-             * @default false
              */
             newest_first: boolean;
             /**
              * Stop At Failure
              * @description Begin no more runs once one has failed
-             * @default false
              */
             stop_at_failure: boolean;
             /**
              * Label
              * @description In the note of every run
-             * @default
              * @example after the outage
              */
             label: string;
             /**
              * Conf
              * @description Configuration of every run
-             * @default {}
              */
             conf: {
                 [key: string]: unknown;
@@ -1904,7 +1960,6 @@ export interface components {
             /**
              * While Paused
              * @description Also if the Dag is paused; its schedule begins no run until the request has ended
-             * @default false
              */
             while_paused: boolean;
         };
@@ -2468,7 +2523,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_add_keys"];
+                "application/json": components["schemas"]["AddKeys"];
             };
         };
         responses: {
@@ -2552,7 +2607,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_remove_keys"];
+                "application/json": components["schemas"]["RemoveKeys"];
             };
         };
         responses: {
@@ -3102,7 +3157,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Order"];
+                "application/json": components["schemas"]["MaterializePartitions"];
             };
         };
         responses: {
@@ -3328,7 +3383,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Change"];
+                "application/json": components["schemas"]["PauseRequest"];
             };
         };
         responses: {
@@ -3412,7 +3467,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Change"];
+                "application/json": components["schemas"]["ResumeRequest"];
             };
         };
         responses: {
@@ -3496,7 +3551,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Change"];
+                "application/json": components["schemas"]["CancelRequest"];
             };
         };
         responses: {
@@ -3580,7 +3635,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Change"];
+                "application/json": components["schemas"]["RetryRequest"];
             };
         };
         responses: {
@@ -3664,7 +3719,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_mark"];
+                "application/json": components["schemas"]["Mark"];
             };
         };
         responses: {
@@ -3739,7 +3794,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_forget"];
+                "application/json": components["schemas"]["Forget"];
             };
         };
         responses: {
@@ -3814,7 +3869,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_remember"];
+                "application/json": components["schemas"]["Remember"];
             };
         };
         responses: {
@@ -3887,9 +3942,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_adopt"];
+                "application/json": components["schemas"]["Adopt"];
             };
         };
         responses: {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import openapi from "../../openapi.json";
 import { readOptions, USUAL } from "../../src/actions/runOptions";
 
-const { minimum, maximum, default: usual } = openapi.components.schemas.Order.properties.concurrency;
+const { minimum, maximum, default: usual } = openapi.components.schemas.MaterializePartitions.properties.concurrency;
 const mistakeOf = (concurrency: number) => readOptions({ ...USUAL, concurrency: String(concurrency) }).mistakes;
 
 test("how many runs there may be at a time is what the server takes", () => {

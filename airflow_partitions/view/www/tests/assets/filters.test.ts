@@ -20,6 +20,11 @@ test("what an address does not know is left out", () => {
   expect(window.location.search).toBe("");
 });
 
+test("an asset that can't be counted may have partitions in any state", () => {
+  const assets = [listed("fine", { counts: { materialized: 1 } }), listed("uncounted", { error: "ValueError: …" })];
+  expect(filtered(assets, { ...all, states: ["failed"] }).map(({ name }) => name)).toEqual(["uncounted"]);
+});
+
 test("of each kind of filter one value has to fit", () => {
   const assets = [
     listed("Hourly_flights", { counts: { failed: 1 }, tags: ["gold"], owners: ["ann"] }),

@@ -14,9 +14,10 @@ test("what needs somebody most comes first, then the name", () => {
     listed("failed", { counts: { failed: 1, materialized: 9_999 } }),
     listed("worse", { counts: { failed: 3 } }),
     listed("broken", { import_errors: ["dag"] }),
+    listed("uncounted", { error: "ValueError: no such key" }),
   ];
   const names = [...assets].sort(byTrouble).map(({ name }) => name);
-  expect(names).toEqual(["broken", "worse", "failed", "stale", "paused", "missing", "a_fine", "fine"]);
+  expect(names).toEqual(["uncounted", "broken", "worse", "failed", "stale", "paused", "missing", "a_fine", "fine"]);
 });
 
 test("names are in the order in which one counts", () => {
