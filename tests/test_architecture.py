@@ -32,10 +32,11 @@ FLOORS = (
     "provider",
 )
 #: Floors within rooms, likewise.
-CORE_FLOORS = ("errors", "versions", "state", "calendars", "keys", "definitions", "dependencies", "partition")
+CORE_FLOORS = ("errors", "versions", "calendars", "keys", "definitions", "dependencies", "partition")
 ENGINE_FLOORS = ("database", "ledger", "timetables", "graph", "runs", "cluster_policy")
 AUTHORING_FLOORS = ("assets", "arrival", "tasks", "deadline", "local")
 OPERATE_FLOORS = (
+    "state",
     "contract",
     "states",
     "requests",

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from airflow_partitions.core.state import State
 from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, Limit, Search, Text
 from airflow_partitions.operate.contract.operation import Answer, Operation
 from airflow_partitions.operate.contract.states import StateCounts
+from airflow_partitions.operate.state import State
 
 
 class Dimension(Answer):

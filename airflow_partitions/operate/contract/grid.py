@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from airflow_partitions.core.state import State
 from airflow_partitions.operate.contract.fields import MOST, USUAL, AssetName, Search, Select, Text
 from airflow_partitions.operate.contract.operation import Answer, Operation
+from airflow_partitions.operate.state import State
 
 #: The most columns of a picture.
 MOST_COLUMNS = 2_000

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from airflow_partitions.core.state import State
 from airflow_partitions.engine.runs.request_state import RequestState
 from airflow_partitions.engine.runs.run_options import MOST_AT_A_TIME
 from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, DryRun, Limit, RequestId, Select, Text
 from airflow_partitions.operate.contract.operation import Answer, Operation
+from airflow_partitions.operate.state import State
 
 
 class RunOptions(Answer):

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from airflow_partitions.core.state import State
 from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, Limit, PathText, Select
 from airflow_partitions.operate.contract.operation import Answer, Operation
+from airflow_partitions.operate.state import State
 
 #: The most stretches of a page.
 MOST_STRETCHES = 10_000

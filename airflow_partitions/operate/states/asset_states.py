@@ -17,12 +17,12 @@ from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import UnknownAssetError
-from airflow_partitions.core.state import MISSING, WAITING, State, Status
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.ledger.last_times import LastTimes, TimesByStart
 from airflow_partitions.engine.ledger.places import Place
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
 from airflow_partitions.engine.timetables.upstreams import Upstream
+from airflow_partitions.operate.state import MISSING, WAITING, State, Status
 from airflow_partitions.operate.states.readings import Readings
 from airflow_partitions.operate.states.runs import Runs
 from airflow_partitions.operate.states.slabs import rectangles, selection_of, slabs

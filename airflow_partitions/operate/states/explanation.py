@@ -11,7 +11,6 @@ import attrs
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import UnknownAssetError
 from airflow_partitions.core.keys import Key
-from airflow_partitions.core.state import MISSING
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
@@ -19,6 +18,7 @@ from airflow_partitions.engine.ledger.materializations import materializations
 from airflow_partitions.engine.ledger.measures import Measures
 from airflow_partitions.engine.ledger.producers import outlets
 from airflow_partitions.engine.timetables import Partitioned
+from airflow_partitions.operate.state import MISSING
 from airflow_partitions.operate.states.asset_states import AssetStates, Shows
 from airflow_partitions.operate.states.pages import states_of
 from airflow_partitions.operate.states.reason import Evidence, reasons_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.core.calendars.instants import TimeRange
-from airflow_partitions.core.state import Status
+from airflow_partitions.operate.state import Status
 from airflow_partitions.operate.states.axis import Slot
 from airflow_partitions.operate.states.tally import by_state, provisional
 

@@ -15,8 +15,8 @@ from sqlalchemy.exc import OperationalError
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import NotMigratedError
-from airflow_partitions.core.state import State
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.operate.state import State
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.pages import StateCounts, counts_of
 from airflow_partitions.operate.states.readings import Readings

@@ -15,8 +15,8 @@ from airflow_partitions.core.definitions import PartitionByProduct
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import SelectionError
-from airflow_partitions.core.state import WAITING, State
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.operate.state import WAITING, State
 from airflow_partitions.operate.states.asset_states import AssetStates, Shows
 from airflow_partitions.operate.states.stretch import Stretch
 from airflow_partitions.operate.states.tally import Tally, by_state, provisional

@@ -13,7 +13,6 @@ from airflow_partitions.core.calendars.instants import utc
 from airflow_partitions.core.definitions import WholeAsset
 from airflow_partitions.core.dependencies import Selection, selection_text
 from airflow_partitions.core.keys import Key
-from airflow_partitions.core.state import State, Status
 from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.ledger.dag_runs import in_flight
 from airflow_partitions.engine.ledger.holds import held_dags
@@ -23,6 +22,7 @@ from airflow_partitions.engine.ledger.marks import Adoption, Mark
 from airflow_partitions.engine.ledger.materializations import forgetting_of
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.upstreams import Upstream, Upstreams
+from airflow_partitions.operate.state import State, Status
 from airflow_partitions.operate.states.run_details import RunDetails, run_details
 from airflow_partitions.operate.states.slabs import selection_of
 

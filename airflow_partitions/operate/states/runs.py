@@ -12,9 +12,9 @@ from sqlalchemy import and_, func, or_, select
 
 from airflow_partitions.core.calendars.instants import instant
 from airflow_partitions.core.errors import InvalidKeyError
-from airflow_partitions.core.state import State
 from airflow_partitions.engine.database.connection import MOST_PARAMETERS, open_connection, portions
 from airflow_partitions.engine.ledger.places import Place, Places
+from airflow_partitions.operate.state import State
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -11,7 +11,7 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.keys import Key, Segment
-from airflow_partitions.core.state import State, Status
+from airflow_partitions.operate.state import State, Status
 
 
 @attrs.frozen

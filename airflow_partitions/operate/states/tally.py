@@ -7,7 +7,7 @@ import attrs
 from airflow_partitions.core.calendars.timeline import FIRST
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
-from airflow_partitions.core.state import MISSING, WAITING, State, Status
+from airflow_partitions.operate.state import MISSING, WAITING, State, Status
 from airflow_partitions.operate.states.asset_states import AssetStates, Statuses
 from airflow_partitions.operate.states.slabs import selection_of
 

@@ -16,7 +16,7 @@ from airflow_partitions.core.definitions import PartitionBySequence
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box, in_order
 from airflow_partitions.core.keys import Segment
-from airflow_partitions.core.state import MISSING, WAITING, Status
+from airflow_partitions.operate.state import MISSING, WAITING, Status
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.axis import Axis, SegmentAxis, Single, Slot, TimeAxis, others
 from airflow_partitions.operate.states.grid import Cell, Grid, Row
