@@ -18,10 +18,10 @@ from airflow_partitions.engine.timetables.runtime_timetables import (
     PartitionTriggeredRuntimeTimetable,
     RuntimePartitionTimetable,
 )
-from airflow_partitions.operate.addresses import URL_PREFIX
 from airflow_partitions.operate.partition_link import PartitionLink
 from airflow_partitions.operate.requests import stop_at_failure
 from airflow_partitions.operate.rest.mount import Mount
+from airflow_partitions.operate.urls import URL_PREFIX
 from airflow_partitions.view.apps import BUNDLES, BUNDLES_PREFIX, react_apps
 
 

@@ -41,10 +41,9 @@ OPERATE_FLOORS = (
     "states",
     "requests",
     "upkeep",
-    "late",
     "asker",
     "operations",
-    "addresses",
+    "urls",
     "partition_link",
     "cli",
     "rest",
@@ -195,3 +194,82 @@ def test_no_code_asks_of_which_kind_a_dataset_is() -> None:
         and kinds & {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
     ]
     assert asked == []
+
+
+#: Within this room a noun has a contract, a law, what comes of it, and a command: files and classes of one name each.
+PARALLEL = "operate"
+#: Names of files that stand for more than one thing. The list may only shrink.
+REPEATED_FILES = {
+    "arguments",
+    "catalog",
+    "connection",
+    "corrections",
+    "ddl",
+    "interval",
+    "mailbox",
+    "open",
+    "operator",
+    "orphans",
+    "own_past",
+    "paths",
+    "producers",
+    "progress",
+    "publish",
+    "records",
+    "request",
+    "requests",
+    "result",
+    "schema",
+    "selection",
+    "sensor",
+    "session",
+    "statistics",
+    "submission",
+    "text",
+    "trigger",
+    "values",
+}
+#: Public classes likewise.
+REPEATED_CLASSES = {
+    "Asset",
+    "Consumer",
+    "Event",
+    "Forgetting",
+    "Forgotten",
+    "KeyList",
+    "Mark",
+    "Measures",
+    "Orphans",
+    "Partition",
+    "PartitionedAsset",
+    "Places",
+    "Request",
+    "RunOptions",
+    "RunRequest",
+    "TaskRequest",
+    "Upkeep",
+    "Upstream",
+}
+
+
+def _repeated(places: Iterator[tuple[str, str]]) -> set[str]:
+    """The names that stand in several rooms, or at several places of a room that has no parallels."""
+    rooms: dict[str, list[str]] = {}
+    for name, module in places:
+        rooms.setdefault(name, []).append(module.partition(".")[0])
+    return {name for name, some in rooms.items() if len(some) > 1 and set(some) != {PARALLEL}}
+
+
+def test_no_more_files_have_the_name_of_another() -> None:
+    files = ((module.rpartition(".")[2], module) for module, path in MODULES.items() if path.stem != "__init__")
+    assert _repeated(files) == REPEATED_FILES
+
+
+def test_no_more_classes_have_the_name_of_another() -> None:
+    classes = (
+        (node.name, module)
+        for module, path in MODULES.items()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert _repeated(classes) == REPEATED_CLASSES

@@ -19,7 +19,7 @@ from airflow_partitions.storage.io.statistics import statistics_of
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
-from airflow_partitions.storage.scan.plan import get
+from airflow_partitions.storage.scan.scan_plan import get
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_store

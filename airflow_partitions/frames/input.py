@@ -17,8 +17,8 @@ from airflow_partitions.frames.frame import Frame
 from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
-from airflow_partitions.storage.scan.plan import stored_or_fail
 from airflow_partitions.storage.scan.recorded_schema import with_schema
+from airflow_partitions.storage.scan.scan_plan import stored_or_fail
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.journal import inode

@@ -9,7 +9,7 @@ from airflow.sdk import BaseOperatorLink
 from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import open_connection
-from airflow_partitions.operate.addresses import PARTITION_PAGE
+from airflow_partitions.operate.urls import PARTITION_PAGE
 
 _OURS = "airflow_partitions."
 

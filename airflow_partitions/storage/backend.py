@@ -17,7 +17,7 @@ from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
-from airflow_partitions.storage.scan.plan import Where
+from airflow_partitions.storage.scan.scan_plan import Where
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.staging import Staging
 

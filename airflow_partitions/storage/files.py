@@ -12,7 +12,7 @@ from airflow_partitions.storage.storage import Storage
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.maintenance.build_index import Indexed
-    from airflow_partitions.storage.scan.plan import Where
+    from airflow_partitions.storage.scan.scan_plan import Where
 
 
 @attrs.frozen

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-    from airflow_partitions.storage.scan.plan import Where
+    from airflow_partitions.storage.scan.scan_plan import Where
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 
@@ -39,7 +39,7 @@ class Storage(Dataset):
 
         :raises InvalidKeyError: if the definition has no such key.
         """
-        from airflow_partitions.storage.scan.plan import get
+        from airflow_partitions.storage.scan.scan_plan import get
 
         return get(self, key)
 
@@ -54,7 +54,7 @@ class Storage(Dataset):
             Keys that are not stored are left out.
         :raises FilterError: if a part of the filter can't be decided for a partition as a whole.
         """
-        from airflow_partitions.storage.scan.plan import list_
+        from airflow_partitions.storage.scan.scan_plan import list_
 
         return list_(self, where)
 

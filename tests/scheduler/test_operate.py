@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from airflow_partitions.operate.addresses import URL_PREFIX, VERSION_PREFIX
+from airflow_partitions.operate.urls import URL_PREFIX, VERSION_PREFIX
 from tests.scheduler.conftest import Airflow
 
 DATABASES = ("postgresql",)  # the database has little to do with it

@@ -17,7 +17,7 @@ from airflow_partitions.core.dependencies import Rule, Selection, selection_text
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.runs.materialized import AssetHistory
 from airflow_partitions.engine.runs.run_options import RunOptions
-from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, Answer, TaskRequest
+from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, TaskAnswer, TaskRequest
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset
@@ -114,7 +114,7 @@ class Materialize(BaseOperator):
 
         :raises AirflowFailException: if it was refused or cancelled, or a run has failed.
         """
-        answer = Answer.from_json(event)
+        answer = TaskAnswer.from_json(event)
         if answer.state != "done":
             number = "" if answer.request is None else f" {answer.request}"
             words = answer.words or ", ".join(f"{count} {state}" for state, count in answer.runs.items())
@@ -127,9 +127,9 @@ class Materialize(BaseOperator):
     def _store(self) -> AssetStateStoreAccessor:
         return AssetStateStoreAccessor(name=self.asset_name)
 
-    def _answer(self, number: str) -> Answer | None:
+    def _answer(self, number: str) -> TaskAnswer | None:
         form = self._store.get(ANSWER + number)
-        return read_form(form, Answer.from_json, f"the answer {number}", self.log.warning)
+        return read_form(form, TaskAnswer.from_json, f"the answer {number}", self.log.warning)
 
 
 def task_request_id(context: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from airflow_partitions.authoring.tasks.failed_runs import failed_run
 from airflow_partitions.authoring.tasks.ledger_reader import LedgerReader, read_cell
 from airflow_partitions.core.dependencies import Selection
-from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, Answer
+from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, TaskAnswer
 
 
 class MaterializedTrigger(BaseTrigger):
@@ -94,7 +94,7 @@ class AnswerTrigger(BaseTrigger):
         answer = None
         while answer is None or not answer.has_ended:
             await asyncio.sleep(self.poke_interval)
-            answer = await read_cell(self.asset, ANSWER + self.number, Answer.from_json)
+            answer = await read_cell(self.asset, ANSWER + self.number, TaskAnswer.from_json)
             if answer is None and self.task_request is not None:
                 with suppress(AirflowRuntimeError):  # it is tried again
                     store = AssetStateStoreAccessor(name=self.asset)

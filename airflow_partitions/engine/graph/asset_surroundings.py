@@ -13,7 +13,7 @@ from airflow_partitions.engine.graph.partitioned_assets import AssetDags
 
 
 @attrs.frozen
-class Surroundings:
+class AssetSurroundings:
     """Which assets are made of which, as far as somebody may read them.
 
     :ivar dags: the Dags that may be read; all if ``None``.
@@ -24,7 +24,7 @@ class Surroundings:
     _awaits: Mapping[str, Collection[str]]
 
     @classmethod
-    def of(cls, assets: Mapping[str, AssetDags], dags: Collection[str] | None) -> Surroundings:
+    def of(cls, assets: Mapping[str, AssetDags], dags: Collection[str] | None) -> AssetSurroundings:
         """Those of all *assets*, by their names."""
         makes: dict[str, set[str]] = defaultdict(set)
         awaits: dict[str, set[str]] = defaultdict(set)

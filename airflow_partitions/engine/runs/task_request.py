@@ -69,7 +69,7 @@ class TaskRequest:
 
 
 @attrs.frozen
-class Answer:
+class TaskAnswer:
     """What became of it.
 
     :ivar state: of the request, as :class:`.Progress` has it; ``waiting`` for others that make some of it, or
@@ -94,7 +94,7 @@ class Answer:
         return {"version": _VERSION, **attrs.asdict(self)}
 
     @classmethod
-    def from_json(cls, form: Mapping[str, Any]) -> Answer:
+    def from_json(cls, form: Mapping[str, Any]) -> TaskAnswer:
         """The inverse of :meth:`to_json`.
 
         :raises UnknownVersionError: if another release wrote it.

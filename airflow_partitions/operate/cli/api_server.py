@@ -11,8 +11,8 @@ import attrs
 import httpx
 
 from airflow_partitions.core.errors import InvalidDefinitionError, RemoteError
-from airflow_partitions.operate.addresses import URL_PREFIX, VERSION_PREFIX
 from airflow_partitions.operate.contract.operation import Operation
+from airflow_partitions.operate.urls import URL_PREFIX, VERSION_PREFIX
 
 #: The variable in which Airflow's own client of REST, airflowctl, finds a token too.
 TOKEN = "AIRFLOW_CLI_TOKEN"  # noqa: S105 - its name

@@ -9,7 +9,7 @@ from typing import Any
 from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import portions
-from airflow_partitions.engine.graph.asset_surroundings import Surroundings, asset_groups
+from airflow_partitions.engine.graph.asset_surroundings import AssetSurroundings, asset_groups
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import (
     AssetDags,
@@ -40,7 +40,7 @@ def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
         details = read_dag_details({dag_id for each in around for dag_id in each.owners})
         around = [each for each in around if _is_of(each, details, asked.tag, asked.owner)]
     now = datetime.now(UTC)
-    surroundings = Surroundings.of(every, asker.readable)
+    surroundings = AssetSurroundings.of(every, asker.readable)
 
     def forms() -> Iterator[dict[str, Any]]:
         for portion in portions(around, min(_AT_ONCE, asked.limit + 1)):
@@ -67,7 +67,7 @@ def show_asset(asked: ShowAsset, asker: Asker) -> dict[str, Any]:
         asset,
         datetime.now(UTC),
         read_dag_details(owners),
-        Surroundings.of(asset_dags(), asker.readable),
+        AssetSurroundings.of(asset_dags(), asker.readable),
         asset_groups([asset.name]),
         asker.startable(owners),
         None,
@@ -86,7 +86,7 @@ def _form(
     asset: PartitionedAsset,
     now: datetime,
     details: Mapping[str, DagDetails],
-    surroundings: Surroundings,
+    surroundings: AssetSurroundings,
     groups: Mapping[str, str],
     startable: Collection[str],
     overview: Overview | None,

@@ -12,10 +12,10 @@ from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from airflow_partitions.core.errors import PartitionError
-from airflow_partitions.operate.addresses import VERSION_PREFIX
 from airflow_partitions.operate.rest.names import SLASH
 from airflow_partitions.operate.rest.problem import Problem, of_database, of_error, of_failure, of_mistakes, of_status
 from airflow_partitions.operate.rest.routes import router
+from airflow_partitions.operate.urls import VERSION_PREFIX
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -20,7 +20,7 @@ from airflow_partitions.engine.database.models import TaskRequest as Row
 from airflow_partitions.engine.graph.partitioned_assets import asset_dags, partitioned_asset
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.state_store import form_of, write_cells
-from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, Answer, TaskRequest
+from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, TaskAnswer, TaskRequest
 from airflow_partitions.operate.requests.materialize import materialize
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.requests.request_rows import request_by
@@ -91,7 +91,7 @@ def _delete(old: Sequence[str]) -> None:
 def _go_on(row: Row, report: Report) -> None:
     """Find out what has become of a task's request, and keep that in its *row*."""
     task_request = _read(row.form, TaskRequest.from_json, f"what task request {row.id} asks for", report)
-    before = _read(row.answer, Answer.from_json, f"the answer to task request {row.id}", report)
+    before = _read(row.answer, TaskAnswer.from_json, f"the answer to task request {row.id}", report)
     if task_request is None:
         return
     now = _answer(task_request, before)
@@ -104,22 +104,22 @@ def _go_on(row: Row, report: Report) -> None:
             session.commit()
 
 
-def _answer(task_request: TaskRequest, answer: Answer | None) -> Answer:
+def _answer(task_request: TaskRequest, answer: TaskAnswer | None) -> TaskAnswer:
     try:
         number = None if answer is None else answer.request
         if number is None:  # unless upkeep was killed before it could say so
             number = request_by(task_request.requester)
         if number is None:
             if _is_away(task_request):
-                return Answer("waiting", words=f"no Dag makes {task_request.asset} just now")
+                return TaskAnswer("waiting", words=f"no Dag makes {task_request.asset} just now")
             asset = partitioned_asset(task_request.asset)
             number = materialize(asset, task_request.selection, task_request.options, by=task_request.requester).id
         state = progress(number)
-        return Answer(state.state, number, runs=state.runs)
+        return TaskAnswer(state.state, number, runs=state.runs)
     except OverlapError as error:
-        return Answer("waiting", words=str(error))
+        return TaskAnswer("waiting", words=str(error))
     except PartitionError as error:
-        return Answer("refused", words=str(error))
+        return TaskAnswer("refused", words=str(error))
 
 
 def _is_away(task_request: TaskRequest) -> bool:

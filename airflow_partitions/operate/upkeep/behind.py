@@ -30,7 +30,7 @@ class LedgerPosition(NamedTuple):
 
 
 @attrs.frozen
-class Positions:
+class EventPositions:
     """How far the ledgers and consumers of all active assets are.
 
     :ivar newest: id of the newest event of each asset's partitions, by name; 0 if there is none.
@@ -69,7 +69,7 @@ class Positions:
         return (self.unkeyed if isinstance(definition, WholeAsset) else self.newest)[asset]
 
 
-def read_positions() -> Positions:
+def read_positions() -> EventPositions:
     """How far all are now."""
     from airflow.models.asset import AssetEvent as E
     from airflow.models.asset import AssetModel
@@ -88,7 +88,7 @@ def read_positions() -> Positions:
     with open_connection() as connection:
         newest = list(connection.execute(events))
         keyed, unkeyed = ({row[0]: row[i] or 0 for row in newest} for i in (1, 2))
-        return Positions(
+        return EventPositions(
             keyed,
             unkeyed,
             {

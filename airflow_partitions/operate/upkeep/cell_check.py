@@ -19,7 +19,7 @@ from airflow_partitions.engine.ledger.forgotten import read_selection
 from airflow_partitions.engine.ledger.ledger_pages import progress_from
 from airflow_partitions.engine.ledger.state_store import form_of
 from airflow_partitions.engine.runs.key_list import CELL, KEYS_OF, RuntimeKeys
-from airflow_partitions.engine.runs.task_request import TASK_REQUEST, Answer, TaskRequest
+from airflow_partitions.engine.runs.task_request import TASK_REQUEST, TaskAnswer, TaskRequest
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
@@ -109,7 +109,7 @@ def _unreadable_task_requests(condition: ColumnElement[bool]) -> Iterator[CellPr
         for asset, number, form, answer in connection.execute(query, execution_options=_STREAMED):
             name = f"asset {asset!r}: task request {number}"
             yield from _problems(asset, name, form, TaskRequest.from_json)
-            yield from _problems(asset, f"{name}: the answer", answer, Answer.from_json)
+            yield from _problems(asset, f"{name}: the answer", answer, TaskAnswer.from_json)
 
 
 def _unreadable_extras(condition: ColumnElement[bool]) -> Iterator[CellProblem]:

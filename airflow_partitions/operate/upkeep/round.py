@@ -16,14 +16,14 @@ from airflow_partitions.engine.ledger.new_events import SETTLED, NewEvents
 from airflow_partitions.engine.runs.key_table import take_over_all
 from airflow_partitions.operate.requests.hold import release_ended
 from airflow_partitions.operate.upkeep.answers import answer_all
-from airflow_partitions.operate.upkeep.behind import Positions, read_positions
+from airflow_partitions.operate.upkeep.behind import EventPositions, read_positions
 from airflow_partitions.operate.upkeep.catch_up import catch_up
 from airflow_partitions.operate.upkeep.consumers import delete_unused, digest
 from airflow_partitions.operate.upkeep.mailboxes import renew_mailboxes
 from airflow_partitions.operate.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
 from airflow_partitions.operate.upkeep.problems import Problems
-from airflow_partitions.operate.upkeep.requests import delete_old_requests, finish_requests
 from airflow_partitions.operate.upkeep.tables import TableUpkeep, TableWork
+from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests, finish_requests
 
 
 @attrs.frozen
@@ -157,7 +157,7 @@ class Upkeep:
         self._tables.close()
 
     def _update_ledgers(
-        self, dags: SerializedDags, positions: Positions | None, first: Mapping[str, int], beat: Callable[[], None]
+        self, dags: SerializedDags, positions: EventPositions | None, first: Mapping[str, int], beat: Callable[[], None]
     ) -> int:
         """Bring ledgers up to date; returns how many partitions were written."""
         new = {asset for asset, definition in dags.definitions.items() if self._ledgers.get(asset) != definition}
@@ -180,7 +180,7 @@ class Upkeep:
         return records
 
     def _catch_up(
-        self, dags: SerializedDags, positions: Positions | None, first: Mapping[str, int], beat: Callable[[], None]
+        self, dags: SerializedDags, positions: EventPositions | None, first: Mapping[str, int], beat: Callable[[], None]
     ) -> int:
         """Catch up what consumers have missed; returns how many partitions were asked for."""
         before, caught_up = self._consumers, 0

@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 _SECONDS = 10
 
 
-class Progress:
+class QueryProgress:
     """Says every ten seconds how many tasks of a query are done."""
 
     def __init__(self) -> None:

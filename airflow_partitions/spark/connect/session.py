@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.core.errors import InvalidDefinitionError, SparkServerError
-from airflow_partitions.spark.connect.progress import Progress
+from airflow_partitions.spark.connect.progress import QueryProgress
 from airflow_partitions.spark.proof.requests import Requests, remember
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def connected(url: str, name: str, *, conf: Mapping[str, str], strict: bool) -> 
             # First of all, so that what follows fails, and is not run again unseen, on a server that was restarted.
             _configure(spark, {**_DEFAULTS, **conf})
             _check_version(spark)
-            spark.registerProgressHandler(Progress())
+            spark.registerProgressHandler(QueryProgress())
             yield spark
         finally:
             _CLOSED.append(spark)

@@ -29,7 +29,7 @@ from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.scan.plan import Where, list_
+from airflow_partitions.storage.scan.scan_plan import Where, list_
 from airflow_partitions.storage.scan.snapshot import inventory, stored
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 

@@ -16,8 +16,8 @@ from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 from airflow_partitions.storage.policy import Maintenance
-from airflow_partitions.storage.scan.plan import Where, list_
 from airflow_partitions.storage.scan.recorded_schema import with_schema
+from airflow_partitions.storage.scan.scan_plan import Where, list_
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.open import open_staging, open_writable

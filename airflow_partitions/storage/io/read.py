@@ -15,8 +15,8 @@ from airflow_partitions.storage.filters.pruning import Pruning
 from airflow_partitions.storage.io import Reader, reader_for
 from airflow_partitions.storage.io.read_request import ReadRequest
 from airflow_partitions.storage.scan.file_index import excludes, needed
-from airflow_partitions.storage.scan.plan import Where, choose
 from airflow_partitions.storage.scan.recorded_schema import with_schema
+from airflow_partitions.storage.scan.scan_plan import Where, choose
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 _log = logging.getLogger(__name__)

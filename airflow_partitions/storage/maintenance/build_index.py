@@ -16,8 +16,8 @@ from airflow_partitions.storage.metadata.buckets import buckets_of
 from airflow_partitions.storage.metadata.column_index import Index, is_read_as
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
-from airflow_partitions.storage.scan.plan import Where, get, list_
 from airflow_partitions.storage.scan.recorded_schema import with_schema
+from airflow_partitions.storage.scan.scan_plan import Where, get, list_
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 from airflow_partitions.storage.stores.open import open_writable
 

@@ -16,7 +16,7 @@ from airflow_partitions.storage.backend import Compacted, open_backend
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.scan.plan import Where, list_
+from airflow_partitions.storage.scan.scan_plan import Where, list_
 
 _OURS = (Ownership.OWNED, Ownership.ADOPTED)
 

@@ -16,7 +16,7 @@ from airflow_partitions.storage.metadata.buckets import by_bucket
 from airflow_partitions.storage.metadata.column_index import renamed
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
-from airflow_partitions.storage.scan.plan import get
+from airflow_partitions.storage.scan.scan_plan import get
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 _log = logging.getLogger(__name__)

@@ -21,8 +21,8 @@ from airflow_partitions.operate.requests.control import cancel, pause, resume, r
 from airflow_partitions.operate.requests.hold import release_ended
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.requests.request_rows import read_request, request_by, requests_of
-from airflow_partitions.operate.upkeep.requests import delete_old_requests, finish_requests
 from airflow_partitions.operate.upkeep.round import Upkeep, one_round
+from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests, finish_requests
 from tests.metadata import LONG_AGO, Metadata
 from tests.operate.requests.away import take_away
 from tests.operate.requests.test_hold import WHILE_PAUSED, dag_row, release

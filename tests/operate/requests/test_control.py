@@ -18,7 +18,7 @@ from airflow_partitions.operate.requests.control import cancel, pause, resume, r
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.requests.stop_at_failure import on_dag_run_failed
-from airflow_partitions.operate.upkeep.requests import delete_old_requests
+from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests
 from tests.metadata import Metadata
 from tests.operate.requests.test_materialize import dags, finish, materialize, runs
 

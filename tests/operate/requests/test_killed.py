@@ -15,8 +15,8 @@ from sqlalchemy import func, select
 
 from airflow_partitions.core.errors import OverlapError
 from airflow_partitions.operate.requests.progress import progress
-from airflow_partitions.operate.upkeep.requests import finish_requests
 from airflow_partitions.operate.upkeep.round import one_round
+from airflow_partitions.operate.upkeep.unfinished_requests import finish_requests
 from tests.metadata import Metadata
 from tests.operate.requests.test_materialize import dags, materialize, runs
 

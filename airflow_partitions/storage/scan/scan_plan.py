@@ -1,4 +1,4 @@
-"""Plan of a scan: the stored partitions that are asked for."""
+"""ScanPlan of a scan: the stored partitions that are asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Where: TypeAlias = "Filter | Selection | Key | str | Iterable[Any] | None"
 
 
 @attrs.frozen
-class Plan:
+class ScanPlan:
     """What is to be read.
 
     :ivar partitions: those stored, in order.
@@ -51,7 +51,7 @@ def list_(dataset: Dataset, where: Where = None) -> Iterator[StoredPartition]:
     return _accepted(dataset, pruning)
 
 
-def choose(dataset: Dataset, where: Where, *, full_scan: bool = False, at_once: bool = False) -> Plan:
+def choose(dataset: Dataset, where: Where, *, full_scan: bool = False, at_once: bool = False) -> ScanPlan:
     """The partitions of *dataset* to be read for *where*.
 
     :param at_once: all of them as they are at one moment between two commits, not each as it is when it is looked at.
@@ -59,7 +59,7 @@ def choose(dataset: Dataset, where: Where, *, full_scan: bool = False, at_once: 
     :raises FilterError: if a filter excludes no partition and speaks of no index, without *full_scan*.
     """
     if where is None:
-        return Plan(iter(snapshot(dataset).values()) if at_once else inventory(dataset))
+        return ScanPlan(iter(snapshot(dataset).values()) if at_once else inventory(dataset))
     if isinstance(where, Filter):
         pruning = _prune(dataset, where)
         by_index = pruning.residual is not None and excludes(pruning.residual, dataset.index)
@@ -69,9 +69,9 @@ def choose(dataset: Dataset, where: Where, *, full_scan: bool = False, at_once: 
                 f"no part of the filter {where} excludes a partition of {dataset.path!r}, so that all of it would be"
                 f" read; add a condition on {fields}, or say full_scan=True"
             )
-        return Plan(_accepted(dataset, pruning, at_once=at_once), pruning)
+        return ScanPlan(_accepted(dataset, pruning, at_once=at_once), pruning)
     keys = list(_keys(dataset, where))
-    return Plan(iter(stored_or_fail(dataset, keys).values()))
+    return ScanPlan(iter(stored_or_fail(dataset, keys).values()))
 
 
 def stored_or_fail(dataset: Dataset, keys: Sequence[Key]) -> Mapping[Key, StoredPartition]:
