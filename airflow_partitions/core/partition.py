@@ -128,6 +128,9 @@ class Partition(Keyed):
     def __str__(self) -> str:
         return self.text
 
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
     def __repr__(self) -> str:
         return f"Partition({self.text!r} of {self.definition!r})"
 

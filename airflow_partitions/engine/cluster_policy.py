@@ -52,6 +52,7 @@ def dag_policy(dag: DAG) -> None:
     if getattr(timetable, "past", 0):
         _refuse_reversed_backfills(dag)
     _refuse_undated_templates(dag)
+    _refuse_undated_arguments(dag)
     _give_partition(dag)
 
 
@@ -97,6 +98,21 @@ def _refuse_undated_templates(dag: DAG) -> None:
             raise AirflowClusterPolicyViolation(
                 f"{dag.dag_id}.{task.task_id}: {field} says {name!r}, which a run of a partition does not have: it has"
                 f" no logical date; write {{{{ {REPLACEMENTS[name]} }}}}"
+            )
+
+
+def _refuse_undated_arguments(dag: DAG) -> None:
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    from airflow_partitions.engine.runs.undated_arguments import undated_arguments
+    from airflow_partitions.engine.runs.undated_templates import REPLACEMENTS
+
+    for task in dag.tasks:
+        for name in undated_arguments(task):
+            instead = REPLACEMENTS[name].partition(" |")[0]
+            raise AirflowClusterPolicyViolation(
+                f"{dag.dag_id}.{task.task_id}: its function asks for {name!r}, which would be None: a run of a"
+                f" partition has no logical date; let it ask for partition=None, and take {instead}"
             )
 
 

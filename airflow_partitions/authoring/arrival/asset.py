@@ -24,7 +24,7 @@ def watched(
     *,
     ready: Ready | None = None,
     state: str | None = None,
-    poke_interval: timedelta = timedelta(minutes=1),
+    poke_interval: timedelta | float = timedelta(minutes=1),
     lease: timedelta = timedelta(minutes=15),
     limit: int = 1000,
     uri: str | None = None,
@@ -46,7 +46,7 @@ def watched(
     :param ready: which partitions are complete; by default those with a file.
     :param state: folder that remembers what was reported; by default below the dataset. It has to be given if the
         dataset is only read.
-    :param poke_interval: time between two looks.
+    :param poke_interval: time between two looks, or seconds.
     :param lease: after this time a report that was begun and not finished is made anew.
     :param limit: at most so many events from one run; the rest follows with the next.
     :param uri: of the asset; by default its name.
@@ -65,7 +65,8 @@ def watched(
     arrivals.consumer()  # what makes no sense is refused where it is written
     asset = Asset(name, uri or name)
     write_extra(asset, ProducedPartitions(files.partition))
-    trigger = ArrivalTrigger(arrivals.to_json(), poke_interval.total_seconds())
+    seconds = poke_interval.total_seconds() if isinstance(poke_interval, timedelta) else float(poke_interval)
+    trigger = ArrivalTrigger(arrivals.to_json(), seconds)
     noticed = Asset(f"{name}_noticed", watchers=[AssetWatcher(name=f"{name}_watcher", trigger=trigger)])
 
     with DagArguments(**dag).create(name, [noticed], max_active_runs=1):

@@ -19,7 +19,15 @@ from airflow_partitions.core.definitions import (
 )
 from airflow_partitions.core.dependencies.areas import Area, AreaCombination, Areas, Keep, SidedAreas
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.core.keys import Interval, Segment
+from airflow_partitions.core.keys import Interval, Key, Segment
+
+
+def wrapped(definition: PartitionDefinition, key: Any) -> Key:
+    """A *key*, wrapped, plain or its text, as the key of a *definition* that it is.
+
+    :raises InvalidKeyError: if it is none.
+    """
+    return definition.parse(key) if isinstance(key, str) else definition.key(key)
 
 
 @attrs.frozen
@@ -37,9 +45,8 @@ class Box:
     @classmethod
     def of(cls, definition: PartitionDefinition, key: Any) -> Box:
         """The box of one *key*, wrapped, plain or its text."""
-        wrapped = definition.parse(key) if isinstance(key, str) else definition.key(key)
         time_range, segments = None, {}
-        for name, part in definition.dimensions_of(wrapped).items():
+        for name, part in definition.dimensions_of(wrapped(definition, key)).items():
             if isinstance(part, Interval):
                 time_range = part.time_range
             else:

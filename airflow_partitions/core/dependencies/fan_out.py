@@ -52,6 +52,8 @@ def _sample_ranges(up: PartitionByInterval, down: PartitionByInterval, matching:
     """Upstream intervals with the most downstream ones among them: all, if one side is short enough."""
     first, last = up.first(), up.last()
     low = first.time_range[0] if first else up.calendar.floor(_FROM) or _FROM
+    if (begin := down.first()) is not None:  # before it nothing depends on anything
+        low = max(low, up.calendar.floor(begin.time_range[0]) or low)
     high = min(low + _CYCLE, last.time_range[1] if last else LAST)
     ups, downs = up.calendar.count(low, high), down.calendar.count(low, high)
     if ups <= max(downs, _ALL):

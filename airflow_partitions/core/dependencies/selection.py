@@ -23,7 +23,7 @@ from airflow_partitions.core.definitions import (
     from_json,
 )
 from airflow_partitions.core.dependencies.areas import Areas, ChosenSegments, Keep
-from airflow_partitions.core.dependencies.box import Box, combined, intervals
+from airflow_partitions.core.dependencies.box import Box, combined, intervals, wrapped
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.core.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.core.keys.value import from_json as value_from_json
@@ -172,10 +172,10 @@ class Selection:
 
     def __contains__(self, key: Any) -> bool:
         try:
-            wrapped = self.definition.key(key)
+            own = wrapped(self.definition, key)
         except InvalidKeyError:
             return False
-        parts, interval = self.definition.dimensions_of(wrapped), self.definition.interval_of(wrapped)
+        parts, interval = self.definition.dimensions_of(own), self.definition.interval_of(own)
         boxes = self.boxes
         if interval is not None and len(boxes) > 1:
             start = interval.time_range[0]

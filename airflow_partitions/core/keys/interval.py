@@ -110,6 +110,9 @@ class Interval(_OpenInterval, Frozen):
     def __str__(self) -> str:
         return self._clock.text(self._start)
 
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
     def __repr__(self) -> str:
         return f"Interval({self.start.isoformat()}, {self.end.isoformat()})"
 

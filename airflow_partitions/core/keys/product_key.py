@@ -79,6 +79,9 @@ class ProductKey(_OpenProductKey, Frozen, Mapping[str, Any]):
     def __str__(self) -> str:
         return "|".join([str(part).replace("\\", "\\\\").replace("|", "\\|") for part in self._parts])
 
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
     def __repr__(self) -> str:
         return f"ProductKey({', '.join(f'{n}={p!r}' for n, p in self.items())})"
 

@@ -68,6 +68,9 @@ class Segment(_OpenSegment, Frozen):
     def __str__(self) -> str:
         return self.text
 
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
     def __repr__(self) -> str:
         return f"Segment({self.value!r})"
 

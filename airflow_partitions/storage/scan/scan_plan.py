@@ -1,4 +1,4 @@
-"""ScanPlan of a scan: the stored partitions that are asked for."""
+"""Plan of a scan: the stored partitions that are asked for."""
 
 from __future__ import annotations
 

@@ -33,6 +33,14 @@ days = DAG("days", schedule=Partitioned(landed, PartitionByInterval("@daily", st
 """
 
 
+def test_en3_the_time_between_two_looks_may_be_seconds(tmp_path: Path) -> None:
+    landing = Parquet("/lake/landing", partition=HOURS)
+    (one, other) = (watched("one", landing, state="/s", poke_interval=10), watched("two", landing, state="/s"))
+    assert {one.name, other.name} == {"one", "two"}
+    with pytest.raises(TypeError):
+        watched("three", landing, state="/s", poke_interval=None)  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Parquet:
     return Parquet(f"{tmp_path}/landing", partition=HOURS, partition_on=ON)

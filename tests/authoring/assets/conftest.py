@@ -18,6 +18,7 @@ HEADER = """
 import datetime as dt
 from airflow.sdk import DAG, Asset, task
 from airflow.providers.standard.operators.bash import BashOperator
+from airflow.providers.standard.operators.python import PythonOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow_partitions import *
 from airflow_partitions import (

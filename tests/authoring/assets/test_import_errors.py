@@ -224,6 +224,41 @@ def test_eu11_what_the_file_shows_is_told_when_it_is_read(dag_bag: DagBags, sour
     assert message in error
 
 
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("@task\n    def load(ds=None): ...\n    load()", "asks for 'ds'"),
+        ("@task\n    def load(x, data_interval_end=None): ...\n    load(1)", "partition.end"),
+        ("@task\n    def load(x, logical_date=None): ...\n    load.expand(x=[1, 2])", "partition.start"),
+        ("def load(ts=None): ...\n    PythonOperator(task_id='load', python_callable=load)", "asks for 'ts'"),
+    ],
+)
+def test_en6_an_argument_that_would_be_none_is_told(dag_bag: DagBags, task: str, message: str) -> None:
+    (error,) = dag_bag(f"with DAG('shared', schedule=Partitioned('@daily', DAYS)):\n    {task}").import_errors.values()
+    assert "shared.load" in error
+    assert message in error
+
+
+def test_en6_an_argument_that_is_given_is_left_alone(dag_bag: DagBags) -> None:
+    bag = dag_bag(
+        """
+        with DAG("shared", schedule=Partitioned("@daily", DAYS)):
+            @task
+            def load(ds=None, partition=None): ...
+
+            load(ds="2013-02-01")
+            PythonOperator(task_id="given", python_callable=lambda ts: None, op_kwargs={"ts": 1})
+
+        with DAG("plain", schedule="@daily"):
+            @task
+            def load(ds=None): ...
+
+            load()
+        """
+    )
+    assert bag.import_errors == {}
+
+
 def test_eu11_what_may_be_right_is_left_alone(dag_bag: DagBags) -> None:
     bag = dag_bag(
         """

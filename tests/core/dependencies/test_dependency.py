@@ -158,6 +158,25 @@ def test_fan_out(downstream: Any, upstream: Any, rule: Any, most: int | None) ->
     assert Dependency(downstream, upstream, rule).fan_out() == most
 
 
+@pytest.mark.parametrize(
+    ("downstream", "upstream", "most"),
+    [
+        (PartitionByInterval("@hourly", start="2013-01-01"), DAILY, 24),
+        (DAILY, PartitionByInterval("@daily", start="2013-01-01"), 1),
+        (PartitionByInterval("@daily", start="2024-01-01"), PartitionByInterval("@monthly", start="1990-01-01"), 31),
+        (PartitionByInterval("@hourly", timezone="America/New_York", start="2024-01-01"),
+         PartitionByInterval("@daily", timezone="America/New_York", start="1990-01-01"), 25),
+        (PartitionByProduct([
+            PartitionByInterval("@daily", name="date", start="2013-01-01"),
+            PartitionBySequence(range(500), name="x"), PartitionBySequence(range(500), name="y")]), DAILY, 250_000),
+        (PartitionByInterval("@hourly", start="2013-01-01", end="2014-01-01"),
+         PartitionByInterval("@daily", start="2020-01-01"), 0),
+    ],
+)  # fmt: skip
+def test_eh1_fan_out_where_one_side_begins_later(downstream: Any, upstream: Any, most: int) -> None:
+    assert Dependency(downstream=downstream, upstream=upstream).fan_out() == most
+
+
 def test_the_same_key_under_another_definition() -> None:
     dependency = Dependency(AIRPORT, PartitionAtRuntime("airports"), SameKey())
     assert [key.value for key in dependency.upstream("EWR")] == ["EWR"]  # type: ignore[union-attr]

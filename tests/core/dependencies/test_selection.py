@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -24,6 +24,17 @@ def days(timezone: str) -> PartitionByInterval:
 def elsewhere(form: dict[str, Any]) -> Any:
     """The *form*, read where other time zone data have another clock for the zone."""
     return json.loads(json.dumps(form).replace("America/Chicago", "America/Mexico_City"))
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1.5, 2.5], [date(2013, 1, 1)], ["a", "1"]])
+def test_eh3_a_text_is_in_a_selection_whatever_the_type_of_the_values(values: list[Any]) -> None:
+    definition = PartitionBySequence(values)
+    text = str(definition.segments[0])
+    selection = Selection.of(definition, text)
+    assert text in selection
+    assert values[0] in selection
+    assert [str(key) in selection for key in definition.segments] == [True, *[False] * (len(values) - 1)]
+    assert "none" not in selection
 
 
 def test_ek3_a_selection_is_refused_where_the_clock_is_another_one() -> None:

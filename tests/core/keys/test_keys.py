@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from airflow_partitions import Interval, PartitionKey
+from airflow_partitions import Interval, Partition, PartitionKey
 from airflow_partitions.core.definitions import PartitionByInterval, PartitionByProduct, PartitionBySequence
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError, PartitionError
 from airflow_partitions.core.keys import ProductKey, Segment
@@ -155,3 +155,12 @@ def test_er8_the_values_of_a_product_key_are_plain() -> None:
     assert {1: "one"}[key["shop"]] == "one"
     assert key["time"].start.day == 8
     assert definition.key(dict(key)) == definition.key(key) == key
+
+
+def test_eh5_keys_are_padded_in_texts() -> None:
+    day = PartitionByInterval("@daily", name="date")
+    product = PartitionByProduct([day, PartitionBySequence(["JFK"], name="airport")])
+    partition = Partition(product, "2013-01-01|JFK")
+    for key in (day.parse("2013-01-01"), product.parse("2013-01-01|JFK"), Segment.of("JFK"), partition):
+        assert f"{key}" == str(key)
+        assert f"{key:>20}" == str(key).rjust(20)
