@@ -75,7 +75,7 @@ def selection_text(selection: Selection) -> str:
             by_segments.setdefault(conditions, []).append(box)
     once = text = "; ".join(_part(definition, conditions, boxes) for conditions, boxes in by_segments.items())
     # "a,b" means "a" and "b", unless it is a key: said twice, it is none.
-    while _as_key(definition, text) not in (None, selection):
+    while text and _as_key(definition, text) not in (None, selection):
         text = f"{text}; {once}"
     return text
 
