@@ -158,8 +158,8 @@ def test_what_fails_is_seen_explained_mended_and_turns(browser: Browser, demo: D
         go_on(page, "Materialize 1 partition")
         heading = page.get_by_role("heading", level=1).locator("xpath=..")
         expect(heading).to_contain_text("materialized", timeout=MADE)  # without having been loaded again
+        wait(page, demo.is_paused, "upkeep has paused the Dag again")
     assert demo.keys("failed") == []
-    wait(page, demo.is_paused, "upkeep has paused the Dag again")
 
 
 def test_what_is_missing_among_selected_hours_is_filled_and_nothing_else(browser: Browser, demo: Demo) -> None:
