@@ -78,7 +78,10 @@ class LedgerUpdate:
 
 
 def materialized_times(asset: str, definition: PartitionDefinition, keys: Mapping[str, Key]) -> dict[str, EventTimes]:
-    """Times of those of *keys* that ever were materialized and not forgotten, by the text their events carry."""
+    """Times of those of *keys*, in their order, that ever were materialized and not forgotten.
+
+    :param keys: by the texts that their events carry.
+    """
     sent = event_times(asset, list(keys))  # first: what is purged after this question is in the ledger
     addresses = Addresses(definition)
     texts: dict[Address, list[str]] = defaultdict(list)
@@ -92,7 +95,7 @@ def materialized_times(asset: str, definition: PartitionDefinition, keys: Mappin
     for address, record in recorded.items():
         for text in texts[address]:
             all_times[text] = record.times.also(all_times.get(text))
-    return all_times
+    return {text: all_times[text] for text in keys if text in all_times}
 
 
 def records(asset: str, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:
