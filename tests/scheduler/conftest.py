@@ -167,7 +167,7 @@ class Airflow:
         """Ask for a run by hand; any answer is returned as it is."""
         return self.api.ask("POST", f"dags/{dag_id}/dagRuns", {"logical_date": None, "partition_key": key})
 
-    def wait(self, until: Callable[[], Any], what: str, seconds: float = 300) -> Any:
+    def wait(self, until: Callable[[], Any], what: str, seconds: float = 600) -> Any:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if answer := until():
