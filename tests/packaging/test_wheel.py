@@ -218,8 +218,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {
         f"{package}/view/dist/partitions.umd.js",
         f"{package}/py.typed",
-        f"{package}/database/alembic.ini",
-        f"{package}/database/migrations/script.py.mako",
+        f"{package}/engine/database/alembic.ini",
+        f"{package}/engine/database/migrations/script.py.mako",
         f"{info}/licenses/LICENSE",
         f"{info}/entry_points.txt",
     } <= set(names)
