@@ -135,6 +135,7 @@ class StagedPartition:
         if names is not None and self.storage.format != "csv":  # which is read by the order of columns
             fields = {name: kind for name, kind in fields.items() if name in names}
         dataset = self.storage.declaring(fields) if fields else self.storage.whole()
+        dataset = attrs.evolve(dataset, path=str(self._folder))  # a trial stages here what is to be published elsewhere
         directory = self.storage.layout.directory_of(self.partition.wrapped)
         content = PartitionFiles(str(self._folder), self.written.files)
         own = StoredPartition(directory, dataset.path, dataset.layout, open_store(dataset), content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -44,3 +45,13 @@ def test_what_fails_a_check_is_not_published_and_stays(root: str) -> None:
         assert not files.exists("b")
     make(files, "b", pl.DataFrame({"n": [1, 2, 3]}), 9)
     assert files.read("b", as_="arrow")["n"].to_pylist() == [1, 2, 3]
+
+
+def test_what_a_trial_stages_here_is_checked_here(root: str, tmp_path: Path) -> None:
+    files, partition, attempt = Parquet(root, partition=LETTERS), Partition(LETTERS, "a"), Attempt("dag", "a", 1)
+    staging = open_staging(str(tmp_path), attempt)
+    written = stage(pl.DataFrame({"n": [1, 1]}), partition, files, staging)
+    staged = StagedPartition(partition, files, written, staging.data)
+    with pytest.raises(CheckError, match="1 of 4 checks failed"):
+        audit(CHECKS, staged, "letters")
+    assert staged.read()["n"].to_pylist() == [1, 1]

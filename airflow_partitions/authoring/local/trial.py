@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from airflow_partitions.authoring.assets.frame_operator import FrameOperator
     from airflow_partitions.authoring.assets.python import AssetFunctionOperator
     from airflow_partitions.checks.result import CheckResult
-    from airflow_partitions.checks.staged_partition import StagedPartition
     from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.operator import SparkAssetOperator
     from airflow_partitions.storage.metadata.attempt import Attempt
@@ -186,20 +185,11 @@ def _try_spark(
                 plan = _plan(spark, current.frame)
         result = JobResult.load(handover.staging, handover.attempt.name)
         staged = StagedPartition(partition, task.storage, result.written, handover.staging.data, handover.inputs)
-        rows = _here(staged, handover.staging).read_as("spark", list(staged.files_schema), spark)
+        rows = staged.read_as("spark", list(staged.files_schema), spark)
         # Collected now: the scratch place is gone when the caller looks.
         value = spark.createDataFrame(rows.collect(), rows.schema)
         checks = audit(task.checks, staged, task.asset_name, earlier=result.checks)
         return Trial(partition, value, plan, result, checks)
-
-
-def _here(staged: StagedPartition, staging: Staging) -> StagedPartition:
-    """What is *staged* on this machine, read there although it is of a storage that may be elsewhere."""
-    from airflow_partitions.storage.backend import open_backend
-
-    if open_backend(staged.storage).staged(staging.data) is not None:  # it is a table by itself, wherever it is
-        return staged
-    return attrs.evolve(staged, storage=attrs.evolve(staged.storage, path=str(staging.data)))
 
 
 def _handover(task: SparkAssetOperator, partition: Partition, paths: Mapping[str, str], scratch: Path) -> Handover:

@@ -10,16 +10,23 @@ from airflow_partitions.engine.runs.undated_templates import REPLACEMENTS
 
 
 def undated_arguments(task: Any) -> Iterator[str]:
-    """Parameters of the function of a Python *task* that are called as in :data:`.REPLACEMENTS` and not given."""
-    partial = getattr(task, "partial_kwargs", {})
-    function = getattr(task, "python_callable", None) or partial.get("python_callable")
-    if not callable(function):
+    """Parameters of the function of a Python *task* that are called as in :data:`.REPLACEMENTS` and not given.
+
+    None where it is only known when the task runs what is given.
+    """
+    partial: Mapping[str, Any] = getattr(task, "partial_kwargs", {})
+
+    def of(name: str) -> Any:
+        return getattr(task, name, None) or partial.get(name)
+
+    function, words, places = of("python_callable"), of("op_kwargs") or {}, of("op_args") or ()
+    expanded = getattr(
+        getattr(task, "op_kwargs_expand_input", None) or getattr(task, "expand_input", None), "value", {}
+    )
+    if not (callable(function) and isinstance(words, Mapping) and isinstance(expanded, Mapping)):
         return
-    given = {*_names(getattr(task, "op_kwargs", None)), *_names(partial.get("op_kwargs"))}
-    expanded = getattr(task, "op_kwargs_expand_input", None)
-    given |= _names(getattr(expanded, "value", None))
-    yield from (name for name in inspect.signature(function).parameters if name in REPLACEMENTS.keys() - given)
-
-
-def _names(arguments: Any) -> set[str]:
-    return set(arguments) if isinstance(arguments, Mapping) else set()
+    if {"op_args", "op_kwargs"} & expanded.keys():
+        return
+    signature = inspect.signature(function)
+    given = {*words, *expanded, *signature.bind_partial(*places).arguments}
+    yield from (name for name in signature.parameters if name in REPLACEMENTS.keys() - given)

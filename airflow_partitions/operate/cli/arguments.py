@@ -19,7 +19,7 @@ from airflow_partitions.operate.contract.operation import Operation
 A = TypeVar("A", bound=Operation)
 
 #: Fields whose arguments are called otherwise: by these flags, with these words for their values.
-_CALLED = {"states": ("--only", "STATE"), "cursor": ("--after", "CURSOR"), "keys": ("--key", "KEY")}
+_CALLED = {"states": ("--only", "STATE"), "cursor": ("--after", "CURSOR")}
 _WORDS = {"dimension": "NAME", "from_asset": "NAME", "tag": "TAG", "owner": "NAME"}
 
 
@@ -46,8 +46,7 @@ def asked(operation: type[A], args: Namespace, **values: Any) -> A:
     """
     fields = {name: field for name, field in operation.model_fields.items() if name in args and name not in values}
     given = {name: _value(args, name, field) for name, field in fields.items()}
-    request: A = operation.of(**given, **values)
-    return request
+    return operation.of(**given, **values)
 
 
 def _argument(name: str, field: FieldInfo, default: Any) -> Arg:

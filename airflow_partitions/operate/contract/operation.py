@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -55,7 +55,7 @@ class Operation(BaseModel):
         return tuple(_NAMES_IN_PATH.findall(cls.route))
 
     @classmethod
-    def of(cls, **values: Any) -> Any:
+    def of(cls, **values: Any) -> Self:
         """What asks for it with these *values*; ``None`` stands for a field that is not given.
 
         :raises InvalidRequestError: for a value that it can't take.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
@@ -66,7 +66,7 @@ def _endpoint(operation: type[Operation]) -> Callable[..., Any]:
 
     endpoint.__doc__ = operation.__doc__
     places = (_parameter(name, place) for name, place in _PLACES.items())
-    endpoint.__signature__ = _signature([*parameters, *places])  # type: ignore[attr-defined]
+    endpoint.__signature__ = Signature([*parameters, *places])  # type: ignore[attr-defined]
     return endpoint
 
 
@@ -81,7 +81,7 @@ def _in_path(operation: type[Operation], name: str) -> Any:
         check(given[name], user)
         return given[name]
 
-    checked.__signature__ = _signature([_parameter(name, located), _parameter("user", GetUserDep)])  # type: ignore[attr-defined]
+    checked.__signature__ = Signature([_parameter(name, located), _parameter("user", GetUserDep)])  # type: ignore[attr-defined]
     return Annotated[operation.model_fields[name].annotation, Depends(checked)]
 
 
@@ -101,7 +101,3 @@ def _body(operation: type[Operation], fields: dict[str, FieldInfo]) -> type[Base
 def _parameter(name: str, annotation: Any, field: FieldInfo | None = None) -> Parameter:
     default = Parameter.empty if field is None or field.is_required() else field.default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _signature(parameters: Iterable[Parameter]) -> Signature:
-    return Signature(list(parameters))

@@ -247,6 +247,11 @@ def test_en6_an_argument_that_is_given_is_left_alone(dag_bag: DagBags) -> None:
             def load(ds=None, partition=None): ...
 
             load(ds="2013-02-01")
+            load("2013-02-01")
+            load.expand_kwargs([{"ds": "2013-02-01"}])
+            PythonOperator.partial(task_id="kwargs", python_callable=load.function).expand(op_kwargs=[{"ds": 1}])
+            PythonOperator.partial(task_id="args", python_callable=load.function).expand(op_args=[["2013-02-01"]])
+            PythonOperator(task_id="place", python_callable=load.function, op_args=["2013-02-01"])
             PythonOperator(task_id="given", python_callable=lambda ts: None, op_kwargs={"ts": 1})
 
         with DAG("plain", schedule="@daily"):
