@@ -54,10 +54,10 @@ $(PARTS): $(READY) $(CLASSES)
 
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
-test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/view
+test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/packaging/test_upgrade.py --ignore tests/view
 test-spark: TESTS = $(ELSEWHERE) -m "spark and not long"
 test-rest: TESTS = $(ELSEWHERE) -m "not spark and not long"
-test-wheel: TESTS = tests/packaging/test_wheel.py -m "not long"
+test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
 test-view: TESTS = tests/view
 
 # What takes more steps, and state machines other ones, if it is told to.

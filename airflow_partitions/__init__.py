@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 from airflow_partitions.exports import lazy_exports
 
-__version__ = "0.1.0"
-
 if sys.version_info < (3, 10):  # noqa: UP036 - pip does not see the Python of a Spark driver
     raise ImportError(
-        f"airflow_partitions {__version__} needs Python 3.10 or newer, on Spark's driver and workers too; this is"
+        "airflow_partitions needs Python 3.10 or newer, on Spark's driver and workers too; this is"
         f" {sys.version.split()[0]}, {sys.executable}. Name another one by spark.pyspark.python and"
         " spark.pyspark.driver.python"
     )
@@ -57,6 +55,7 @@ _MODULES = {
     "Unpartitioned": "core.dependencies",
     "Window": "core.dependencies",
     "Within": "engine.timetables.run_policy",
+    "__version__": "version",
     "asset": "authoring.assets",
     "materialized": "engine.runs.materialized",
     "register_rules": "engine.timetables.rules",
@@ -151,6 +150,7 @@ if TYPE_CHECKING:
     from airflow_partitions.engine.timetables.rules import register_rules
     from airflow_partitions.engine.timetables.run_policy import AtLeast, Within
     from airflow_partitions.frames.stored_frame import StoredFrame
+    from airflow_partitions.version import __version__
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import signal
-import socket
-import subprocess
 import sys
 import tarfile
-import textwrap
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from email.message import Message
 from email.parser import Parser
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
-import attrs
 import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-ROOT = Path(__file__).parents[2]
+from tests.packaging.stranger import PATIENCE, ROOT, Stranger, installed, uv
+
 EXTRAS = ["avro", "iceberg", "openlineage", "polars", "s3", "spark"]
-UNREACHABLE = ("client error (Connect)", "network was disabled")
-PATIENCE = 600.0  # seconds until Airflow has made both partitions
 DAG_FILE = '''
 """One asset made in Python, and one with Spark that follows from it."""
 
@@ -60,114 +49,6 @@ def sums(numbers):
 '''
 
 
-@attrs.frozen
-class Stranger:
-    """Someone who has a folder with Airflow, the package and a Dag file, and nothing of the checkout."""
-
-    folder: Path
-
-    @property
-    def lake(self) -> Path:
-        return self.folder / "lake"
-
-    @property
-    def environment(self) -> dict[str, str]:
-        prefixes = ("AIRFLOW", "PYTHON", "PYSPARK", "SPARK_HOME", "VIRTUAL_ENV")
-        loopback = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1", "localhost"]))
-        return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)} | {
-            "PATH": f"{self.folder / 'venv' / 'bin'}:{os.environ['PATH']}",
-            "NO_PROXY": loopback,
-            "no_proxy": loopback,
-            "AIRFLOW_HOME": str(self.folder / "home"),
-            "AIRFLOW__CORE__DAGS_FOLDER": str(self.folder / "dags"),
-            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
-            "AIRFLOW__CORE__PARALLELISM": "2",
-            "AIRFLOW__API__WORKERS": "1",
-            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
-        }
-
-    def write_dag(self) -> None:
-        for folder in ("dags", "lake"):
-            (self.folder / folder).mkdir()
-        (self.folder / "dags" / "stranger.py").write_text(DAG_FILE)
-
-    def call(self, *words: str) -> str:
-        """What a program of the environment prints."""
-        process = subprocess.run(
-            words,
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert process.returncode == 0, process.stdout + process.stderr
-        return process.stdout
-
-    def json_of(self, *words: str) -> Any:
-        """The JSON on the last line of what a program prints."""
-        return json.loads(self.call(*words).strip().splitlines()[-1])
-
-    def python(self, program: str) -> str:
-        return self.call("python", "-c", textwrap.dedent(program))
-
-    @contextmanager
-    def airflow(self) -> Iterator[subprocess.Popen[bytes]]:
-        """``airflow standalone``, ended with all that it started."""
-        with ExitStack() as stack:
-            servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
-            port, *log_ports = [server.getsockname()[1] for server in servers]
-        address = {
-            "AIRFLOW__API__HOST": "127.0.0.1",
-            "AIRFLOW__API__PORT": str(port),
-            "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
-            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
-            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
-            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
-            # The first task may begin before the API server, which it needs.
-            "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "5",
-            "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
-        }
-        with self.log.open("wb") as log:
-            process = subprocess.Popen(
-                ["airflow", "standalone"],
-                cwd=self.folder,
-                env=self.environment | address,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        try:
-            yield process
-        finally:
-            process.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(20)
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-    @property
-    def log(self) -> Path:
-        return self.folder / "standalone.log"
-
-
-def uv(*words: str) -> None:
-    process = subprocess.run(
-        [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if process.returncode and any(cause in process.stderr for cause in UNREACHABLE):
-        pytest.skip(f"the package index can't be reached: {process.stderr}")
-    assert process.returncode == 0, process.stderr
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
@@ -194,26 +75,17 @@ def stranger(
     extras = [word for extra in EXTRAS for word in ("--extra", extra)]
     resolution = ["--constraint", str(constraint), "--resolution", request.param, "--output-file", str(versions)]
     uv("pip", "compile", "pyproject.toml", "--python", sys.executable, *extras, *resolution)
-    with installed(folder, f"airflow-partitions[{','.join(EXTRAS)}] @ {wheel.as_uri()}", versions) as stranger:
+    with installed(
+        folder, f"airflow-partitions[{','.join(EXTRAS)}] @ {wheel.as_uri()}", versions, DAG_FILE
+    ) as stranger:
         yield stranger
-
-
-@contextmanager
-def installed(folder: Path, package: str, versions: Path) -> Iterator[Stranger]:
-    """A stranger with the *package* and what it needs."""
-    venv = folder / "venv"
-    uv("venv", "--python", sys.executable, str(venv))
-    uv("pip", "install", "--python", str(venv / "bin" / "python"), "--constraint", str(versions), package)
-    stranger = Stranger(folder)
-    stranger.write_dag()
-    yield stranger
-    shutil.rmtree(venv, ignore_errors=True)  # more than a gigabyte
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         names = archive.namelist()
-    package, info = "airflow_partitions", f"airflow_partitions-{version('airflow-partitions')}.dist-info"
+    package = "airflow_partitions"
+    (info,) = {name.split("/")[0] for name in names if name.split("/")[0].endswith(".dist-info")}
     assert {name.split("/")[0] for name in names} == {package, info}
     assert {
         f"{package}/view/dist/partitions.umd.js",
@@ -344,7 +216,9 @@ def test_the_other_extras(stranger: Stranger) -> None:
 
 
 def test_an_error_names_the_extra_that_is_missing(wheel: Path, tmp_path: Path) -> None:
-    with installed(tmp_path, f"airflow-partitions @ {wheel.as_uri()}", ROOT / "requirements.lock") as stranger:
+    with installed(
+        tmp_path, f"airflow-partitions @ {wheel.as_uri()}", ROOT / "requirements.lock", DAG_FILE
+    ) as stranger:
         output = stranger.python(
             """
             from pathlib import Path

@@ -1,0 +1,153 @@
+"""Someone who has a folder with Airflow, the package and a Dag file, and nothing of the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+ROOT = Path(__file__).parents[2]
+UNREACHABLE = ("client error (Connect)", "network was disabled")
+PATIENCE = 600.0  # seconds until Airflow has done what it is to do
+
+
+@attrs.frozen
+class Stranger:
+    """Someone who has a folder with Airflow, the package and a Dag file, and nothing of the checkout."""
+
+    folder: Path
+
+    @property
+    def lake(self) -> Path:
+        return self.folder / "lake"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        prefixes = ("AIRFLOW", "PYTHON", "PYSPARK", "SPARK_HOME", "VIRTUAL_ENV")
+        loopback = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1", "localhost"]))
+        return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)} | {
+            "PATH": f"{self.folder / 'venv' / 'bin'}:{os.environ['PATH']}",
+            "NO_PROXY": loopback,
+            "no_proxy": loopback,
+            "AIRFLOW_HOME": str(self.folder / "home"),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(self.folder / "dags"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__CORE__PARALLELISM": "2",
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW_CONN_CATALOG": json.dumps(
+                {
+                    "conn_type": "iceberg",
+                    "extra": {
+                        "type": "sql",
+                        "uri": f"sqlite:///{self.lake}/catalog.db",
+                        "warehouse": f"file://{self.lake}/warehouse",
+                    },
+                }
+            ),
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[2]"}',
+        }
+
+    def write_dag(self, text: str) -> None:
+        for folder in ("dags", "lake"):
+            (self.folder / folder).mkdir()
+        (self.folder / "dags" / "stranger.py").write_text(text)
+
+    def call(self, *words: str) -> str:
+        """What a program of the environment prints."""
+        process = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
+
+    def json_of(self, *words: str) -> Any:
+        """The JSON on the last line of what a program prints."""
+        return json.loads(self.call(*words).strip().splitlines()[-1])
+
+    def python(self, program: str) -> str:
+        return self.call("python", "-c", textwrap.dedent(program))
+
+    @contextmanager
+    def airflow(self) -> Iterator[subprocess.Popen[bytes]]:
+        """``airflow standalone``, ended with all that it started."""
+        with ExitStack() as stack:
+            servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+            port, *log_ports = [server.getsockname()[1] for server in servers]
+        address = {
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(port),
+            "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
+            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
+            # The first task may begin before the API server, which it needs.
+            "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "5",
+            "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
+        }
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(
+                ["airflow", "standalone"],
+                cwd=self.folder,
+                env=self.environment | address,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(20)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "standalone.log"
+
+
+def uv(*words: str, folder: Path = ROOT) -> None:
+    process = subprocess.run(
+        [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if process.returncode and any(cause in process.stderr for cause in UNREACHABLE):
+        pytest.skip(f"the package index can't be reached: {process.stderr}")
+    assert process.returncode == 0, process.stderr
+
+
+@contextmanager
+def installed(folder: Path, package: str, versions: Path, dag_file: str) -> Iterator[Stranger]:
+    """A stranger with the *package* and what it needs."""
+    venv = folder / "venv"
+    uv("venv", "--python", sys.executable, str(venv))
+    uv("pip", "install", "--python", str(venv / "bin" / "python"), "--constraint", str(versions), package)
+    stranger = Stranger(folder)
+    stranger.write_dag(dag_file)
+    yield stranger
+    shutil.rmtree(venv, ignore_errors=True)  # more than a gigabyte
