@@ -43,8 +43,12 @@ class Unique(Check):
         return Observation(True, count(staged.rows, "row")) if staged.rows < 2 else None
 
     def by_rows(self, staged: StagedPartition, rows: pa.Table) -> Observation:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        for number, name in enumerate(rows.column_names):
+            if pa.types.is_floating(rows.schema.field(name).type):
+                rows = rows.set_column(number, name, pc.add(rows[name], 0.0))  # -0.0 is 0.0
         groups = rows.group_by(list(self._columns)).aggregate([([], _COUNT)])
         repeated = groups.filter(pc.field(_COUNT) > 1)
         if not repeated.num_rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,11 @@ from airflow_partitions.checks.check import Check, check_columns, column_names
 from airflow_partitions.checks.result import SHOWN, Observation
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.storage.filters.expressions import in_utc
+from airflow_partitions.storage.filters.expressions import arrow_condition, in_utc
+from airflow_partitions.storage.filters.filter import EVERYTHING, Condition
+from airflow_partitions.storage.filters.scalar import is_finite, scalar
+from airflow_partitions.storage.filters.values import OPERATORS, is_number, typed
+from airflow_partitions.storage.metadata.arrow_types import spark_name
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 
@@ -28,11 +33,11 @@ class _Values(Check):
     """A check that every row passes or fails by itself."""
 
     @abstractmethod
-    def fails(self) -> pc.Expression:
-        """Where a row fails."""
+    def fails(self, schema: pa.Schema) -> pc.Expression:
+        """Where a row fails, of columns that are as *schema* says."""
 
     def by_rows(self, staged: StagedPartition, rows: pa.Table) -> Observation:
-        condition = self.fails()
+        condition = self.fails(rows.schema)
         failing = rows.select(list(self.columns or ())).filter(condition).num_rows
         if not failing:
             return Observation(True, f"all of {count(rows.num_rows, 'row')}")
@@ -67,7 +72,7 @@ class NotNull(_Values):
             return None
         return Observation(True, f"none in {count(staged.rows, 'row')}")
 
-    def fails(self) -> pc.Expression:
+    def fails(self, schema: pa.Schema) -> pc.Expression:
         import pyarrow.compute as pc
 
         return reduce(or_, (pc.field(name).is_null() for name in self._columns))
@@ -76,6 +81,8 @@ class NotNull(_Values):
 @attrs.frozen
 class ValueRange(_Values):
     """Every value is within bounds. Nulls are left out; NaN is in no range.
+
+    Numbers are compared as filters do: exactly, or rounded to the type of a column of floating point.
 
     :param column: of numbers, text, dates or times.
     :param at_least: the smallest value allowed.
@@ -117,13 +124,12 @@ class ValueRange(_Values):
             return None
         return Observation(True, f"{told.minimum} to {told.maximum}") if within else None
 
-    def fails(self) -> pc.Expression:
+    def fails(self, schema: pa.Schema) -> pc.Expression:
         import pyarrow.compute as pc
 
-        value = pc.field(self.column)
-        bounds = [value >= self.at_least] if self.at_least is not None else []
-        bounds += [value <= self.at_most] if self.at_most is not None else []
-        return value.is_valid() & ~reduce(and_, bounds)
+        given = [(">=", self.at_least), ("<=", self.at_most)]
+        bounds = [_compared(schema, self.column, op, bound) for op, bound in given if bound is not None]
+        return pc.field(self.column).is_valid() & ~reduce(and_, bounds)
 
 
 def _values(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -135,6 +141,8 @@ def _values(values: Iterable[Any]) -> tuple[Any, ...]:
 @attrs.frozen
 class AcceptedValues(_Values):
     """Every value is one of some. Nulls are left out: see :class:`NotNull`.
+
+    Numbers are compared as filters do: exactly, or rounded to the type of a column of floating point.
 
     :param column: the column.
     :param values: the values allowed.
@@ -156,11 +164,32 @@ class AcceptedValues(_Values):
         more = f", … ({len(self.values):,})" if len(self.values) > SHOWN else ""
         return f"one of {', '.join(map(repr, self.values[:SHOWN]))}{more}"
 
-    def fails(self) -> pc.Expression:
+    def fails(self, schema: pa.Schema) -> pc.Expression:
         import pyarrow.compute as pc
 
         value = pc.field(self.column)
-        return value.is_valid() & ~value.isin(list(map(in_utc, self.values)))
+        finite = tuple(each for each in self.values if _is_finite(each))
+        others = [in_utc(each) for each in self.values if each is not None and not _is_finite(each)]
+        accepted = [_compared(schema, self.column, "in", finite)] if finite else []
+        accepted += [value.isin(others)] if others else []
+        return value.is_valid() & ~reduce(or_, accepted, pc.scalar(False))
+
+
+def _compared(schema: pa.Schema, column: str, op: str, value: Any) -> pc.Expression:
+    """Where *column* compares so with *value*."""
+    import pyarrow.compute as pc
+
+    kind = spark_name(schema.field(column).type)
+    if is_number(kind) and all(map(_is_finite, value if isinstance(value, tuple) else (value,))):
+        kept = tuple(map(scalar, value)) if isinstance(value, tuple) else scalar(value)
+        part = typed(Condition(column, op, kept), kind)
+        return arrow_condition(part, kind) if isinstance(part, Condition) else pc.scalar(part == EVERYTHING)
+    return pc.field(column).isin(list(value)) if op == "in" else OPERATORS[op](pc.field(column), value)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number, and not infinite or NaN."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and is_finite(value)
 
 
 def check_range(at_least: Any, at_most: Any, who: str) -> None:

@@ -300,3 +300,42 @@ def test_a_schema_that_differs_is_told_by_column(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_refused_at_once(make: Callable[[], Check], message: str) -> None:
     with pytest.raises(InvalidDefinitionError, match=message):
         make()
+
+
+def test_et1_times_of_96_bits_are_read_as_spark_has_written_them(tmp_path: Path) -> None:
+    rows = table(time=[MIDNIGHT - timedelta(hours=1), None], delay=[1, 2])
+    partition = parquet(tmp_path, rows, use_deprecated_int96_timestamps=True, store_schema=False)
+    assert result(Freshness("time", within="2h"), partition).passed
+    assert not result(Freshness("time", within="30min"), partition).passed
+    assert result(Unique(["time", "delay"]), partition).passed
+    assert result(AcceptedValues("time", [MIDNIGHT - timedelta(hours=1)]), partition).passed
+    assert not result(ValueRange("time", at_least=MIDNIGHT), partition).passed
+    assert result(NotNull("time"), partition).observed == "1 failing row of 2"
+
+
+@pytest.mark.parametrize("kind", [Parquet, Orc])
+def test_et4_minus_zero_is_zero(tmp_path: Path, kind: type[Files]) -> None:
+    for number, (stored, accepted) in enumerate([(-0.0, 0.0), (0.0, -0.0)]):
+        rows = pa.table({"speed": [stored, None], "delay": [1, 1]})
+        partition = staged(kind(str(tmp_path / f"{number}")), rows)
+        assert result(AcceptedValues("speed", [accepted, 5]), partition).passed
+        assert not result(AcceptedValues("speed", [5]), partition).passed
+    both = staged(kind(str(tmp_path / "both")), pa.table({"speed": [0.0, -0.0], "delay": [1, 1]}))
+    assert result(Unique(["speed", "delay"]), both).observed.startswith("1 of 1 are there several times")
+
+
+def test_et5_bounds_and_values_are_rounded_to_the_type_of_the_column_as_filters_do(tmp_path: Path) -> None:
+    rows = pa.table({"c": pa.array([0.1, None], pa.float32())})
+    partition = parquet(tmp_path, rows)
+    for check in (ValueRange("c", at_most=0.1), ValueRange("c", at_least=0.1), AcceptedValues("c", [0.1])):
+        assert result(check, partition).passed
+    for check in (ValueRange("c", at_most=0.09), ValueRange("c", at_least=0.11), AcceptedValues("c", [0.2])):
+        assert not result(check, partition).passed
+
+
+@pytest.mark.parametrize("accepted", [[1, 2**70], [1.0, 2**70], [Decimal(1), 10**39], [2**70, 1, 1.5]])
+def test_et6_an_accepted_value_that_the_column_can_not_hold_is_no_error(tmp_path: Path, accepted: list[Any]) -> None:
+    partition = parquet(tmp_path, pa.table({"n": pa.array([1], pa.int64())}))
+    assert result(AcceptedValues("n", accepted), partition).passed
+    assert not result(AcceptedValues("n", [2**70, 2]), partition).passed
+    assert not result(AcceptedValues("n", [2**70]), partition).passed

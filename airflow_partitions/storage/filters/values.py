@@ -43,6 +43,11 @@ def name_of(kind: str | None) -> str:
     return re.split(r"[(<]", (kind or "").lower(), maxsplit=1)[0].strip()
 
 
+def is_number(kind: str | None) -> bool:
+    """Whether *kind* is a type of numbers."""
+    return name_of(kind) in (*_BITS, *_DECIMALS, *FLOATS)
+
+
 def typed(condition: Condition, kind: str | None) -> Filter:
     """What *condition* says of a column of type *kind*, with values of that type; as it is if the type is not known.
 

@@ -39,7 +39,8 @@ from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
 from airflow_partitions.storage.ownership import Ownership
-from airflow_partitions.storage.stores.folders import accepts, locked
+from airflow_partitions.storage.stores.folders import accepts
+from airflow_partitions.storage.stores.last_commit import locked
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.staging import STAGING, Staging, claim
 from airflow_partitions.storage.stores.store import Limits, Store

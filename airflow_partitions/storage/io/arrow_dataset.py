@@ -108,8 +108,9 @@ def _format(scan: ReadRequest) -> ds.FileFormat:
     if scan.dataset.format == "csv":
         return _csv(scan)
     check_options(scan)
-    formats = {"parquet": ds.ParquetFileFormat, "orc": ds.OrcFileFormat}
-    return formats[scan.dataset.format]()
+    if scan.dataset.format == "orc":
+        return ds.OrcFileFormat()
+    return ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")  # Arrow's nanoseconds end in the year 2262
 
 
 def check_options(scan: ReadRequest) -> None:

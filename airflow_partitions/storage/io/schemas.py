@@ -15,10 +15,12 @@ from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 #: Formats whose files say what types their columns have.
 TYPED = ("parquet", "orc")
 _THREADS = 8
+_INT96 = "INT96"
 
 
 def declared_schema(scan: ReadRequest) -> pa.Schema | None:
@@ -46,12 +48,37 @@ def footers(scan: ReadRequest, paths: Sequence[str], filesystem: Any) -> list[pa
                     return orc.ORCFile(source).schema
             from pyarrow import parquet
 
-            return parquet.read_schema(path, filesystem=filesystem)
+            with parquet.ParquetFile(path, filesystem=filesystem) as file:
+                return _with_instants(file.schema)
 
     if len(paths) < _THREADS:
         return list(map(one, paths))
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(one, paths))
+
+
+def _with_instants(columns: pq.ParquetSchema) -> pa.Schema:
+    """The schema of *columns* in a file of Parquet. Times of 96 bits, Spark's default, are instants: nothing in the
+    file says so, and Arrow takes them for times without a zone.
+    """
+    import pyarrow as pa
+
+    schema = columns.to_arrow_schema()
+    types = [columns.column(number).physical_type for number in range(len(columns))]
+    if _INT96 not in types:
+        return schema
+    leaves = iter(types)
+
+    def instants(kind: pa.DataType) -> pa.DataType:
+        if pa.types.is_struct(kind):
+            return pa.struct([field.with_type(instants(field.type)) for field in kind])
+        if pa.types.is_map(kind):
+            return pa.map_(instants(kind.key_type), instants(kind.item_type))
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            return pa.list_(kind.value_field.with_type(instants(kind.value_type)))
+        return pa.timestamp("us", tz="UTC") if next(leaves, None) == _INT96 else kind
+
+    return pa.schema([field.with_type(instants(field.type)) for field in schema])
 
 
 def schema_of(scan: ReadRequest, paths: Sequence[str], filesystem: Any, *, exact_names: bool) -> pa.Schema:

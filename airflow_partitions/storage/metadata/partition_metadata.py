@@ -7,9 +7,12 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.core.versions import check_version
 from airflow_partitions.storage.metadata.arrow_types import widest
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.column_index import Index, joined, renamed, to_index
+
+_VERSION = 1
 
 
 @attrs.frozen
@@ -40,7 +43,7 @@ class PartitionMetadata:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read by :meth:`from_json`."""
-        return {"version": 1, **attrs.asdict(self)}
+        return {"version": _VERSION, **attrs.asdict(self)}
 
     def joined(
         self, previous: PartitionMetadata | None, kept: Iterable[str], files: Mapping[str, int]
@@ -86,9 +89,12 @@ class PartitionMetadata:
     def from_json(cls, form: Mapping[str, Any]) -> PartitionMetadata:
         """The metadata whose :meth:`to_json` is *form*.
 
+        :raises UnknownVersionError: if another release wrote it.
         :raises ValueError: if it is not one.
         """
         try:
+            if form["version"] != _VERSION:
+                check_version(form, _VERSION, "what a partition says about itself")
             values = {name: form[name] for name in _NAMES if name in form}
             values["attempt"] = Attempt(**form["attempt"])
             return cls(**values)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from airflow_partitions.storage.filesystem.filesystem import Location
 
+_VERSION = 1
 _ENTRY, _CHECKPOINT = ".json", ".checkpoint.json"
 #: Folder of the parts of checkpoints, below that of the log.
 _PARTS = "parts"
@@ -138,7 +139,7 @@ class CommitLog:
         :raises UnknownOutcomeError: if the store has not answered, so that it may have been taken all the same.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        data = _bytes({"version": 1, "at": now, "attempt": attempt.to_json(), **entry})
+        data = _bytes({"version": _VERSION, "at": now, "attempt": attempt.to_json(), **entry})
         file = self.folder / _name(number)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -225,11 +226,15 @@ class CommitLog:
             raise FileNotFoundError(name)
         try:
             form = json.loads(data)
-            if form["version"] != 1:
-                raise ValueError(f"version {form['version']!r}")  # noqa: TRY301 - told like other damage
-            return dict(form)
+            version = form["version"]
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(name, error) from error
+        if version != _VERSION:
+            raise StorageError(
+                f"{self.folder / name} has version {version!r}; expected {_VERSION}. Another release of"
+                " airflow-partitions wrote it: run one release everywhere"
+            )
+        return dict(form)
 
     def _damaged(self, name: str, error: Exception) -> StorageError:
         return StorageError(

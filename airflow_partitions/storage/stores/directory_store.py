@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -21,9 +20,10 @@ from airflow_partitions.storage.metadata.change import Change, superseded
 from airflow_partitions.storage.metadata.partition_files import PartitionFiles
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
-from airflow_partitions.storage.stores.folders import LOCK, accepts, files_in, link, locked, strip, walk
+from airflow_partitions.storage.stores.folders import accepts, files_in, link, strip, walk
 from airflow_partitions.storage.stores.foreign_folders import by_canonical_name, name_there
 from airflow_partitions.storage.stores.journal import Journal, Move, Places, inode
+from airflow_partitions.storage.stores.last_commit import LastCommit, locked
 from airflow_partitions.storage.stores.leftovers import leftovers
 from airflow_partitions.storage.stores.partition_records import RECORDS, PartitionRecords
 from airflow_partitions.storage.stores.staging import STAGING, Staging, check_writable, claim
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 REPLACED = "replaced"
 STAMP = "%Y%m%dT%H%M%SZ"
 _SCHEMA = "schema.json"
-_DIGITS = 20
 
 
 @attrs.frozen
@@ -82,14 +81,12 @@ class DirectoryStore(Store):
         """What the partitions say about themselves."""
         return PartitionRecords(self.bookkeeping / RECORDS)
 
+    @property
+    def _last(self) -> LastCommit:
+        return LastCommit(self.bookkeeping, self._greatest)
+
     def version(self) -> int:
-        lock = self.bookkeeping / LOCK
-        try:
-            return int(lock.read_text() or 0)
-        except FileNotFoundError:
-            return 0
-        except ValueError as error:
-            raise StorageError(f"{lock} is damaged ({error}); expected the number of a commit") from error
+        return self._last.number()
 
     def listed(
         self, directories: Sequence[str] | None = None, accept: Accept | None = None
@@ -148,14 +145,14 @@ class DirectoryStore(Store):
         with locked(self.bookkeeping) as lock:
             self.journal.recover()
             stored = {change.directory: self._stored(change.directory) for change in changes}
+            number = self._last.known(lock, max(map(_commit_of, stored.values()), default=0)) + 1
             for change in changes:
                 content = stored[change.directory]
                 metadata = None if content is None else content.metadata
                 change.check(content is not None, metadata, attempt, base)
             before = self.recorded_schema()
             schema = before if rule is None else rule.after(before, changes)
-            number = self.version() + 1
-            os.pwrite(lock, f"{number:0{_DIGITS}}".encode(), 0)
+            self._last.put(lock, number)
             old = f"{REPLACED}/{datetime.now(UTC).strftime(STAMP)}-{attempt.name}"
             published = [self._stage(change, number, attempt) for change in changes]
             moves = [self._planned(change, None if stored[change.directory] is None else old) for change in changes]
@@ -211,6 +208,14 @@ class DirectoryStore(Store):
         paths = (name.partition("/") for name in ages(self.bookkeeping / REPLACED))
         kept = (path for batch, _, path in paths if batch not in gone)
         return list(self.records.unused(self.root, kept, limits.replaced))
+
+    def _greatest(self) -> int:
+        """A number that no commit has exceeded, by what they have left.
+
+        What was dropped has no record; the folder of each commit that dropped is kept for as long as a writer may take.
+        """
+        replaced = names(self.bookkeeping / REPLACED)
+        return max(self.records.last_commit(), self.journal.last_commit()) + len(replaced)
 
     def _has(self, directory: str, moves: Mapping[str, Move]) -> bool:
         move = moves.get(directory)
@@ -283,6 +288,10 @@ class DirectoryStore(Store):
     def _planned(self, change: Change, old: str | None) -> Move:
         staged = None if change.metadata is None else Path(str(change.folder)).relative_to(self.bookkeeping).as_posix()
         return Move.planned(self.places, change.directory, staged, old and f"{old}/{change.directory}")
+
+
+def _commit_of(content: PartitionFiles | None) -> int:
+    return 0 if content is None or content.metadata is None else content.metadata.commit
 
 
 def _replaced_at(name: str) -> datetime:

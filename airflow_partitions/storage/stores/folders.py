@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,6 @@ from airflow_partitions.storage.stores.partition_records import PartitionRecords
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.stores.store import Accept
-
-#: Held by who publishes; it holds the number of the last commit.
-LOCK = "publish.lock"
 
 
 def walk(folder: str, columns: Sequence[str], accept: Accept | None) -> Iterator[str]:
@@ -91,14 +87,3 @@ def link(source: Path, target: Path) -> None:
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
             raise
         shutil.copy2(source, target)
-
-
-@contextmanager
-def locked(bookkeeping: Path) -> Iterator[int]:
-    """Hold the lock of a dataset: check and exchange belong together. It ends with the process, however that ends."""
-    lock = os.open(bookkeeping / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock
-    finally:
-        os.close(lock)

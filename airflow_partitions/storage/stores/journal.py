@@ -15,7 +15,7 @@ from airflow_partitions.storage.filesystem.filesystem import names, write
 #: Folder of the commits that change several partitions, in the bookkeeping of a dataset.
 COMMITS = "commits"
 _PENDING = ".pending.json"
-_DONE, _UNDONE = ".done.json", ".undone.json"
+_DONE, _UNDONE, _COPY = ".done.json", ".undone.json", ".copy.json"
 
 
 @attrs.frozen
@@ -126,6 +126,11 @@ class Journal:
         """The file of the commit *number*, while it is under way."""
         return self.folder / f"{number:020}{_PENDING}"
 
+    def last_commit(self) -> int:
+        """The greatest number of a commit that is told here; 0 if none is."""
+        numbers = (name.partition(".")[0] for name in names(self.folder))
+        return max((int(number) for number in numbers if number.isdigit()), default=0)
+
     def state(self) -> list[str]:
         """What differs whenever a commit began or ended since."""
         return names(self.folder)
@@ -137,8 +142,9 @@ class Journal:
     def begin(self, number: int, moves: Sequence[Move]) -> None:
         """Tell readers to look for the old content of *moves* until :meth:`end`."""
         self.folder.mkdir(exist_ok=True)
-        form = {"moves": [attrs.asdict(move) for move in moves]}
-        write(self.file(number), json.dumps(form, separators=(",", ":")).encode())
+        form = json.dumps({"moves": [attrs.asdict(move) for move in moves]}, separators=(",", ":")).encode()
+        for file in (_ended(self.file(number), _COPY), self.file(number)):
+            write(file, form)
 
     def end(self, number: int) -> None:
         """Let the new content be seen, of all folders at once."""
@@ -155,20 +161,31 @@ class Journal:
 
     def removable(self, name: str) -> bool:
         """Whether *name* is that of a commit that has ended."""
-        return name.endswith((_DONE, _UNDONE))
+        return name.endswith((_DONE, _UNDONE, _COPY))
 
     def _moves(self, name: str) -> list[Move]:
         """The moves of a file that are neither made for good nor taken back."""
         if not name.endswith(_PENDING):
             return []
+        file = self.folder / name
         try:
-            return [Move(**fields) for fields in json.loads((self.folder / name).read_text())["moves"]]
+            return _read(file)
         except FileNotFoundError:  # it has just ended
             return []
         except (ValueError, TypeError, KeyError) as error:
-            raise StorageError(
-                f"{self.folder / name} is damaged ({error!r}); see which partitions it was to change"
-            ) from error
+            try:
+                return _read(_ended(file, _COPY))
+            except (OSError, ValueError, TypeError, KeyError):
+                raise StorageError(
+                    f"{file} is damaged ({error!r}), and so is its copy, so nobody knows which partitions a commit was"
+                    " changing when it was killed. These are in the newest folder of"
+                    f" {self.places.bookkeeping / 'replaced'}, with their old content: compare them with"
+                    f" {self.places.root}, move back what is to be, and remove the file; or restore it from a backup"
+                ) from error
+
+
+def _read(file: Path) -> list[Move]:
+    return [Move(**fields) for fields in json.loads(file.read_text())["moves"]]
 
 
 def _ended(file: Path, how: str) -> Path:

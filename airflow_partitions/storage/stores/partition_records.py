@@ -6,13 +6,14 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
 import attrs
 
-from airflow_partitions.core.errors import StorageError
+from airflow_partitions.core.errors import StorageError, UnknownVersionError
 from airflow_partitions.storage.filesystem.filesystem import ages, names, read, write
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 
@@ -44,8 +45,18 @@ class PartitionRecords:
         try:
             data = read(file)
             return None if data is None else PartitionMetadata.from_json(json.loads(data))
+        except UnknownVersionError as error:
+            raise StorageError(f"{file}: {error}") from error
         except ValueError as error:
             raise StorageError(f"{file} is not a partition's metadata ({error}); remove it to publish anew") from error
+
+    def last_commit(self) -> int:
+        """The greatest number of a commit that a record tells; 0 if none does. One that is damaged tells none."""
+        commits = [0]
+        for name in ages(self.folder):
+            with suppress(ValueError, TypeError, KeyError):
+                commits.append(int(json.loads(read(self.folder / name) or b"")["commit"]))
+        return max(commits)
 
     def write(self, directory: str, folder: Path, metadata: PartitionMetadata) -> None:
         """Record what *folder* says about itself, while or once it is that of the partition in *directory*.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import threading
+import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,7 @@ from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot
 from airflow_partitions.storage.stores import commit_log, journal
 from airflow_partitions.storage.stores.journal import COMMITS, Move, Places
+from airflow_partitions.storage.stores.last_commit import locked
 
 LETTERS = PartitionBySequence(list("abcd"), name="letter")
 
@@ -146,14 +150,88 @@ def test_a_damaged_journal_is_named(files: Files) -> None:
     (aside(files) / COMMITS / f"{7:020}{journal._PENDING}").write_text("{")
     with pytest.raises(StorageError, match="is damaged"):
         content(files)
-    with pytest.raises(StorageError, match="is damaged"):
+    with pytest.raises(StorageError, match=r"is damaged .* in the newest folder of .*replaced.* remove the file"):
         change_all(files)
 
 
-def test_a_damaged_lock_is_named(files: Files) -> None:
-    (aside(files) / "publish.lock").write_text("x")
-    with pytest.raises(StorageError, match="expected the number of a commit"):
-        Commit(files)
+@pytest.mark.parametrize("damage", [None, "", "0000000000", "x", '{"a": 1}', f"{1:020}"])
+def test_eb5_what_numbers_commits_is_made_anew_from_what_they_have_left(files: Files, damage: str | None) -> None:
+    """Whatever becomes of the file, the slow one does not replace what is newer, and the next one may write."""
+    change_all(files)
+    with Commit(files) as commit:
+        commit.drop("d")
+    slow = Commit(files)
+    put(slow, "a", "slow")
+    file = aside(files) / "last_commit"
+    number = int(file.read_text())
+    file.unlink()
+    if damage is not None:
+        file.write_text(damage)
+    if damage == f"{1:020}":  # whole, but behind: this is seen once a partition says so
+        with pytest.raises(ConflictError):
+            change_all(files)
+    with Commit(files) as commit:
+        put(commit, "b", "newer")
+        put(commit, "a", "newer", "append")
+    assert int(file.read_text()) > number
+    with pytest.raises(ConflictError, match=r"after try 1 .* had begun"), slow:
+        pass
+    with Commit(files) as commit:
+        put(commit, "a", "newest")
+    assert content(files) == {"a": ["newest"], "b": ["newer"]}
+
+
+def test_eb5_who_waits_for_a_lock_that_is_removed_locks_that_of_the_others(tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def wait() -> None:
+        with locked(tmp_path):
+            done.set()
+
+    waiting = threading.Thread(target=wait)
+    with ExitStack() as removed:
+        removed.enter_context(locked(tmp_path))
+        waiting.start()
+        time.sleep(0.1)  # it opens the file that is removed now
+        (tmp_path / "last_commit").unlink()
+        with locked(tmp_path):
+            removed.close()
+            assert not done.wait(0.1)
+    waiting.join()
+    assert done.is_set()
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["record", "log"])
+def test_eb5_what_another_release_wrote_is_not_read_as_if_it_were_ours(tmp_path: Path, log: bool) -> None:
+    files = Files(str(tmp_path / "lake"), format="text", partition=LETTERS, log=str(tmp_path / "log") if log else None)
+    append(files, Attempt("dag", "run", 1), "x")
+    append(files, Attempt("dag", "run", 2), "y")
+    record = next(tmp_path.rglob(f"log/{2:020}.json" if log else "_lake/partitions/**/*.json"))
+    record.write_text(json.dumps({**json.loads(record.read_text()), "version": 99}))
+    with pytest.raises(StorageError, match=r"has version 99; expected 1\. .* run one release everywhere"):
+        content(files)
+
+
+def test_eb16_a_damaged_journal_is_read_from_its_copy(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writer dies between the moves; its journal is damaged then."""
+    do, moved = Move.do, list[str]()
+
+    def die(move: Move, places: Places) -> None:
+        if len(moved) == 2:
+            raise KeyboardInterrupt
+        moved.append(move.directory)
+        do(move, places)
+
+    monkeypatch.setattr(Move, "do", die)
+    with pytest.raises(KeyboardInterrupt):
+        change_all(files)
+    monkeypatch.undo()
+    assert content(files) == OLD
+    pending = next((aside(files) / COMMITS).glob("*.pending.json"))
+    pending.write_text("{")
+    assert content(files) == OLD
+    change_all(files)
+    assert content(files) == NEW
 
 
 def test_a_damaged_schema_is_named(files: Files) -> None:

@@ -202,7 +202,7 @@ def test_readers_see_old_or_new_never_a_gap_never_a_mix(storage: Parquet) -> Non
 def test_a_killed_publisher_leaves_no_lock(storage: Parquet, tmp_path: Path) -> None:
     check_writable(storage.path)
     code = (
-        "import sys, time; from pathlib import Path; from airflow_partitions.storage.stores import folders as p\n"
+        "import sys, time; from pathlib import Path; from airflow_partitions.storage.stores import last_commit as p\n"
         "with p.locked(Path(sys.argv[1])):\n    print('locked', flush=True)\n    time.sleep(60)\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(aside(storage))], stdout=subprocess.PIPE, text=True)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_partitions.core.errors import MissingInputError, SchemaError
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Parquet, field
 from airflow_partitions.storage.commit.commit import Commit
 from tests.storage.io.lake import DAYS, add
 
@@ -76,3 +76,36 @@ def test_what_was_published_here_tells_its_schema(tmp_path: Path) -> None:
     assert narrow.read("2013-01-02", "arrow")["n"].to_pylist() == [2]
     with pytest.raises(SchemaError, match="date=2013-01-01: column 'n' is int64, but is declared as int32"):
         narrow.read(as_="arrow")
+
+
+NOON, FAR = dt.datetime(2013, 2, 8, 12, tzinfo=dt.UTC), dt.datetime(9999, 1, 1, tzinfo=dt.UTC)
+INSTANT = pa.timestamp("us", "UTC")
+#: Instants on their own and in all that is nested, behind columns that have several in the file.
+INSTANTS = pa.table(
+    {
+        "s": pa.array([{"a": 1, "t": NOON}, None], pa.struct([("a", pa.int64()), ("t", INSTANT)])),
+        "l": pa.array([[NOON, FAR], []], pa.list_(INSTANT)),
+        "m": pa.array([[("x", FAR)], None], pa.map_(pa.string(), INSTANT)),
+        "t": pa.array([NOON, FAR], INSTANT),
+        "n": [1, 2],
+    }
+)
+
+
+@pytest.mark.parametrize("store_schema", [False, True], ids=["as Spark", "as Arrow"])
+@pytest.mark.parametrize("declared", [False, True])
+def test_et2_times_of_96_bits_are_instants_to_every_reader(tmp_path: Path, store_schema: bool, declared: bool) -> None:
+    schema = {"s": "struct<a:bigint,t:timestamp>", "l": "array<timestamp>", "m": "map<string,timestamp>"}
+    schema |= {"t": "timestamp", "n": "bigint"}
+    files = Parquet(str(tmp_path), partition=DAYS, schema=schema if declared else None, ownership="read-only")
+    place = tmp_path / "date=2013-01-01"
+    place.mkdir()
+    options: Any = {"use_deprecated_int96_timestamps": True, "store_schema": store_schema}
+    pq.write_table(INSTANTS, place / "0.parquet", **options)
+    frame = files.read("2013-01-01", "arrow").drop_columns(["date"])
+    assert (frame.schema.types, frame.to_pylist()) == (INSTANTS.schema.types, INSTANTS.to_pylist())
+    assert files.read("2013-01-01", "polars")["t"].to_list() == [NOON, FAR]
+    assert files.read("2013-01-01", "polars.LazyFrame").collect()["t"].to_list() == [NOON, FAR]
+    assert [at.to_pydatetime() for at in files.read("2013-01-01", "pandas")["t"]] == [NOON, FAR]
+    later = (field("date") == "2013-01-01") & (field("t") > NOON.isoformat())
+    assert files.read(later, "arrow")["n"].to_pylist() == [2]

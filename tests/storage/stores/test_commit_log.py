@@ -198,11 +198,17 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", ["{", '{"version": 2}', '{"version": 1}', '{"version": 1, "schema": {}, "parts": [1]}']
+    ("damage", "words"),
+    [
+        ("{", "is damaged"),
+        ('{"version": 2}', "has version 2; expected 1"),
+        ('{"version": 1}', "is damaged"),
+        ('{"version": 1, "schema": {}, "parts": [1]}', "is damaged"),
+    ],
 )
-def test_a_damaged_checkpoint_is_named(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_checkpoint_is_named(tmp_path: Path, damage: str, words: str) -> None:
     log = CommitLog(tmp_path / "log", str(tmp_path))
     commit(log, numbered(4096), {})
     (log.folder / f"{1:020}.checkpoint.json").write_text(damage)
-    with pytest.raises(StorageError, match=r"checkpoint.json is damaged"):
+    with pytest.raises(StorageError, match=rf"checkpoint.json {words}"):
         log.snapshot([])
