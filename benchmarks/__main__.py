@@ -16,6 +16,7 @@ NAMES = (
     "log",
     "frames",
     "tables",
+    "write_many",
     "checks",
     "ledger",
     "doctor",

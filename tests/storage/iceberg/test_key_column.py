@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from pyiceberg.expressions import And, EqualTo, GreaterThanOrEqual, LessThan
+from pyiceberg.expressions.visitors import bind
 from pyiceberg.schema import Schema
 from pyiceberg.types import (
     BooleanType,
@@ -128,3 +129,18 @@ def test_a_product_is_told_by_all_its_columns() -> None:
     assert list(keys.keys(keys.values(key)) or ()) == [key]
     wide = {**keys.values(key), "w": Values("a", "b")}
     assert [str(each) for each in keys.keys(wide) or ()] == ["2013-01-02|a", "2013-01-02|b"]
+
+
+def test_et3c_a_decimal_key_has_the_digits_of_the_column() -> None:
+    prices = PartitionBySequence([Decimal("1.50"), Decimal(7), Decimal("1.25"), Decimal(-30), Decimal("1e7")], name="p")
+    keys = filter_of(prices, "price")
+    for text in ("1.5", "7", "1.25", "-30"):
+        key = prices.parse(text)
+        assert bind(SCHEMA, keys.condition(key), case_sensitive=True) is not None
+        assert keys.sql(key) == f"price = {Decimal(text):.2f}"
+        assert list(keys.keys(keys.values(key)) or ()) == [key]
+    with pytest.raises(InvalidDefinitionError, match="expected at most 2 digits behind the point and 7 before it"):
+        keys.condition(prices.parse("10000000"))
+    fine = PartitionBySequence([Decimal("0.125")], name="p")
+    with pytest.raises(InvalidDefinitionError, match=r"key '0.125' of 'p' is no value of the column 'price'"):
+        filter_of(fine, "price").condition(fine.parse("0.125"))

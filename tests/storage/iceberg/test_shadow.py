@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyiceberg import table
 from pyiceberg.table import StaticTable
 
 from airflow_partitions import PartitionByInterval
@@ -58,6 +59,29 @@ def test_ed10_so_does_one_of_many_partitions(tmp_path: Path, reads: list[str]) -
     storage = delays(tmp_path)
     assert len(write_many(rows(1, 2, 3), storage)) == 3
     assert len(reads) <= 1
+
+
+def test_et3b_what_is_asked_of_the_metadata_does_not_grow_with_the_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step of a transaction makes the metadata anew, with all that was there before."""
+    made = [0]
+    update = table.update_table_metadata
+
+    def counted(*arguments: Any, **more: Any) -> Any:
+        made[0] += 1
+        return update(*arguments, **more)
+
+    monkeypatch.setattr(table, "update_table_metadata", counted)
+    storage, figures = delays(tmp_path), []
+    write_many(rows(1), storage)
+    for days in (3, 28):
+        made[0] = 0
+        published = write_many(rows(*range(1, days + 1)), storage, mode="overwrite")
+        assert [each.rows for each in published.values()] == [1] * days
+        figures.append(made[0])
+    assert figures[0] == figures[1] > 0
+    assert len(storage.read(as_="arrow", full_scan=True)) == 28
 
 
 def test_what_another_process_writes_is_read(tmp_path: Path, reads: list[str]) -> None:

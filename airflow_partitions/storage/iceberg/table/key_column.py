@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from difflib import get_close_matches
 from typing import Any, ClassVar, NamedTuple
 
@@ -253,7 +253,19 @@ class ValueColumn(KeyColumn):
                 f"key {str(part)!r} of {self.dimension.name!r} is a {type(value).__name__}, which is no value of the"
                 f" column {self.name!r} of type {self.field.field_type}; expected a column of its type"
             )
-        return value
+        kind = self.field.field_type
+        return self._scaled(value, kind) if isinstance(value, Decimal) and isinstance(kind, DecimalType) else value
+
+    def _scaled(self, value: Decimal, kind: DecimalType) -> Decimal:
+        """*value* with as many digits behind the point as the column has: keys are written without zeros at the end."""
+        try:
+            digits = Context(prec=kind.precision, traps=[Inexact, InvalidOperation])
+            return value.quantize(Decimal(1).scaleb(-kind.scale), context=digits)
+        except (Inexact, InvalidOperation):
+            raise InvalidDefinitionError(
+                f"key {str(value)!r} of {self.dimension.name!r} is no value of the column {self.name!r} of type {kind};"
+                f" expected at most {kind.scale} digits behind the point and {kind.precision - kind.scale} before it"
+            ) from None
 
     def _part(self, stored: Any) -> Interval | Segment:
         if isinstance(self.dimension, PartitionByInterval):

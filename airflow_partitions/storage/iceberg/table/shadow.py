@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import attrs
 from pyiceberg.exceptions import ValidationError
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import DATA_FILE_TYPE, DataFile, ManifestContent
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import StaticTable, Table, Transaction
@@ -152,12 +154,10 @@ class Shadow:
         :raises SchemaError: if they don't fit the columns of the table.
         """
         with translate_errors(f"table {str(self.folder)!r}", "written"):
-            transaction = self.table.transaction()
+            table = self.table
+            transaction = table.transaction()
             try:
-                for rows in tables:
-                    if evolve:
-                        transaction.update_schema().union_by_name(rows.schema).commit()
-                    transaction.append(rows)
+                _append(transaction, table.io, tables, evolve=evolve)
             except (ValueError, ValidationError) as error:
                 raise SchemaError(f"rows can't be written to {str(self.folder)!r}: {error}") from error
             self._change(transaction)
@@ -218,6 +218,24 @@ class Shadow:
         table = self.table
         location = table.metadata.properties[_LOCATION]
         return dict(sorted((below(location, file.file_path), file) for file in self._files(table)))
+
+
+def _append(transaction: Transaction, io: FileIO, tables: Sequence[pa.Table], *, evolve: bool) -> None:
+    """Write each of *tables* to files of its own, and append them all at once: each step that a transaction takes has
+    the table's metadata made anew.
+    """
+    from pyiceberg.io.pyarrow import _check_pyarrow_schema_compatible, _dataframe_to_data_files
+
+    for schema in dict.fromkeys(rows.schema for rows in tables):
+        if evolve:
+            transaction.update_schema().union_by_name(schema).commit()
+        metadata = transaction.table_metadata
+        _check_pyarrow_schema_compatible(metadata.schema(), schema, format_version=metadata.format_version)
+    metadata, numbers = transaction.table_metadata, count()
+    with transaction.update_snapshot().fast_append() as snapshot:
+        for rows in filter(len, tables):
+            for file in _dataframe_to_data_files(metadata, rows, io, snapshot.commit_uuid, numbers):
+                snapshot.append_data_file(file)
 
 
 #: Those that are in use in this process, by folder: what one has written none has to read.
