@@ -161,7 +161,7 @@ class Job:
         if self.handover.strict and unseen:
             raise UnpromisedReadError(
                 f"partition {self.partition.text!r}: what the job read can't be compared with its inputs: "
-                f"{', '.join(unseen[:5])}; expected DataFrames and no RDDs, or strict=False"
+                f"{', '.join(unseen[:5])}; expected DataFrames, no RDDs and no ANALYZE TABLE, or strict=False"
             )
         if not proof.counts:
             reads = {name: Reads(selected=counts.selected, rows=None) for name, counts in reads.items()}

@@ -222,6 +222,22 @@ def test_strict_refuses_what_it_can_not_see_and_else_the_event_says_so(spark: Sp
     assert (summary["rows"], summary["reads"]["flights"]["rows"]) == (48, 0)
 
 
+def analyzes(spark: Any, flights: Any) -> Any:
+    path = flights.inputFiles()[0].rsplit("/", 2)[0]
+    place = f"{path}/hour=2013-01-01T00%3A00"
+    spark.sql(f"create table if not exists analyzed (delay double) using parquet location '{place}'")
+    spark.sql("analyze table analyzed compute statistics for columns delay")
+    return flights.select("delay")
+
+
+@pytest.mark.cold
+def test_et3_what_statistics_are_made_of_is_told(spark: SparkSession, lake: Any) -> None:
+    with pytest.raises(UnpromisedReadError, match=r"inputs: AnalyzeColumnCommand; .* no ANALYZE TABLE"):
+        make(spark, lake, analyzes, lake.handover(strict=True))
+    assert make(spark, lake, analyzes, lake.handover(number=2)).summary()["unseen"] == ["AnalyzeColumnCommand"]
+    spark.sql("drop table analyzed")
+
+
 def test_strict_looks_at_files_not_at_how_they_were_found(spark: SparkSession, lake: Any) -> None:
     assert make(spark, lake, reads_promised_by_itself, lake.handover(strict=True)).reads["flights"].files == 24
 

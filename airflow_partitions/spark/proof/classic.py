@@ -6,9 +6,9 @@ subqueries, reused exchanges and cached plans; scans are told apart by the ids o
 shows up in several plans counts once. How often it ran, since a DataFrame may be used again, Spark's own records of the
 queries say.
 
-RDDs (``sparkContext.textFile``, ``DataFrame.rdd``) have no plans: what was read by them is told, not counted. What it
-can't see at all: files read by pandas or boto3 in the driver or in Python UDFs; sessions made by ``newSession()``; the
-reading of a schema from file footers.
+RDDs (``sparkContext.textFile``, ``DataFrame.rdd``) have no plans, and those of ``ANALYZE TABLE`` are not shown: what
+was read by them is told, not counted. What it can't see at all: files read by pandas or boto3 in the driver or in
+Python UDFs; sessions made by ``newSession()``; the reading of a schema from file footers.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ _INSIDE = {
 }
 # Scans of other sources than files: they have no locations to compare, so their description stands in.
 _OTHER_SCANS = {"RowDataSourceScanExec", "HiveTableScanExec"}
+#: Commands that read tables by plans of their own, of which no listener is told.
+_ANALYZING = {"AnalyzeTableCommand", "AnalyzeTablesCommand", "AnalyzePartitionCommand", "AnalyzeColumnCommand"}
 _RDD_SCANS = {"RDDScanExec", "ExternalRDDScanExec"}
 _DRAIN_MILLISECONDS = 60_000
 
@@ -57,7 +59,7 @@ class ClassicProof:
         self._scans: dict[int, ObservedScan] = {}  # by the id of the metric that counts rows
         self._idle: dict[int, Any] = {}  # plans that did not run, or begin to run again right when they are looked at
         self._queries = SqlMetrics(spark)
-        self._rdds: set[str] = set()
+        self._uncounted: set[str] = set()
         self._jobs = Jobs(spark)
         self._failure: BaseException | None = None
 
@@ -82,9 +84,9 @@ class ClassicProof:
         ]
 
     def unseen(self) -> tuple[str, ...]:
-        """What was read by RDDs, in words: the counts are without it."""
+        """What was read by RDDs and by ANALYZE TABLE, in words: the counts are without it."""
         self.drain()
-        return (*sorted(self._rdds), *self._jobs.reading())
+        return (*sorted(self._uncounted), *self._jobs.reading())
 
     def unwatched(self) -> tuple[str, ...]:
         """Nothing: what the driver's code does is not looked at."""
@@ -124,7 +126,9 @@ class ClassicProof:
         elif kind == "BatchScanExec" or kind in _OTHER_SCANS:
             self._add_other_scan(plan)
         elif kind in _RDD_SCANS:
-            self._rdds.update(sources(plan.rdd()))
+            self._uncounted.update(sources(plan.rdd()))
+        elif kind == "ExecutedCommandExec" and (command := plan.cmd().getClass().getSimpleName()) in _ANALYZING:
+            self._uncounted.add(command)
         elif kind == "InMemoryTableScanExec":
             self._walk(plan.relation().cachedPlan(), seen)
         for name in _INSIDE.get(kind, ()):

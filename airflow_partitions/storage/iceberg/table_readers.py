@@ -74,6 +74,7 @@ def _read(scan: ReadRequest) -> pa.Table:
     from pyiceberg.io.pyarrow import ArrowScan
 
     from airflow_partitions.storage.iceberg.table.catalog import translated_errors
+    from airflow_partitions.storage.iceberg.table.damage import damage_told
     from airflow_partitions.storage.metadata.arrow_types import spark_name
 
     table = TableScan(scan)
@@ -82,7 +83,14 @@ def _read(scan: ReadRequest) -> pa.Table:
     with translated_errors(f"table {scan.dataset.path!r}", "read"):
         selected = table.table.schema().select(*dict.fromkeys([*columns, *sorted(residual)]))
         where = AlwaysTrue() if table.rows is None else table.rows.expression
-        rows = ArrowScan(table.table.metadata, table.table.io, selected, where).to_table(table.tasks)
+        reading = ArrowScan(table.table.metadata, table.table.io, selected, where)
+        try:
+            rows = reading.to_table(table.tasks)
+        except (ValueError, TypeError, EOFError):
+            for task in table.tasks:  # once more, one by one: the error is to name the file
+                with damage_told(task.file.file_path):
+                    reading.to_table([task])
+            raise
     if scan.pruning is not None and residual:
         types = {name: spark_name(rows.schema.field(name).type) or "" for name in residual}
         rows = rows.filter(scan.pruning.to_arrow(scan.pruning.residual, types))

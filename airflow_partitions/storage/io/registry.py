@@ -20,6 +20,8 @@ from airflow_partitions.storage.io.writer import Writer
 _ANY = ""
 #: Frames by the package that their type is from.
 _PACKAGES = {"pyspark": "spark", "pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
+#: What of these packages is a frame.
+_FRAMES = {"DataFrame", "LazyFrame", "Table", "RecordBatch"}
 _Entry = TypeVar("_Entry", Reader, Writer)
 #: Kind of frame, protocol and format.
 _Key = tuple[str | type, str, str]
@@ -96,6 +98,8 @@ def _names(frame: str | type) -> list[str | type]:
         return [frame]
     package = frame.__module__.partition(".")[0]
     packages = [f"{package}.{frame.__name__}", _PACKAGES[package]] if package in _PACKAGES else []
+    if frame.__name__ not in _FRAMES:  # a column, a value, a reader of batches
+        packages = packages[:1]
     return [*frame.__mro__, *packages]
 
 

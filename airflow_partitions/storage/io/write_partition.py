@@ -50,6 +50,8 @@ def _write(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
 def _writer(frame: Any, key: Key, dataset: Dataset) -> Writer:
     if not is_written(type(frame)):
         hint = ": return the frame instead of writing it" if frame is None else ""
+        if hasattr(frame, "to_frame"):
+            hint = ", such as its to_frame()"
         raise ResultError(
             f"partition {str(key)!r}: got {type(frame).__name__}; expected a frame of pandas, polars, Arrow or"
             f" Spark{hint}"

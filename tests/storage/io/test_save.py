@@ -141,6 +141,13 @@ def test_es15_frames_that_can_not_be_written_are_named(files: Parquet, frame: An
     assert file_names(files) == []
 
 
+@pytest.mark.parametrize("column", [pd.Series([1]), pl.Series([1]), pa.array([1]), pa.chunked_array([[1]])])
+def test_et7_a_column_is_no_frame(files: Parquet, column: Any) -> None:
+    name = type(column).__name__
+    with pytest.raises(ResultError, match=rf"got {name}; expected a frame of pandas, polars, Arrow or Spark"):
+        files.save({"a": column})
+
+
 def test_es15_frames_without_keys_are_refused(files: Parquet) -> None:
     frame = pd.DataFrame({"v": [1]})
     for data, name in ((frame, "DataFrame"), ([frame], "list")):

@@ -22,10 +22,11 @@ from pyiceberg.exceptions import (
     ServerError,
     ServiceUnavailableError,
     UnauthorizedError,
+    ValidationError,
 )
 from pyiceberg.table import Table
 from requests.exceptions import RequestException
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError, SQLAlchemyError
 
 from airflow_partitions.core.errors import (
     DeniedError,
@@ -36,6 +37,7 @@ from airflow_partitions.core.errors import (
 )
 from airflow_partitions.storage.filesystem.filesystem import at
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.iceberg.table.damage import damage_told
 from airflow_partitions.storage.iceberg.table.static_metadata import read_static, version_of
 
 #: What commits one table at a time, and is reached without a JVM.
@@ -44,6 +46,10 @@ _KINDS = ("rest", "sql", "glue", "hive", "dynamodb", "bigquery", "in-memory")
 _READ = "hadoop"
 #: pyiceberg's names of what reaches S3, and fsspec's.
 _S3 = {"s3.access-key-id": "key", "s3.secret-access-key": "secret", "s3.session-token": "token"}
+
+
+#: What is raised for metadata that is none.
+_UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, EOFError, SystemError, ValidationError)
 
 
 def _properties(values: Mapping[str, Any]) -> dict[str, str]:
@@ -142,7 +148,8 @@ class TableReference:
         catalog = self.open()
         with self._translated("loaded"):
             try:
-                return catalog.load_table(self.name)
+                with damage_told(f"the metadata of table {self.name!r} in catalog {self.catalog!r}", _UNREADABLE):
+                    return catalog.load_table(self.name)
             except (NoSuchTableError, NoSuchNamespaceError):
                 return None
 
@@ -206,7 +213,13 @@ _CATALOGS: dict[tuple[str, tuple[tuple[str, str], ...]], Catalog] = {}
 def _opened(name: str, options: tuple[tuple[str, str], ...]) -> Catalog:
     """The catalog, opened once in a process."""
     if (name, options) not in _CATALOGS:
-        _CATALOGS[name, options] = load_catalog(name, **dict(options))
+        try:
+            _CATALOGS[name, options] = load_catalog(name, **dict(options))
+        except (IntegrityError, OperationalError, ProgrammingError) as error:
+            if "iceberg_tables" not in str(error):
+                raise
+            # Another was quicker to make the tables of a catalog that had none.
+            _CATALOGS[name, options] = load_catalog(name, **dict(options))
     return _CATALOGS[name, options]
 
 

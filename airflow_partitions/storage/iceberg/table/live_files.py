@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import attrs
 from pyiceberg.expressions import AlwaysTrue, BooleanExpression
@@ -12,6 +13,8 @@ from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile, ManifestContent, ManifestEntry, ManifestFile
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Snapshot
+
+from airflow_partitions.storage.iceberg.table.damage import damage_told
 
 _READERS = 4
 
@@ -57,9 +60,9 @@ def live_files(
     relevant = [each for each in live if not accepts or accepts[each.partition_spec_id](each)]
     if len(relevant) > 1:
         with ThreadPoolExecutor(_READERS) as pool:
-            read = list(pool.map(lambda manifest: manifest.fetch_manifest_entry(io), relevant))
+            read = list(pool.map(partial(entries_of, io=io), relevant))
     else:
-        read = [manifest.fetch_manifest_entry(io) for manifest in relevant]
+        read = [entries_of(manifest, io) for manifest in relevant]
     entries = list(zip(relevant, read, strict=True))
     data = {manifest: entries for manifest, entries in entries if manifest.content is ManifestContent.DATA}
     deletes = [each for manifest, own in entries if manifest.content is not ManifestContent.DATA for each in own]
@@ -68,8 +71,28 @@ def live_files(
 
 def manifests_of(snapshot: Snapshot | None, io: FileIO) -> list[ManifestFile]:
     """The manifests of *snapshot* that name files which are there."""
-    manifests = [] if snapshot is None else snapshot.manifests(io)
+    manifests = all_manifests_of(snapshot, io)
     return [manifest for manifest in manifests if manifest.has_added_files() or manifest.has_existing_files()]
+
+
+def all_manifests_of(snapshot: Snapshot | None, io: FileIO) -> list[ManifestFile]:
+    """The manifests of *snapshot*; also those that name nothing that is there.
+
+    :raises DamagedError: naming the list of them, if it is damaged.
+    """
+    if snapshot is None:
+        return []
+    with damage_told(snapshot.manifest_list):
+        return snapshot.manifests(io)
+
+
+def entries_of(manifest: ManifestFile, io: FileIO, *, discard_deleted: bool = True) -> list[ManifestEntry]:
+    """The entries of *manifest*.
+
+    :raises DamagedError: naming it, if it is damaged.
+    """
+    with damage_told(manifest.manifest_path):
+        return manifest.fetch_manifest_entry(io, discard_deleted=discard_deleted)
 
 
 def _evaluators(metadata: TableMetadata, where: BooleanExpression) -> dict[int, Callable[[ManifestFile], bool]]:

@@ -18,7 +18,7 @@ from airflow_partitions.storage.filesystem.filesystem import ages, at, is_folder
 from airflow_partitions.storage.iceberg.table.catalog import TableReference, translated_errors
 from airflow_partitions.storage.iceberg.table.contents import Contents
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
-from airflow_partitions.storage.iceberg.table.live_files import LiveFiles, live_files
+from airflow_partitions.storage.iceberg.table.live_files import LiveFiles, all_manifests_of, entries_of, live_files
 from airflow_partitions.storage.iceberg.table.new_snapshot import TableChange, same_files, unmoved
 from airflow_partitions.storage.iceberg.table.paths import plain
 from airflow_partitions.storage.iceberg.table.records import RECORDS, write_records
@@ -142,7 +142,7 @@ def _named(table: Table) -> Iterator[str]:
     manifests: dict[str, ManifestFile] = {}
     for snapshot in metadata.snapshots:
         yield plain(snapshot.manifest_list)
-        manifests |= {manifest.manifest_path: manifest for manifest in snapshot.manifests(table.io)}
+        manifests |= {manifest.manifest_path: manifest for manifest in all_manifests_of(snapshot, table.io)}
     for path, manifest in manifests.items():
         yield plain(path)
-        yield from (plain(entry.data_file.file_path) for entry in manifest.fetch_manifest_entry(table.io))
+        yield from (plain(entry.data_file.file_path) for entry in entries_of(manifest, table.io))

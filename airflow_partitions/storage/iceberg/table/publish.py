@@ -22,7 +22,7 @@ from airflow_partitions.storage.iceberg.table.contents import FEW, unchanged
 from airflow_partitions.storage.iceberg.table.file_keys import FileKeys
 from airflow_partitions.storage.iceberg.table.key_column import Values
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
-from airflow_partitions.storage.iceberg.table.live_files import LiveFiles, live_files
+from airflow_partitions.storage.iceberg.table.live_files import LiveFiles, all_manifests_of, entries_of, live_files
 from airflow_partitions.storage.iceberg.table.new_snapshot import TableChange, new_snapshot
 from airflow_partitions.storage.iceberg.table.paths import below
 from airflow_partitions.storage.iceberg.table.snapshots import (
@@ -239,9 +239,9 @@ class _Step:
 
     def _touched(self, snapshot: Snapshot) -> Iterator[DataFile]:
         """The files that *snapshot* added or removed."""
-        for manifest in snapshot.manifests(self.table.io):
+        for manifest in all_manifests_of(snapshot, self.table.io):
             if manifest.added_snapshot_id == snapshot.snapshot_id:
-                for entry in manifest.fetch_manifest_entry(self.table.io, discard_deleted=False):
+                for entry in entries_of(manifest, self.table.io, discard_deleted=False):
                     if entry.status is not ManifestEntryStatus.EXISTING and entry.snapshot_id == snapshot.snapshot_id:
                         yield entry.data_file
 

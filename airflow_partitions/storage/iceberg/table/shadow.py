@@ -17,6 +17,7 @@ from pyiceberg.typedef import Record
 
 from airflow_partitions.core.errors import ResultError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.iceberg.table.live_files import all_manifests_of, entries_of
 from airflow_partitions.storage.iceberg.table.paths import below
 from airflow_partitions.storage.iceberg.table.spec_fit import keep_apart
 from airflow_partitions.storage.iceberg.table.static_metadata import (
@@ -188,13 +189,13 @@ class Shadow:
         spec = table.specs()[int(table.metadata.properties[_SPEC])]
         files: list[DataFile] = []
         with translate_errors(f"table {str(self.folder)!r}", "read"):
-            for manifest in () if snapshot is None else snapshot.manifests(table.io):
+            for manifest in all_manifests_of(snapshot, table.io):
                 if manifest.content is not ManifestContent.DATA:
                     raise ResultError(
                         f"the job deleted rows in {str(self.folder)!r}; expected it to append what the partition is to"
                         " hold, and nothing else"
                     )
-                entries = manifest.fetch_manifest_entry(table.io)
+                entries = entries_of(manifest, table.io)
                 files += [_under(spec, each.data_file) for each in entries if each.data_file.record_count]
         return tuple(files)
 

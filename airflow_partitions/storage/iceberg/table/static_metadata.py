@@ -16,6 +16,7 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from airflow_partitions.storage.filesystem.filesystem import create, names, read, write
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.iceberg.table.damage import damage_told
 
 if TYPE_CHECKING:
     from airflow_partitions.storage.filesystem.filesystem import Location
@@ -88,7 +89,9 @@ def read_static(folder: Location, properties: Mapping[str, str], version: int | 
         number = version_of(folder) if version is None else version
         if number is None:
             raise FileNotFoundError(f"there is no metadata in {folder}")
-        return StaticTable.from_metadata(f"{folder}/{_FOLDER}/{_name(number)}", dict(properties))
+        path = f"{folder}/{_FOLDER}/{_name(number)}"
+        with damage_told(path):
+            return StaticTable.from_metadata(path, dict(properties))
 
 
 def _name(version: int) -> str:
