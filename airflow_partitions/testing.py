@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from airflow_partitions.authoring.local import Trial
 
 
+#: py4j, between Python and Spark's JVM, leaves sockets to the garbage collector. Where warnings are errors, they would
+#: fail tests that have nothing to do with them.
+_PY4J = pytest.mark.filterwarnings(r"ignore:unclosed <socket\.socket .*laddr=\('127\.0\.0\.1':ResourceWarning")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let no test with a fixture of ours fail by what py4j leaves open."""
+    for item in items:
+        if {"partition_trial", "partition_spark"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(_PY4J)
+
+
 @pytest.fixture
 def partition_trial() -> Callable[..., Trial]:
     """Calls :func:`airflow_partitions.authoring.local.try_partition` with the same arguments.

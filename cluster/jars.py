@@ -16,6 +16,8 @@ from demo.processes import tail
 
 #: In the version of Hadoop that pyspark brings.
 PACKAGE = "org.apache.hadoop:hadoop-aws:3.4.2"
+#: Where Spark 4 keeps what it fetches, below the home.
+_IVY = ".ivy2.5.2"
 
 
 def class_path(home: ClusterHome) -> str:
@@ -25,12 +27,22 @@ def class_path(home: ClusterHome) -> str:
         return file.read_text()
     log = home.logs / "jars.log"
     environment = home.environment(dict(os.environ)) | {"SPARK_CONF_DIR": str(home.root)}  # without what is fetched
-    words = ["spark-submit", "--master", "local[1]", "--packages", PACKAGE, __file__, str(file)]
+    words = _words(file)
     with log.open("w") as out:
         process = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False)
     if process.returncode or not file.exists():
-        raise DemoError(f"Spark's package {PACKAGE} could not be fetched; the end of {log}:\n{tail(log)}")
+        failed = f"spark-submit ended with {process.returncode}" if process.returncode else f"{file} was not written"
+        raise DemoError(f"Spark's package {PACKAGE} could not be fetched: {failed}; the end of {log}:\n{tail(log)}")
     return file.read_text()
+
+
+def _words(file: Path) -> list[str]:
+    """The command that writes the class path to *file*.
+
+    Java does not look at HOME, and may know no home at all: Spark is told where to keep jars.
+    """
+    ivy = f"spark.jars.ivy={Path.home() / _IVY}"
+    return ["spark-submit", "--master", "local[1]", "--conf", ivy, "--packages", PACKAGE, __file__, str(file)]
 
 
 def _write(file: Path) -> None:

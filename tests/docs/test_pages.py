@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import inspect
 import json
 import os
 import re
@@ -51,6 +52,22 @@ def test_python_parses_and_imports_names_that_exist(block: Block) -> None:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("airflow_partitions"):
             module = importlib.import_module(node.module)
             assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=str)
+def test_eh4_names_of_arguments_are_those_that_there_are(block: Block) -> None:
+    if block.page == "reference.md" and _is_signature(block.text):
+        return
+    tree, known = ast.parse(block.text), dict[str, Any]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("airflow_partitions"):
+            module = importlib.import_module(node.module)
+            known |= {alias.asname or alias.name: getattr(module, alias.name) for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:
+            parameters = inspect.signature(known[node.func.id]).parameters
+            if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+                assert {each.arg for each in node.keywords if each.arg} <= set(parameters), ast.unparse(node)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ def check_writable(root: str) -> Path:
         except FileNotFoundError:
             raise StorageError(
                 f"storage {root!r} can't be written: its parent folder {str(folder.parent)!r} is missing;"
-                " make it, or mount it"
+                f" make it (mkdir -p {shlex.quote(str(folder.parent))}), or mount it"
             ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"storage {root!r} can't be written by this user; expected a folder with write permission")

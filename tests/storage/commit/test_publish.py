@@ -223,10 +223,10 @@ def test_a_try_runs_once(storage: Parquet) -> None:
     open_staging(storage.path, attempt(1))
 
 
-def test_the_root_is_made_but_not_its_parent(tmp_path: Path) -> None:
+def test_en9_the_root_is_made_but_not_its_parent(tmp_path: Path) -> None:
     assert check_writable(str(tmp_path / "lake")).is_dir()
-    with pytest.raises(StorageError, match=r"parent folder .* is missing"):
-        check_writable(str(tmp_path / "no" / "lake"))
+    with pytest.raises(StorageError, match=r"parent folder .* is missing; make it \(mkdir -p '.*/no here'\), or"):
+        check_writable(str(tmp_path / "no here" / "lake"))
 
 
 def test_unwritable_roots_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
