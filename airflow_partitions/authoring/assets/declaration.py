@@ -83,7 +83,9 @@ class AssetDeclaration(PartitionedDag):
 
         :param storage: of its partitions, bound to their definition.
         :param result: what *function* returns, if an annotation says so.
+        :raises InvalidDefinitionError: if another function of the file makes a Dag of this id.
         """
+        _check_declared_once(self.dag_id or name, function)
         return PartitionedAsset(
             name=name,
             uri=name if self.uri is None else str(self.uri),
@@ -122,6 +124,17 @@ class AssetDeclaration(PartitionedDag):
         condition = condition_of(self.schedule)
         names = set() if condition is None else {leaf.name for leaf in leaves(condition)}
         return {name: rule for name, rule in (self.rules or {}).items() if name in names}
+
+
+def _check_declared_once(dag_id: str, function: Callable[..., Any] | None) -> None:
+    """Refuse a second asset of a file whose Dag has this id: Airflow would lose one of the two, and say nothing."""
+    own = getattr(function, "__name__", "")
+    for variable, value in getattr(function, "__globals__", {}).items():
+        if isinstance(value, PartitionedAsset) and variable != own and value.task and value.task.dag_id == dag_id:
+            raise InvalidDefinitionError(
+                f"{variable} and {own} both make a Dag {dag_id!r}, of which one would be lost; expected another name="
+                " or dag_id= for one of them"
+            )
 
 
 def _form(storage: Storage, name: str) -> dict[str, Any] | None:

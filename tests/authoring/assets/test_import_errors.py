@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from tests.authoring.assets.conftest import DagBags
@@ -135,6 +137,19 @@ def two(spark):
 def test_eu6_two_assets_on_one_path_are_an_import_error(dag_bag: DagBags) -> None:
     (error,) = dag_bag(TWO_ON_ONE_PATH.format("")).import_errors.values()
     assert "assets 'one' and 'two' are both stored at '/lake/same'" in error
+
+
+def test_eh6_two_assets_of_one_name_are_an_import_error(dag_bag: DagBags) -> None:
+    source = """
+        @asset(schedule="@daily", partition=DAYS, name="dup")
+        def one(): ...
+
+        @asset(schedule="@daily", partition=PartitionByInterval("@hourly", name="hour"), name="dup"{0})
+        def two(): ...
+    """
+    (error,) = dag_bag(dedent(source.format(""))).import_errors.values()
+    assert "one and two both make a Dag 'dup', of which one would be lost; expected another name= or dag_id=" in error
+    assert dag_bag(dedent(source.format(', dag_id="other"'))).import_errors == {}
 
 
 def test_eu6_two_dags_may_make_one_asset(dag_bag: DagBags) -> None:
