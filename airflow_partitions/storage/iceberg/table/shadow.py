@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -17,6 +16,7 @@ from pyiceberg.typedef import Record
 
 from airflow_partitions.core.errors import ResultError, SchemaError
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.iceberg.table.data_files import write_files
 from airflow_partitions.storage.iceberg.table.live_files import all_manifests_of, entries_of
 from airflow_partitions.storage.iceberg.table.paths import below
 from airflow_partitions.storage.iceberg.table.spec_fit import keep_apart
@@ -222,20 +222,14 @@ class Shadow:
 
 
 def _append(transaction: Transaction, io: FileIO, tables: Sequence[pa.Table], *, evolve: bool) -> None:
-    """Write each of *tables* to files of its own, and append them all at once: each step that a transaction takes has
-    the table's metadata made anew.
-    """
-    from pyiceberg.io.pyarrow import _check_pyarrow_schema_compatible, _dataframe_to_data_files
-
-    for schema in dict.fromkeys(rows.schema for rows in tables):
+    """Write each of *tables* to files of its own, and append them."""
+    for rows in {rows.schema: rows for rows in tables}.values():
         if evolve:
-            transaction.update_schema().union_by_name(schema).commit()
-        metadata = transaction.table_metadata
-        _check_pyarrow_schema_compatible(metadata.schema(), schema, format_version=metadata.format_version)
-    metadata, numbers = transaction.table_metadata, count()
-    with transaction.update_snapshot().fast_append() as snapshot:
-        for rows in filter(len, tables):
-            for file in _dataframe_to_data_files(metadata, rows, io, snapshot.commit_uuid, numbers):
+            transaction.update_schema().union_by_name(rows.schema).commit()
+        transaction.append(rows if len(tables) == 1 else rows.slice(0, 0))  # which sees whether its columns fit
+    if len(tables) > 1:
+        with transaction.update_snapshot().fast_append() as snapshot:
+            for file in write_files(transaction.table_metadata, io, tables):
                 snapshot.append_data_file(file)
 
 
