@@ -1,0 +1,200 @@
+"""An Airflow with data of the release before is upgraded, goes on, and goes back; what is known stays known."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.version import Version
+
+from tests.packaging.stranger import PATIENCE, ROOT, Stranger, installed, uv
+
+#: The first state that had all of its tables; of it, until there are releases.
+FIRST = "4278a1f7a"
+EXTRAS = "airflow-partitions[iceberg]"
+STORED = ("folders", "logged", "table")
+DAG_FILE = '''
+"""Assets of each kind of storage, one that waits for another, one that is slow, and keys that a task adds."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from time import sleep
+
+import pyarrow as pa
+
+from airflow_partitions import PartitionAtRuntime, PartitionByInterval, asset
+from airflow_partitions.storage import Iceberg, Parquet
+
+LAKE = Path(__file__).parents[1] / "lake"
+DAYS = PartitionByInterval("@daily", name="date", start="2024-01-01", end="2024-03-01")
+CUSTOMERS = PartitionAtRuntime(name="customers")
+START = datetime(2024, 1, 1, tzinfo=UTC)
+TABLE = Iceberg("lake.numbers", catalog="catalog", schema={"date": "date", "number": "bigint"}, create=True)
+
+
+def numbers():
+    return pa.table({"number": pa.array([1, 2, 3], pa.int64())})
+
+
+@asset(schedule=None, partition=DAYS, start_date=START, storage=Parquet(str(LAKE / "folders")))
+def folders(partition):
+    return numbers()
+
+
+@asset(schedule=None, partition=DAYS, start_date=START, storage=Parquet(str(LAKE / "logged"), log=str(LAKE / "log")))
+def logged(partition):
+    return numbers()
+
+
+@asset(schedule=None, partition=DAYS, start_date=START, storage=TABLE)
+def table(partition):
+    return numbers()
+
+
+@asset(schedule=folders, partition=PartitionByInterval("@weekly", name="week", start="2024-01-01"), start_date=START)
+def weekly(partition):
+    print(partition)
+
+
+@asset(schedule=None, partition=DAYS, start_date=START)
+def slow(partition):
+    sleep(2)
+
+
+@asset(schedule=None, partition=CUSTOMERS, start_date=START)
+def customers(partition):
+    print(partition)
+
+
+STORED = [folders, logged, table]
+'''
+
+
+def wheel_of(folder: Path, out: Path) -> Path:
+    uv("build", "--wheel", "--no-build-isolation", "--python", sys.executable, "--out-dir", str(out), folder=folder)
+    (file,) = out.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the newest release, built of its commit."""
+    releases: dict[str, str] = tomllib.loads((ROOT / "releases.toml").read_text())
+    commit = releases[max(releases, key=Version)] if releases else FIRST
+    source = tmp_path_factory.mktemp("source")
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=False)
+    if archive.returncode:
+        pytest.skip(f"this clone has no history: {archive.stderr.decode()}")
+    subprocess.run(["tar", "--extract"], cwd=source, input=archive.stdout, check=True)
+    return wheel_of(source, tmp_path_factory.mktemp("older"))
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(ROOT, tmp_path_factory.mktemp("newer"))
+
+
+@pytest.fixture
+def stranger(older: Path, tmp_path: Path) -> Iterator[Stranger]:
+    package = f"{EXTRAS} @ {older.as_uri()}"
+    with installed(tmp_path, package, ROOT / "requirements.lock", DAG_FILE) as stranger:
+        yield stranger
+
+
+def install(stranger: Stranger, wheel: Path) -> None:
+    python = str(stranger.folder / "venv" / "bin" / "python")
+    uv("pip", "install", "--python", python, "--no-deps", "--reinstall", str(wheel))
+
+
+def ask(stranger: Stranger, *words: str) -> Any:
+    return stranger.json_of("airflow", "asset-partitions", *words, "--output", "json")
+
+
+def counts(stranger: Stranger) -> dict[str, dict[str, int]]:
+    """Of each asset, how many of its partitions are in each state."""
+    return {asset["name"]: asset["counts"]["counts"] for asset in ask(stranger, "list")["assets"]}
+
+
+def requests(stranger: Stranger) -> dict[int, tuple[str, str, dict[str, int]]]:
+    """Of each request its selection, its state and its runs."""
+    return {
+        request["id"]: (request["selection"], request["state"], request["runs"])
+        for request in ask(stranger, "requests")["requests"]
+    }
+
+
+def revision(stranger: Stranger) -> str:
+    program = (
+        "import airflow.settings; from airflow_partitions.engine.database.connection import revision as r; print(r())"
+    )
+    return stranger.python(program).split()[-1]
+
+
+def materialize(stranger: Stranger, days: str, total: int) -> None:
+    """Ask for the *days* in each kind of storage, and wait until that many partitions are there."""
+    for name in STORED:
+        ask(stranger, "materialize", name, days)
+    wait(stranger, lambda: all(counts(stranger)[name].get("materialized") == total for name in STORED))
+
+
+def wait(stranger: Stranger, done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline, stranger.log.read_text()[-20_000:]
+        time.sleep(1)
+
+
+def rows(stranger: Stranger) -> list[int]:
+    """How many rows a reader of each kind of storage finds."""
+    program = "from dags.stranger import STORED; print(*[len(a.storage.read(as_='arrow')) for a in STORED])"
+    return [int(word) for word in stranger.python(program).split()[-3:]]
+
+
+def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger, newer: Path, older: Path) -> None:
+    stranger.call("python", "dags/stranger.py")
+    stranger.call("airflow", "db", "migrate")
+    stranger.call("airflow", "dags", "reserialize")
+    before = revision(stranger)
+    with stranger.airflow() as process:
+        materialize(stranger, "2024-01-01..2024-01-09", 8)
+        ask(stranger, "materialize", "slow", "2024-01-01..2024-01-31", "--concurrency", "1")
+        ask(stranger, "mark", "slow", "2024-02-02")
+        ask(stranger, "forget", "folders", "2024-01-02")
+        ask(stranger, "keys", "customers", "--add", "ann")
+        wait(stranger, lambda: counts(stranger)["slow"].get("materialized", 0) > 3)
+        os.killpg(process.pid, signal.SIGKILL)  # in the middle of a request
+    known = counts(stranger), requests(stranger), rows(stranger)
+    assert known[0]["folders"] == {"materialized": 7, "missing": 53}
+    assert known[0]["customers"] == {"materialized": 1}
+    assert known[2] == [24, 24, 24]
+
+    install(stranger, newer)
+    stranger.call("airflow", "db", "migrate")
+    stranger.call("airflow", "dags", "reserialize")
+    assert (counts(stranger), requests(stranger), rows(stranger)) == known
+    with stranger.airflow():
+        ask(stranger, "remember", "folders", "2024-01-02")
+        materialize(stranger, "2024-01-09..2024-01-11", 10)
+        wait(stranger, lambda: counts(stranger)["slow"].get("materialized") == 31)
+    assert {state for _, state, _ in requests(stranger).values()} == {"done"}
+    assert rows(stranger) == [30, 30, 30]
+    assert ask(stranger, "doctor")["problems"] == []
+
+    if before != revision(stranger):
+        stranger.call("airflow", "asset-partitions", "downgrade", "--to-revision", before, "--yes")
+    known = counts(stranger), requests(stranger), rows(stranger)
+    install(stranger, older)
+    stranger.call("airflow", "db", "migrate")
+    stranger.call("airflow", "dags", "reserialize")
+    assert (counts(stranger), requests(stranger), rows(stranger)) == known
+    with stranger.airflow():
+        materialize(stranger, "2024-01-11..2024-01-12", 11)
+    assert rows(stranger) == [33, 33, 33]
