@@ -113,6 +113,24 @@ class Metadata:
             at.execute(delete(Cell).where(Cell.asset_id == self.asset(asset), Cell.key == cell))
             at.execute(insert(Cell).values(asset_id=self.asset(asset), key=cell, value=text))
 
+    def put_task_cell(self, run_id: str, task_id: str, cell: str, value: Any) -> None:
+        """Overwrite a cell of the state store of a task of a run."""
+        from airflow.models.dagrun import DagRun
+        from airflow.models.task_state_store import TaskStateStoreModel as Cell
+
+        with self.engine.begin() as at:
+            number, dag_id = at.execute(select(DagRun.id, DagRun.dag_id).where(DagRun.run_id == run_id)).one()
+            row = {"dag_run_id": number, "task_id": task_id, "map_index": -1, "key": cell}
+            at.execute(delete(Cell).where(*(getattr(Cell, name) == own for name, own in row.items())))
+            at.execute(insert(Cell).values(row | {"dag_id": dag_id, "run_id": run_id, "value": json.dumps(value)}))
+
+    def task_cells(self) -> list[str]:
+        """The texts of all cells of tasks."""
+        from airflow.models.task_state_store import TaskStateStoreModel as Cell
+
+        with self.engine.connect() as at:
+            return list(at.scalars(select(Cell.value)))
+
     def write_row(self, model: type[Ours], *where: Any, **values: Any) -> None:
         """Overwrite columns of rows of ours."""
         with self.engine.begin() as at:

@@ -20,7 +20,7 @@ A = TypeVar("A", bound=Operation)
 
 #: Fields whose arguments are called otherwise: by these flags, with these words for their values.
 _CALLED = {"states": ("--only", "STATE"), "cursor": ("--after", "CURSOR")}
-_WORDS = {"dimension": "NAME", "from_asset": "NAME", "tag": "TAG", "owner": "NAME"}
+_WORDS = {"dimension": "NAME", "from_asset": "NAME", "asset": "NAME", "since": "TIME", "tag": "TAG", "owner": "NAME"}
 
 
 def arguments(

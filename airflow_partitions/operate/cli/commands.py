@@ -25,7 +25,9 @@ from airflow_partitions.operate.cli.arguments import arguments
 from airflow_partitions.operate.cli.output import OUTPUT
 from airflow_partitions.operate.cli.source import SOURCE
 from airflow_partitions.operate.contract.assets import ListAssets
+from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
+from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.contract.keys import AddKeys, ListKeys
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.requests import (
@@ -137,6 +139,43 @@ def _states() -> tuple[CLICommand, ...]:
             """,
             (
                 *arguments(ShowPartition),
+                *SOURCE,
+                OUTPUT,
+            ),
+        ),
+        _command(
+            "failures",
+            "failures.failures",
+            "Show what failed, by its error",
+            "Show the failed partitions of all assets, grouped by what made their last runs fail: keys, dates, ids and"
+            " numbers in an error do not tell two apart.",
+            """
+            airflow asset-partitions failures
+            airflow asset-partitions failures --since 2h
+            airflow asset-partitions failures --asset hourly_flights --output json
+            """,
+            (
+                *arguments(ListFailures),
+                *SOURCE,
+                OUTPUT,
+            ),
+        ),
+        _command(
+            "changes",
+            "failures.changes",
+            "Show what got worse since a time",
+            "Show the partitions that failed, became late or stale, or are missing since a time, by asset. It is told "
+            "by what is known now: what was mended meanwhile is not; what was stale, and has one more reason now, is.",
+            """
+            airflow asset-partitions changes --since 22:00
+            airflow asset-partitions changes --since 2h --asset hourly_flights
+            airflow asset-partitions changes --since 2013-03-10T22:00+01:00 --output json
+            """,
+            (
+                Arg(
+                    ("--since",), metavar="TIME", required=True, help=str(ListChanges.model_fields["since"].description)
+                ),
+                *arguments(ListChanges, without=("since",)),
                 *SOURCE,
                 OUTPUT,
             ),

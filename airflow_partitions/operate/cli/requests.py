@@ -7,8 +7,10 @@ from argparse import Namespace
 from typing import Any
 
 from rich.box import SIMPLE
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
+from rich.text import Text
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.operate.cli.arguments import asked
@@ -66,8 +68,8 @@ def retry(args: Namespace) -> None:
     _control(args, RetryRequest)
 
 
-def requests_table(requests: list[dict[str, Any]], title: str) -> Table:
-    """What fits into the 80 columns of a terminal."""
+def requests_table(requests: list[dict[str, Any]], title: str) -> RenderableType:
+    """What fits into the 80 columns of a terminal, and what made requests fail."""
     numbers = [Column(name, justify="right", no_wrap=True) for name in ("made", "failed", "running", "queued", "of")]
     texts = [Column(name, no_wrap=True) for name in ("no.", "state")]
     table = Table(*texts, *numbers, Column("label", overflow="ellipsis"), box=SIMPLE, title=escape(title))
@@ -76,7 +78,8 @@ def requests_table(requests: list[dict[str, Any]], title: str) -> Table:
         colour, sign = SIGNS[state]
         cells = [*(str(count or "") for count in counts), str(partitions), escape(label)]
         table.add_row(str(number), f"[{colour}]{sign} {state}[/]", *cells)
-    return table
+    errors = (Text(f"{one['id']}: {one['error']}", style="red") for one in requests if one["error"] is not None)
+    return Group(table, *errors)
 
 
 def _control(args: Namespace, operation: type[Operation]) -> None:

@@ -17,11 +17,13 @@ from rich.text import Text
 from airflow_partitions.core.definitions import from_json
 from airflow_partitions.core.errors import PartitionError, SelectionError
 from airflow_partitions.operate.cli.arguments import asked
+from airflow_partitions.operate.cli.failures import failure_lines
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import Source, source_of
 from airflow_partitions.operate.cli.strip import LOOKS, legend, look, strips
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.contract.late import ListLate
 from airflow_partitions.operate.contract.orphans import ListOrphans
 from airflow_partitions.operate.contract.states import CountStates, ListStates, ShowPartition
@@ -54,12 +56,14 @@ def status(args: Namespace) -> None:
         counts = source.ask(asked(CountStates, args, select=select))
         stretches = list(_stretches(source, args, select, args.limit))
         late, orphans = source.ask(asked(ListLate, args)), source.ask(asked(ListOrphans, args))
+        failed = "failed" in counts["counts"]
+        failures = source.ask(ListFailures.of(asset=[args.asset]))["failures"] if failed else []
         shown = stretches
         if args.output == "table" and (args.states or len(stretches) >= args.limit):
             shown = list(_stretches(source, Namespace(asset=args.asset, states=None), select, _STRIP))
     except PartitionError as error:
         sys.exit(str(error))
-    answer = {**counts, "stretches": stretches, **late, **orphans}
+    answer = {**counts, "stretches": stretches, **late, **orphans, "failures": failures}
     rows = ([one["state"], one["first"], one["last"], one["count"]] for one in stretches)
     show(args.output, answer, rows, lambda: _status_table(asset, answer, shown, args.limit))
     sys.exit(0 if set(counts["counts"]) == {"materialized"} else 1)
@@ -140,6 +144,7 @@ def _status_table(
         Text(f"{late['count']:,} late, due by {late['due']}: {late['partitions']}", style="red")
         for late in filter(itemgetter("count"), answer["deadlines"])
     )
+    parts += failure_lines(answer["failures"])
     for orphan in answer["orphans"]:
         ends = f"{orphan['first']} to {orphan['last']}"
         parts.append(Text(f"{orphan['count']:,} orphaned, of an older definition: {ends}", style="dim"))

@@ -26,6 +26,13 @@ RequestId = Annotated[int, Field(ge=1, le=2**31 - 1, description="Number of the 
 Select = Annotated[Text | None, Field(description=_SELECTION, examples=[_SELECTED])]
 Selected = Annotated[Text, Field(description=_SELECTION, examples=[_SELECTED])]
 Search = Annotated[Text | None, Field(description="A part of the text, in capitals or not", examples=["flights"])]
+Since = Annotated[
+    Text,
+    Field(
+        description="Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset",
+        examples=["2h", "22:00", "2013-03-10T22:00+01:00"],
+    ),
+]
 Limit = Annotated[int, Field(ge=1, le=MOST, description="The most entries of a page")]
 Cursor = Annotated[Text | None, Field(description="The cursor of the page before")]
 DryRun = Annotated[bool, Field(description="Change nothing, only tell")]

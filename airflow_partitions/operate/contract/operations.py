@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
 from airflow_partitions.operate.contract.doctor import ListProblems
+from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.contract.grid import ShowGrid
 from airflow_partitions.operate.contract.keys import AddKeys, ListKeys, RemoveKeys
 from airflow_partitions.operate.contract.late import ListLate
@@ -52,4 +54,6 @@ OPERATIONS: tuple[type[Operation], ...] = (
     Reconcile,
     ListOrphans,
     ListLate,
+    ListFailures,
+    ListChanges,
 )

@@ -42,6 +42,11 @@ class Request(Answer):
     state: RequestState
     runs: dict[str, int] = Field(description="Numbers of runs by their state", examples=[{"success": 7, "queued": 3}])
     dag_is_paused: bool
+    error: str | None = Field(
+        default=None,
+        description="What made the newest failed run of it fail, in one line; null if none failed",
+        examples=["ConnectionError: 503 from the source"],
+    )
 
 
 class Step(Answer):

@@ -101,6 +101,11 @@ class Run(Answer):
     task_id: str | None = Field(description="The task that makes the asset; null if the run has none of it yet")
     tries: int = Field(description="Of this task, as far as it was begun")
     failed: list[str] = Field(description="Ids of the tasks that failed")
+    error: str | None = Field(
+        default=None,
+        description="What made the first of them fail, in one line; null if the run has not failed",
+        examples=["ConnectionError: 503 from the source"],
+    )
     note: str
     conf: dict[str, Any]
     backfill: int | None = Field(description="The request, or backfill of Airflow, that asked for it")

@@ -122,11 +122,12 @@ def stuck_requests(dag_ids: Collection[str] | None = None) -> Iterator[Problem]:
     for one in requests:
         if one.state in _REQUESTS_STUCK:
             kind, remedy, words = _REQUESTS_STUCK[one.state]
+            why = "" if one.error is None else f", the newest by: {one.error}"
             request, runs = one.request, one.runs
             left = request.partitions - runs.get("success", 0)
             yield Problem(
                 kind=kind,
-                text=f"request {request.id} for {request.asset!r} {words.format(runs.get('failed', 0), left)}",
+                text=f"request {request.id} for {request.asset!r} {words.format(runs.get('failed', 0), left)}{why}",
                 dag_id=request.dag_id,
                 asset=request.asset,
                 request=request.id,

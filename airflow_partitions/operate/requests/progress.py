@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,6 +10,7 @@ from sqlalchemy import case, func, select
 
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.runs.request_state import ENDED
+from airflow_partitions.engine.runs.run_errors import run_errors
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import request_of
 
@@ -25,12 +26,14 @@ class Progress:
         ``done`` or ``failed``.
     :ivar runs: number of runs by Airflow's state of them; ``again`` are those that a later request has taken over,
         ``elsewhere`` partitions that another run was making.
+    :ivar error: what made the newest of the failed ones fail, in one line; ``None`` if none has.
     """
 
     request: Request
     state: str
     runs: Mapping[str, int]
     dag_is_paused: bool = False
+    error: str | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -48,6 +51,7 @@ class Progress:
             "state": self.state,
             "runs": dict(self.runs),
             "dag_is_paused": self.dag_is_paused,
+            "error": self.error,
         }
 
 
@@ -68,7 +72,7 @@ def progress_of(session: Session, request: Request) -> Progress:
 
 
 def progress_of_all(session: Session, requests: Sequence[Request]) -> list[Progress]:
-    """How far each of these *requests* has come; two questions to the database, however many they are."""
+    """How far each of these *requests* has come; a few questions to the database, however many they are."""
     from airflow.models.backfill import Backfill, BackfillDagRun
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
@@ -97,11 +101,41 @@ def progress_of_all(session: Session, requests: Sequence[Request]) -> list[Progr
     paused = {
         number: (bool(is_paused), bool(dag_is_paused)) for number, is_paused, dag_is_paused in session.execute(query)
     }
+    errors = _errors(session, [number for number, counts in runs.items() if counts.get("failed")])
     return [
-        Progress(request, _state(request, runs[request.id], is_paused=is_paused), runs[request.id], dag_is_paused)
+        Progress(
+            request,
+            _state(request, runs[request.id], is_paused=is_paused),
+            runs[request.id],
+            dag_is_paused,
+            errors.get(request.id),
+        )
         for request in requests
         for is_paused, dag_is_paused in [paused.get(request.id, (False, False))]
     ]
+
+
+def _errors(session: Session, numbers: Collection[int]) -> dict[int, str]:
+    """What made the newest failed run of each of these requests fail."""
+    from airflow.models.backfill import BackfillDagRun
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    if not numbers:
+        return {}
+    newest = (
+        select(BackfillDagRun.backfill_id, func.max(DagRun.id))
+        .join(DagRun, DagRun.id == BackfillDagRun.dag_run_id)
+        .where(
+            BackfillDagRun.backfill_id.in_(numbers),
+            DagRun.backfill_id == BackfillDagRun.backfill_id,
+            DagRun.state == DagRunState.FAILED,
+        )
+        .group_by(BackfillDagRun.backfill_id)
+    )
+    failed = dict(session.execute(newest).all())
+    errors = run_errors(session, failed.values())
+    return {number: errors[run].text for number, run in failed.items() if run in errors}
 
 
 def _state(request: Request, runs: Mapping[str, int], *, is_paused: bool) -> str:

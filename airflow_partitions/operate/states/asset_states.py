@@ -24,7 +24,7 @@ from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
 from airflow_partitions.engine.timetables.upstreams import Upstream
 from airflow_partitions.operate.state import MISSING, WAITING, State, Status
 from airflow_partitions.operate.states.readings import Readings
-from airflow_partitions.operate.states.runs import Runs
+from airflow_partitions.operate.states.runs import LastRun, Runs
 from airflow_partitions.operate.states.slabs import rectangles, selection_of, slabs
 from airflow_partitions.operate.states.stale import stale_places
 from airflow_partitions.operate.states.stretch import Stretch
@@ -218,24 +218,48 @@ class AssetStates:
             )
         low, high = time_range or (0, 1)
         runs = self.runs
-        failed = {
-            place: run
-            for place, run in runs.failed.items()
-            if low <= place.start < high and times.get(place.start, {}).get(place.segments, run.began - 1) < run.began
-        }
-        later = self.made_again if failed else set()
         for place in runs.skipped:
             if low <= place.start < high:
                 statuses.setdefault(place.start, {}).setdefault(place.segments, Status(State.SKIPPED))
         for place in self.pending:
             if low <= place.start < high:
                 statuses.setdefault(place.start, {}).setdefault(place.segments, WAITING)
-        for place in failed.keys() - later:
+        for place in self._failed(times, (low, high)):
             statuses.setdefault(place.start, {})[place.segments] = Status(State.FAILED)
         for place, state in runs.at_work.items():
             if low <= place.start < high:
                 statuses.setdefault(place.start, {})[place.segments] = Status(state)
         return statuses if among is None else _among(among, statuses)
+
+    def failed_runs(self) -> dict[Place, LastRun]:
+        """The last failed run of each partition that is failed."""
+        failed = self.runs.failed.keys() - self.runs.at_work.keys()
+        if not failed:
+            return {}
+        starts = [place.start for place in failed]
+        span = min(starts), max(starts) + 1
+        times = self.times.between(None if self.definition.time is None else span)
+        return {place: run for place, run in self._failed(times, span).items() if place in failed}
+
+    def stale_since(self, since: int) -> Selection:
+        """The partitions that are stale since something upstream was materialized after an instant."""
+        times = self.times.between(None if self.definition.time is None else (FIRST, LAST))
+        stale = {*self._stale(times, since)} - self.runs.at_work.keys() - self.failed_runs().keys()
+        by_start: dict[int, list[tuple[str, ...]]] = {}
+        for place in stale:
+            by_start.setdefault(place.start, []).append(place.segments)
+        return selection_of(self.definition, by_start)
+
+    def _failed(self, times: TimesByStart, span: TimeRange) -> dict[Place, LastRun]:
+        """The last failed run of each partition that nothing has materialized since; *times* are those of the span."""
+        failed = {
+            place: run
+            for place, run in self.runs.failed.items()
+            if span[0] <= place.start < span[1]
+            and times.get(place.start, {}).get(place.segments, run.began - 1) < run.began
+        }
+        later = self.made_again if failed else set()
+        return {place: run for place, run in failed.items() if place not in later}
 
     def _materialized(self, times: TimesByStart) -> Statuses:
         time = self.definition.time
@@ -251,13 +275,13 @@ class AssetStates:
                 statuses[start] = {s: _PROVISIONAL if at < end else _MATERIALIZED for s, at in some.items()}
         return statuses
 
-    def _stale(self, times: TimesByStart) -> Iterator[Place]:
+    def _stale(self, times: TimesByStart, since: int = 0) -> Iterator[Place]:
         for upstreams in self.asset.upstreams.values():
             for name in upstreams.leaves:
                 member = upstreams.member(name)
-                yield from stale_places(times, self.times.places, member, self.upstream_times[name])
+                yield from stale_places(times, self.times.places, member, self.upstream_times[name], since)
         for past in self.own_past:
-            yield from stale_places(times, self.times.places, past, self.times)
+            yield from stale_places(times, self.times.places, past, self.times, since)
 
     def _over_time(
         self, time: PartitionByInterval, time_range: TimeRange, part: Selection, statuses: Statuses

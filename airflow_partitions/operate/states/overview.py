@@ -10,13 +10,12 @@ from typing import Any
 
 import attrs
 from cachetools import LRUCache
-from sqlalchemy.exc import OperationalError
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
-from airflow_partitions.core.errors import NotMigratedError
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.operate.state import State
+from airflow_partitions.operate.states.apart import asked_apart
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.pages import StateCounts, counts_of
 from airflow_partitions.operate.states.readings import Readings
@@ -65,16 +64,12 @@ def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str,
 
     :param now: aware.
     """
-    try:
-        return _overviews(assets, now)
-    except (OperationalError, NotMigratedError):  # nothing can be told of any
-        raise
-    except Exception as error:
-        if half := len(assets) // 2:  # all are read by the same few statements: halved until the broken one is alone
-            return overviews_of(assets[:half], now) | overviews_of(assets[half:], now)
-        (asset,) = assets
-        log.warning("The partitions of asset %r can't be counted", asset.name, exc_info=True)
-        return {asset.name: Overview(None, None, f"{type(error).__name__}: {error}")}
+
+    def broken(asset: PartitionedAsset, error: Exception) -> Overview:
+        log.warning("The partitions of asset %r can't be counted", asset.name, exc_info=error)
+        return Overview(None, None, f"{type(error).__name__}: {error}")
+
+    return asked_apart(assets, lambda some: _overviews(some, now), broken)
 
 
 def _overviews(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:

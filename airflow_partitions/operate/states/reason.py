@@ -97,7 +97,9 @@ def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
 
 def _failed(run: RunDetails) -> str:
     tasks = f": {', '.join(run.failed)}" if run.failed else ""
-    return f"{_run(run)} failed at {_time(run.ended or run.began)}{tasks}; nothing has materialized it since it began"
+    why = f": {run.error}" if run.error else ""
+    failed = f"{_run(run)} failed at {_time(run.ended or run.began)}{tasks}{why}"
+    return f"{failed}; nothing has materialized it since it began"
 
 
 def _made(event: LedgerRecord) -> str:

@@ -10,6 +10,7 @@ import attrs
 from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import open_session
+from airflow_partitions.engine.runs.run_errors import run_errors
 
 _MOST = 20
 
@@ -23,6 +24,7 @@ class RunDetails:
     :ivar task_id: the task that makes the asset; ``None`` if the run has none of it yet.
     :ivar tries: of this task, as far as it was begun.
     :ivar failed: ids of the tasks that failed.
+    :ivar error: what made it fail, in one line; ``None`` if it has not.
     :ivar note: what is noted of it; empty if nothing is.
     :ivar conf: what was given with it.
     """
@@ -37,6 +39,7 @@ class RunDetails:
     task_id: str | None
     tries: int
     failed: tuple[str, ...]
+    error: str | None
     note: str
     conf: Mapping[str, Any]
     backfill: int | None
@@ -67,7 +70,9 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
     )
     details: list[RunDetails] = []
     with open_session() as session:
-        for run, note in session.execute(runs):
+        rows_of_runs = session.execute(runs).all()
+        errors = run_errors(session, [run.id for run, _ in rows_of_runs])
+        for run, note in rows_of_runs:
             rows = session.execute(
                 select(Task.task_id, Task.state, Task.try_number).where(
                     Task.dag_id == run.dag_id, Task.run_id == run.run_id
@@ -87,6 +92,7 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
                     task_id,
                     tries,
                     tuple(sorted({task for task, state, _ in rows if state == "failed"})),
+                    errors[run.id].text if run.id in errors else None,
                     note or "",
                     run.conf or {},
                     run.backfill_id,

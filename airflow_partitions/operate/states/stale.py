@@ -19,7 +19,9 @@ from airflow_partitions.engine.timetables.upstreams import Upstream
 _BLOCK = 256
 
 
-def stale_places(times: TimesByStart, places: Places, member: Upstream, upstream: LastTimes) -> Iterator[Place]:
+def stale_places(
+    times: TimesByStart, places: Places, member: Upstream, upstream: LastTimes, since: int = 0
+) -> Iterator[Place]:
     """Those of the partitions in *times* of which an upstream partition was materialized later.
 
     What a rule takes for now is when the partition was materialized: a newer latest partition makes none stale, nor
@@ -28,16 +30,17 @@ def stale_places(times: TimesByStart, places: Places, member: Upstream, upstream
 
     :param member: the upstream asset.
     :param upstream: its times.
+    :param since: an instant; only those of which an upstream partition was materialized after it.
     """
     if member.dependency.needs_tick or isinstance(member.definition, WholeAsset) or not times:
         return
     needs = _Needs(places, member, upstream)
-    if needs.newest_of_all(times) <= min(min(some.values()) for some in times.values()):
+    if needs.newest_of_all(times) <= max(since, min(min(some.values()) for some in times.values())):
         return
     for start, some in times.items():
         for segments, at in some.items():
             place = Place(start, segments)
-            if needs.newest(place, at) > at:
+            if needs.newest(place, at) > max(at, since):
                 yield place
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from airflow_partitions.core.errors import ReplacedError
 from airflow_partitions.spark.connect.address import address_of
-from airflow_partitions.spark.connect.failures import translated
+from airflow_partitions.spark.connect.server_errors import translated
 from airflow_partitions.spark.connect.session import connected
 from airflow_partitions.spark.driver import REPEATS, run
 from airflow_partitions.spark.running_job import job

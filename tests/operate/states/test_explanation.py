@@ -11,6 +11,7 @@ from airflow_partitions import PartitionByInterval
 from airflow_partitions.core.dependencies.selection_text import parse_selection
 from airflow_partitions.core.errors import InvalidKeyError, UnknownAssetError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.engine.runs.run_errors import KILLED
 from airflow_partitions.operate.requests.forget import forget
 from airflow_partitions.operate.states import State, explain, states_of
 from airflow_partitions.operate.upkeep import one_round
@@ -91,7 +92,8 @@ def test_what_failed_or_was_skipped_names_the_run_and_its_tasks(dags: Metadata) 
     put_runs(dags, "flights", ["2013-02-03T05:00Z"], "failed", LATER, end_date=LATER)
     put_tasks(dags, "flights", ["2013-02-03T05:00Z"], "flights", "failed", LATER)
     (reason,) = reasons("flights", "2013-02-03T05:00Z")
-    assert reason.endswith("failed at 2013-02-21 04:05:06 UTC: flights; nothing has materialized it since it began")
+    failed = f"failed at 2013-02-21 04:05:06 UTC: flights: {KILLED}"
+    assert reason.endswith(f"{failed}; nothing has materialized it since it began")
     put_runs(dags, "flights", ["2013-02-03T06:00Z"], "success", LATER, end_date=LATER)
     put_tasks(dags, "flights", ["2013-02-03T06:00Z"], "flights", "skipped", LATER)
     (reason,) = reasons("flights", "2013-02-03T06:00Z")

@@ -548,6 +548,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Failures
+         * @description The failed partitions of all assets that one may read, by what made their last runs fail.
+         */
+        get: operations["list_failures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Changes
+         * @description What got worse since a time, of the assets that one may read: newly failed, late, stale and missing partitions.
+         *
+         *     What was bad then and has been mended since is not told, nor what got better.
+         */
+        get: operations["list_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -736,6 +778,27 @@ export interface components {
             error?: string | null;
         };
         /**
+         * AssetChanges
+         * @description What got worse of an asset, by what is known now; null where nothing did.
+         */
+        AssetChanges: {
+            /** Asset */
+            asset: string;
+            /** @description Failed now, by a run that failed since then */
+            failed: components["schemas"]["Changed"] | null;
+            /** @description Not there now, and became due since then */
+            late: components["schemas"]["Changed"] | null;
+            /** @description Stale now, by something upstream that was materialized since then */
+            stale: components["schemas"]["Changed"] | null;
+            /** @description Missing now, and their interval ended since then, or somebody forgot them since then */
+            missing: components["schemas"]["Changed"] | null;
+            /**
+             * Error
+             * @description Why nothing can be told of it
+             */
+            error: string | null;
+        };
+        /**
          * AssetPage
          * @description Some of the assets.
          */
@@ -807,6 +870,45 @@ export interface components {
              * @default 0
              */
             provisional: number;
+        };
+        /**
+         * Changed
+         * @description Partitions of an asset that got worse in one way.
+         */
+        Changed: {
+            /** Count */
+            count: number;
+            /**
+             * Partitions
+             * @description These in words, the last one of a range included; cut where it is long
+             */
+            partitions: string;
+        };
+        /**
+         * Changes
+         * @description What got worse since a time.
+         */
+        Changes: {
+            /**
+             * Now
+             * @description The moment of the answer, with UTC offset
+             */
+            now: string;
+            /**
+             * Since
+             * @description The time that was asked for, with UTC offset
+             */
+            since: string;
+            /**
+             * Assets
+             * @description Those of which something got worse, by name
+             */
+            assets: components["schemas"]["AssetChanges"][];
+            /**
+             * Cursor
+             * @description From which the next page goes on; null at the end
+             */
+            cursor: string | null;
         };
         /**
          * Deadline
@@ -1000,6 +1102,92 @@ export interface components {
             extra: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * FailedOfAsset
+         * @description The failed partitions of one asset with one error.
+         */
+        FailedOfAsset: {
+            /** Asset */
+            asset: string;
+            /** Count */
+            count: number;
+            /**
+             * Partitions
+             * @description These in words, the last one of a range included; cut where it is long
+             * @example 2013-03-01 to 2013-03-03
+             */
+            partitions: string;
+        };
+        /**
+         * Failure
+         * @description Failed partitions with the same error, but for their keys, dates, ids and numbers.
+         */
+        Failure: {
+            /**
+             * Id
+             * @description Short name of the error
+             */
+            id: string;
+            /**
+             * Error
+             * @description That of the newest, in one line
+             * @example ConnectionError: 503 from the source
+             */
+            error: string;
+            /**
+             * Count
+             * @description Number of partitions
+             */
+            count: number;
+            /** Assets */
+            assets: components["schemas"]["FailedOfAsset"][];
+            /**
+             * Tasks
+             * @description Ids of the tasks that failed
+             */
+            tasks: string[];
+            /**
+             * Since
+             * @description When the first of these runs failed, with UTC offset
+             */
+            since: string | null;
+            /**
+             * Last
+             * @description When the last one did
+             */
+            last: string | null;
+        };
+        /**
+         * FailurePage
+         * @description What failed, by its error.
+         */
+        FailurePage: {
+            /**
+             * Now
+             * @description The moment of the answer, with UTC offset
+             */
+            now: string;
+            /**
+             * Failures
+             * @description The most partitions first
+             */
+            failures: components["schemas"]["Failure"][];
+            /**
+             * Unread
+             * @description Number of failed partitions that are not told, since their assets have so many
+             */
+            unread: number;
+            /**
+             * Problems
+             * @description Assets of which nothing can be told, each with the reason
+             */
+            problems: string[];
+            /**
+             * Cursor
+             * @description From which the next page goes on; null at the end
+             */
+            cursor: string | null;
         };
         /**
          * Forget
@@ -1787,6 +1975,12 @@ export interface components {
             };
             /** Dag Is Paused */
             dag_is_paused: boolean;
+            /**
+             * Error
+             * @description What made the newest failed run of it fail, in one line; null if none failed
+             * @example ConnectionError: 503 from the source
+             */
+            error?: string | null;
         };
         /**
          * RequestPage
@@ -1912,6 +2106,12 @@ export interface components {
              * @description Ids of the tasks that failed
              */
             failed: string[];
+            /**
+             * Error
+             * @description What made the first of them fail, in one line; null if the run has not failed
+             * @example ConnectionError: 503 from the source
+             */
+            error?: string | null;
             /** Note */
             note: string;
             /** Conf */
@@ -4277,6 +4477,154 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Late"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_failures: {
+        parameters: {
+            query?: {
+                /** @description Only those of these assets */
+                asset?: string[] | null;
+                /** @description Only those whose run failed since then */
+                since?: string | null;
+                /** @description The most entries of a page */
+                limit?: number;
+                /** @description The cursor of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailurePage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_changes: {
+        parameters: {
+            query: {
+                /** @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset */
+                since: string;
+                /** @description Only these assets */
+                asset?: string[] | null;
+                /** @description The most entries of a page */
+                limit?: number;
+                /** @description The cursor of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
                 };
             };
             /** @description Unauthorized */
