@@ -41,6 +41,21 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "365",
                     },
+                    "metrics_interval": {
+                        "description": "Seconds between two reports of metrics by upkeep, where Airflow sends metrics;"
+                        " 0 for none.",
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "60",
+                    },
+                    "metrics_by_asset": {
+                        "description": "Also send the numbers of partitions by state of each asset.",
+                        "version_added": "0.1.0",
+                        "type": "boolean",
+                        "example": None,
+                        "default": "False",
+                    },
                 },
             },
         },

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 def upkeep(args: Namespace) -> None:
     """One round of upkeep, or rounds until the process is ended; or whether one is alive."""
+    from airflow_partitions.operate.operations.metrics import Metrics
     from airflow_partitions.operate.upkeep import Upkeep
     from airflow_partitions.operate.upkeep.leader import Candidate, leader
 
@@ -36,11 +37,12 @@ def upkeep(args: Namespace) -> None:
             sys.exit(str(error))
     end = _end_on_signal() if args.loop else Event()
     told: set[str] = set()
-    work = Upkeep(wait=not args.loop)
+    work, metrics = Upkeep(wait=not args.loop), Metrics()
     try:
         with Candidate() as candidate:
             while True:
                 outcome = work.round(beat=candidate.beat) if candidate.leads() else None
+                metrics.send(leads=outcome is not None)
                 _report(outcome, args, told)
                 if not args.loop or end.wait(args.interval):
                     return

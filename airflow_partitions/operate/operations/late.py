@@ -37,12 +37,14 @@ class Late:
     """Partitions of an asset that are due, by one deadline of a Dag that makes them, and are not there.
 
     :ivar due: the deadline, in words.
+    :ivar oldest: when the first of them was due; ``None`` if there is none.
     """
 
     asset: str
     dag_id: str
     due: str
     partitions: Selection
+    oldest: datetime | None = None
 
     def __str__(self) -> str:
         count = len(self.partitions)
@@ -85,7 +87,14 @@ def _by_deadline(
     for dag_id in asset.dags.producers:
         for due_time, later in with_deadlines.get(dag_id, ()):
             due = f"{due_time} and {later}" if later else str(due_time)
-            yield Late(asset.name, dag_id, due, late(asset, due_time, now - later))
+            partitions = late(asset, due_time, now - later)
+            yield Late(asset.name, dag_id, due, partitions, _first_due(partitions, due_time, later))
+
+
+def _first_due(partitions: Selection, due_time: DueTime, later: timedelta) -> datetime | None:
+    time = partitions.definition.time
+    starts = [box.time_range[0] for box in partitions.boxes if box.time_range is not None]
+    return None if time is None or not starts else due_time.of(time.interval_at(min(starts))) + later
 
 
 def due_by(definition: PartitionDefinition, due_time: DueTime, now: datetime) -> Selection:
