@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.core.calendars.duration import duration
 from airflow_partitions.core.errors import InvalidDefinitionError
 
 
@@ -27,8 +28,8 @@ class Maintenance:
     :raises InvalidDefinitionError: if a time is not above zero.
     """
 
-    keep_snapshots: timedelta = attrs.field(default=timedelta(days=7), validator=_positive)
-    keep_files: timedelta = attrs.field(default=timedelta(days=7), validator=_positive)
+    keep_snapshots: timedelta = attrs.field(default=timedelta(days=7), converter=duration, validator=_positive)
+    keep_files: timedelta = attrs.field(default=timedelta(days=7), converter=duration, validator=_positive)
     compact: bool = False
 
     def to_json(self) -> dict[str, Any]:

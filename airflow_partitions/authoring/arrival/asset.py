@@ -10,6 +10,7 @@ from airflow.sdk import Asset, AssetWatcher, task
 from airflow_partitions.authoring.arrival.arrivals import Arrivals
 from airflow_partitions.authoring.arrival.watcher import ArrivalTrigger
 from airflow_partitions.authoring.assets.dag_arguments import DagArguments, DagOptions
+from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions, write_extra
 from airflow_partitions.storage.consumers.ready import Ready
@@ -24,8 +25,8 @@ def watched(
     *,
     ready: Ready | None = None,
     state: str | None = None,
-    poke_interval: timedelta | float = timedelta(minutes=1),
-    lease: timedelta = timedelta(minutes=15),
+    poke_interval: Length = timedelta(minutes=1),
+    lease: Length = timedelta(minutes=15),
     limit: int = 1000,
     uri: str | None = None,
     **dag: Unpack[DagOptions],
@@ -46,7 +47,7 @@ def watched(
     :param ready: which partitions are complete; by default those with a file.
     :param state: folder that remembers what was reported; by default below the dataset. It has to be given if the
         dataset is only read.
-    :param poke_interval: time between two looks, or seconds.
+    :param poke_interval: time between two looks: a timedelta, seconds, or text such as ``"10m"``.
     :param lease: after this time a report that was begun and not finished is made anew.
     :param limit: at most so many events from one run; the rest follows with the next.
     :param uri: of the asset; by default its name.
@@ -61,11 +62,11 @@ def watched(
             f"storage {files.path!r} has credentials, which the triggerer does not get; expected conn_id=, a role or"
             " environment instead"
         )
-    arrivals = Arrivals(files, name, ready or Ready(), state, lease)
+    arrivals = Arrivals(files, name, ready or Ready(), state, duration(lease))
     arrivals.consumer()  # what makes no sense is refused where it is written
     asset = Asset(name, uri or name)
     write_extra(asset, ProducedPartitions(files.partition))
-    seconds = poke_interval.total_seconds() if isinstance(poke_interval, timedelta) else float(poke_interval)
+    seconds = duration(poke_interval).total_seconds()
     trigger = ArrivalTrigger(arrivals.to_json(), seconds)
     noticed = Asset(f"{name}_noticed", watchers=[AssetWatcher(name=f"{name}_watcher", trigger=trigger)])
 

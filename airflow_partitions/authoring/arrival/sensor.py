@@ -8,6 +8,7 @@ from typing import Any
 
 from airflow.sdk import BaseSensorOperator
 
+from airflow_partitions.authoring.arrival.lengths import seconds_of
 from airflow_partitions.authoring.arrival.missing import missing
 from airflow_partitions.authoring.arrival.trigger import PartitionTrigger
 from airflow_partitions.core.dependencies import Dependency, Overlap, Rule, Selection
@@ -48,7 +49,7 @@ class PartitionSensor(BaseSensorOperator):
         deferrable: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**seconds_of(kwargs))
         if files.partition is None:
             raise InvalidDefinitionError(f"storage {files.path!r} has no partitions to wait for; give it partition=")
         if deferrable and files.credentials and files.connection is None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import attrs
 from airflow.sdk import DAG
 
-from airflow_partitions.authoring.assets.dag_arguments import DagArguments
+from airflow_partitions.authoring.assets.dag_arguments import DagArguments, advice
 from airflow_partitions.authoring.assets.infer import INFER, inferred
 from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionBySequence, PartitionDefinition
 from airflow_partitions.core.definitions.definition import check_definition
@@ -71,8 +71,11 @@ class PartitionedDag(DagArguments):
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Refuse an asset that says nothing of its partitions, before Python does."""
         if options and "partition" not in options:  # a copy is made without any
+            names = [field.alias for field in attrs.fields(cls)]
+            unknown = next((name for name in options if name not in names), None)
+            also = "" if unknown is None else f", and {unknown!r} is no argument here; {advice(unknown, names)}"
             raise InvalidDefinitionError(
-                "partition= is missing; write the partitions, for example PartitionByInterval('@daily'),"
+                f"partition= is missing{also}; write the partitions, for example PartitionByInterval('@daily'),"
                 " partition=INFER for those that follow from schedule, or partition=None for an asset without any"
             )
         return super().__new__(cls, *args, **options)

@@ -86,7 +86,7 @@ class DagArguments:
         names = [field.alias for field in attrs.fields(cls)]
         for name in options:
             if name not in names:
-                raise InvalidDefinitionError(f"{name!r} is no argument here; {_advice(name, names)}")
+                raise InvalidDefinitionError(f"{name!r} is no argument here; {advice(name, names)}")
         return super().__new__(cls)
 
     def create(
@@ -114,7 +114,8 @@ class DagArguments:
         return DAG(schedule=schedule, catchup=False, auto_register=True, **arguments)
 
 
-def _advice(name: str, names: list[str]) -> str:
+def advice(name: str, names: list[str]) -> str:
+    """What to write instead of an argument that there is none of; *names* are those that there are."""
     if name in _ADVICE:
         return _ADVICE[name]
     if name in signature(BaseOperator).parameters:

@@ -11,6 +11,7 @@ import attrs
 from airflow_partitions.authoring.assets.declaration import AssetDeclaration, PartitionedAsset
 from airflow_partitions.core.dependencies import Dependency, Overlap, Previous, Rule
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.frames.frame import Frame, check_read, frame_of
 from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.frames.input import PAST
@@ -79,7 +80,12 @@ def inputs_of(
         check_read(frame, stored, getattr(sources[name], "result", None), f"{asset.name}: {name}")
         frames[name] = frame
     if others := set(declaration.rules or {}) - set(rules) - set(declaration.schedule_rules()):
-        raise InvalidDefinitionError(f"rules for {', '.join(sorted(others))}: no input or upstream of {asset.name}")
+        known = sorted({*rules, *storage, *declaration.schedule_rules()})
+        near = "; ".join(f"{other!r}: nearest: {', '.join(nearest_texts(other, known))}" for other in sorted(others))
+        raise InvalidDefinitionError(
+            f"rules for {', '.join(sorted(others))}: no input or upstream of {asset.name}"
+            + (f"; {near}" if known else ", which has none")
+        )
     return Inputs(storage, rules, frames)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
 from airflow_partitions.authoring.tasks.selected import Keys, check_keys, selected
 from airflow_partitions.authoring.tasks.trigger import AnswerTrigger
+from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.dependencies import Rule, Selection, selection_text
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.runs.materialized import AssetHistory
@@ -64,8 +65,8 @@ class Materialize(BaseOperator):
         conf: Mapping[str, Any] | None = None,
         while_paused: bool = False,
         wait: bool = True,
-        poke_interval: float = 30,
-        timeout: timedelta | None = None,
+        poke_interval: Length = 30,
+        timeout: Length | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -79,8 +80,8 @@ class Materialize(BaseOperator):
         self.conf = dict(conf or {})
         self.while_paused = while_paused
         self.wait = wait
-        self.poke_interval = poke_interval
-        self.timeout = timeout
+        self.poke_interval = duration(poke_interval).total_seconds()
+        self.timeout = None if timeout is None else duration(timeout)
 
     @property
     def asset_name(self) -> str:

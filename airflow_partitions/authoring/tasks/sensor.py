@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import AirflowFailException
 
+from airflow_partitions.authoring.arrival.lengths import seconds_of
 from airflow_partitions.authoring.tasks.failed_runs import failed_run
 from airflow_partitions.authoring.tasks.selected import Keys, check_keys, selected
 from airflow_partitions.authoring.tasks.trigger import MaterializedTrigger
@@ -58,7 +59,7 @@ class MaterializedSensor(BaseSensorOperator):
         deferrable: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**seconds_of(kwargs))
         check_keys(self.task_id, keys, rule)
         self.asset = asset
         self.selection = keys if isinstance(keys, Selection) else None  # no template

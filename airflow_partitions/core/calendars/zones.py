@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 from airflow_partitions.core.errors import InvalidDefinitionError
 
 _OF_THE_MACHINE = {"localtime", "posixrules"}  # another zone on each machine
+# They look like the abbreviation of a place and never change their clocks.
+_FIXED = {"EST", "MST", "HST"}
 
 
 def zone(name: str) -> ZoneInfo:
@@ -21,6 +23,6 @@ def zone(name: str) -> ZoneInfo:
     from difflib import get_close_matches
     from zoneinfo import available_timezones
 
-    near = get_close_matches(str(name), available_timezones() - _OF_THE_MACHINE, n=3)
+    near = get_close_matches(str(name), available_timezones() - _OF_THE_MACHINE - _FIXED, n=3)
     hint = f"; nearest: {', '.join(near)}" if near else ""
     raise InvalidDefinitionError(f"unknown timezone {name!r}; expected an IANA name like 'Europe/Berlin'{hint}")

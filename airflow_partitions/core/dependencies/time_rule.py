@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.core.calendars.duration import duration
 from airflow_partitions.core.calendars.instants import TimeRange, microseconds, plain
 from airflow_partitions.core.calendars.steps import ahead, back
 from airflow_partitions.core.calendars.timeline import FIRST, LAST
@@ -104,7 +105,9 @@ class Previous(TimeRule):
 
 
 def _length(length: Any) -> Any:
-    return plain(length) if isinstance(length, timedelta) else length
+    if isinstance(length, str):
+        return duration(length)
+    return plain(length) if isinstance(length, timedelta) else length  # a number is none: of seconds, or of intervals?
 
 
 @attrs.frozen

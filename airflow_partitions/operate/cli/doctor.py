@@ -6,10 +6,9 @@ import json
 import sys
 from argparse import Namespace
 
-from rich.console import Console
-
 from airflow_partitions.core.errors import NotMigratedError, PartitionError
 from airflow_partitions.engine.graph.partitioned_assets import asset_dags
+from airflow_partitions.operate.cli.output import console
 from airflow_partitions.operate.cli.source import Database, source_of
 from airflow_partitions.operate.contract.doctor import ListProblems
 from airflow_partitions.operate.operations.doctor import errors, stuck_requests
@@ -43,10 +42,10 @@ def examine(args: Namespace) -> None:
         print(json.dumps({"problems": problems, "notes": about}))  # noqa: T201 - for scripts
     else:
         for problem in problems:
-            Console().print(problem, markup=False, style="yellow")
+            console().print(problem, markup=False, style="yellow")
         if not problems:
-            Console().print("No problem was found.")
+            console().print("No problem was found.")
         for note in about:
-            Console().print(f"Note: {note}.", markup=False)
-        Console().print(UNSEEN, markup=False, style="dim")
+            console().print(f"Note: {note}.", markup=False)
+        console().print(UNSEEN, markup=False, style="dim")
     sys.exit(1 if problems else 0)

@@ -7,10 +7,10 @@ import sys
 from argparse import Namespace
 
 import attrs
-from rich.console import Console
 from rich.table import Table
 
 from airflow_partitions.core.errors import InvalidDefinitionError, NotMigratedError, PartitionError
+from airflow_partitions.operate.cli.output import console
 
 
 def maintain_tables(args: Namespace) -> None:
@@ -40,6 +40,6 @@ def maintain_tables(args: Namespace) -> None:
         for each in outcomes:
             counts = (str(each.snapshots), f"{each.manifests} → {each.into}", str(each.files), str(each.tries))
             table.add_row(each.asset, each.table, *counts, str(len(each.compacted)))
-        Console().print(table)
+        console().print(table)
     if problems:
         sys.exit("\n".join(problems))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -17,6 +18,17 @@ OUTPUT = Arg(
     default="table",
     help="How to show it: a table for people; json, yaml, or lines with a tab between for scripts",
 )
+
+
+#: So wide is what goes to a pipe or a file: nothing is cut there.
+_UNCUT = 100_000
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console as wide as the terminal, or ``COLUMNS`` says; without either nothing is cut or broken."""
+    stream = sys.stderr if stderr else sys.stdout
+    told = stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return Console(stderr=stderr, width=None if told else _UNCUT)
 
 
 def show(
@@ -40,4 +52,4 @@ def show(
         for row in rows:
             print("\t".join("" if value is None else str(value) for value in row))  # noqa: T201 - for scripts
     else:
-        Console().print(table())
+        console().print(table())

@@ -48,7 +48,11 @@ def plan_table(answer: dict[str, Any]) -> RenderableType:
         table.add_row(escape(name), role, *map(str, texts))
         which.append(f"{name}: {step['selection']}")
     notes = [f"stays stale: {step['stays']} of {step['asset']}" for step in answer["steps"] if step["stays"]]
-    notes += [f"lacking, and made by no Dag here: {text} of {name}" for name, text in answer["lacking"].items()]
+    notes += [
+        f"lacking, and made by no Dag here: {text} of {name}"
+        + (", the end of a range not included" if ".." in text else "")
+        for name, text in answer["lacking"].items()
+    ]
     if any(step["begin"] < step["partitions"] for step in answer["steps"]):
         notes.append("what does not begin now follows by events, once what it needs is there")
     return Group(table, *map(Text, [*which, *notes]))

@@ -10,7 +10,6 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
@@ -19,6 +18,7 @@ from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import InvalidDefinitionError, PartitionError
 from airflow_partitions.engine.ledger.addresses import Addresses
+from airflow_partitions.operate.cli.output import console
 
 if TYPE_CHECKING:
     from airflow_partitions.core.definitions import PartitionDefinition
@@ -40,7 +40,7 @@ def show_records(args: Namespace) -> None:
         if args.output == "json":
             print(json.dumps([_form(key, record) for key, record in entries]))  # noqa: T201 - for scripts
             return
-        Console().print(_table(entries, args.asset))
+        console().print(_table(entries, args.asset))
     except PartitionError as error:
         sys.exit(str(error))
 

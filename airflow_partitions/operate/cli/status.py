@@ -9,16 +9,17 @@ from operator import itemgetter
 from typing import Any
 
 from rich.box import SIMPLE
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
 from airflow_partitions.core.definitions import from_json
+from airflow_partitions.core.definitions.definition_words import definition_words
 from airflow_partitions.core.errors import PartitionError, SelectionError
 from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.failures import failure_lines
-from airflow_partitions.operate.cli.output import show
+from airflow_partitions.operate.cli.output import console, show
 from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import Source, source_of
 from airflow_partitions.operate.cli.strip import LOOKS, legend, look, strips
@@ -29,6 +30,8 @@ from airflow_partitions.operate.contract.orphans import ListOrphans
 from airflow_partitions.operate.contract.states import CountStates, ListStates, ShowPartition
 
 _PAGE = 1_000
+#: A strip without a terminal is no wider.
+_WIDEST = 200
 _STRIP = 10_000
 
 
@@ -108,7 +111,8 @@ def _asset_table(answer: Sequence[Mapping[str, Any]]) -> Table:
     columns = [Column(look(state), justify="right") for state in states]
     table = Table(Column("asset", overflow="fold"), *columns, box=SIMPLE)
     for one, some in zip(answer, counts, strict=True):
-        name = Text(one["name"], style="bold").append(f"\n{one['definition']['text']}", style="not bold dim")
+        words = definition_words(from_json(one["definition"]["form"]))
+        name = Text(one["name"], style="bold").append(f"\n{words}", style="not bold dim")
         if one["error"] is not None:
             name.append(f"\n{one['error']}", style="not bold red")
         table.add_row(name, *(f"{some[state]:,}" if state in some else "" for state in states))
@@ -127,7 +131,7 @@ def _status_table(
     limit: int,
 ) -> RenderableType:
     stretches = answer["stretches"]
-    width = max(20, Console().width - 2)
+    width = max(20, min(console().width, _WIDEST) - 2)
     oldest_first = list(reversed(shown))
     strip = strips(from_json(asset["definition"]["form"]), oldest_first, width)
     parts: list[RenderableType] = [
@@ -175,7 +179,8 @@ def _segments(stretch: Mapping[str, Any]) -> str:
 
 def _lacks(stretch: Mapping[str, Any]) -> str:
     upstream = [one for one in stretch.get("upstream", ()) if one["there"] < one["needed"]]
-    counts = (f"{one['asset']} {one['there']:,} of {one['needed']:,}: {one['lacking']}" for one in upstream)
+    of = " together" if stretch["count"] > 1 else ""
+    counts = (f"{one['asset']} {one['there']:,} of {one['needed']:,}{of}: {one['lacks']}" for one in upstream)
     return escape("\n".join(counts))
 
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 
 from airflow_partitions.core.errors import InvalidDefinitionError, PartitionError
+from airflow_partitions.operate.cli.output import console
 from airflow_partitions.storage.metadata.counts import count
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_partition(args: Namespace) -> None:
         else:
             _show(trial, args.rows)
     except PartitionError as error:
-        Console(stderr=True).print(f"[red]{type(error).__name__}[/]: ", end="")
+        console(stderr=True).print(f"[red]{type(error).__name__}[/]: ", end="")
         sys.exit(str(error))
 
 
@@ -110,9 +110,9 @@ def _form(trial: Trial, rows: int) -> dict[str, Any]:
 
 
 def _show(trial: Trial, rows: int) -> None:
-    console = Console()
+    out = console()
     if trial.result is None:
-        console.print(f"{trial.partition}: the function returned {trial.value!r}")
+        out.print(f"{trial.partition}: the function returned {trial.value!r}")
         return
     table = Table(title=f"{trial.partition}: {trial.result.written.rows} rows")
     shown = trial.rows(rows)
@@ -120,13 +120,13 @@ def _show(trial: Trial, rows: int) -> None:
         table.add_column(column)
     for row in shown:
         table.add_row(*("" if value is None else str(value) for value in row.values()))
-    console.print(table)
+    out.print(table)
     for name, reads in trial.result.reads.items():
-        console.print(
+        out.print(
             f"{name}: {count(reads.rows, 'row')} from {reads.files} files of {reads.partitions} of {reads.selected}"
             " partitions"
         )
     for check in trial.checks:
-        console.print(f"{'passed' if check.passed else 'failed'}: {check.describe()}", markup=False, highlight=False)
+        out.print(f"{'passed' if check.passed else 'failed'}: {check.describe()}", markup=False, highlight=False)
     if trial.plan:
-        console.print(trial.plan, markup=False, highlight=False)
+        out.print(trial.plan, markup=False, highlight=False)

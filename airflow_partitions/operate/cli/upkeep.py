@@ -15,6 +15,7 @@ from rich.progress import track
 from rich.table import Table
 
 from airflow_partitions.core.errors import NotMigratedError, PartitionError, StorageError
+from airflow_partitions.operate.cli.output import console
 from airflow_partitions.operate.cli.source import Source, source_of
 from airflow_partitions.operate.contract.assets import ListAssets
 from airflow_partitions.operate.contract.fields import MOST
@@ -94,23 +95,23 @@ def _report(outcome: Round | None, args: Namespace, told: set[str]) -> None:
             form = {"working": outcome is not None, **(outcome.to_json() if outcome else {})}
             print(json.dumps(form), flush=True)  # noqa: T201 - for scripts
         return
-    console = Console()
+    out = console()
     if outcome is None:
         if not args.loop or "standing by" not in told:
-            console.print("another upkeep process is at work; standing by")
+            out.print("another upkeep process is at work; standing by")
         told.add("standing by")
         return
     told.discard("standing by")
     for problem in outcome.problems:
-        Console(stderr=True).print(problem, markup=False, style="yellow")
+        console(stderr=True).print(problem, markup=False, style="yellow")
     if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless or outcome.requests:
-        console.print(
+        out.print(
             f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"
             f" deleted pending rows: {outcome.fired} fired, {outcome.hopeless} that can never fire"
             + (f"; created the runs of {outcome.requests} requests" if outcome.requests else "")
         )
     for table in outcome.tables:
-        console.print(str(table), markup=False, highlight=False)
+        out.print(str(table), markup=False, highlight=False)
 
 
 def _show(updates: list[dict[str, Any]], output: str) -> None:
@@ -121,4 +122,4 @@ def _show(updates: list[dict[str, Any]], output: str) -> None:
     for update in updates:
         malformed = ", ".join(list(update["malformed"])[:5])
         table.add_row(update["asset"], str(update["events"]), str(update["written"]), malformed)
-    Console().print(table)
+    console().print(table)

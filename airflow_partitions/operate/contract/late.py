@@ -13,7 +13,10 @@ class Deadline(Answer):
 
     due: str = Field(description="When partitions are due", examples=["06:00"])
     count: int = Field(description="Number of partitions that are due and not there")
-    partitions: str = Field(description="These, as text; cut where it is long", examples=["2013-03-01..2013-03-03"])
+    partitions: str = Field(
+        description="These in words, the last one of a range included; cut where it is long",
+        examples=["2013-03-01 to 2013-03-03"],
+    )
 
 
 class Late(Answer):

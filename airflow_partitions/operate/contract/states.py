@@ -21,6 +21,11 @@ class Upstream(Answer):
     there: int = Field(description="Number of upstream partitions that were materialized")
     needed: int = Field(description="Number of all that are needed")
     lacking: str = Field(description="Those that were not materialized, as text")
+    lacks: str = Field(
+        default="",
+        description="Those in words, the last one of a range included; cut where it is long",
+        examples=["2013-03-01 to 2013-03-03"],
+    )
 
 
 class Stretch(Answer):

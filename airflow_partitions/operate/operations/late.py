@@ -13,8 +13,9 @@ from airflow_partitions.authoring.deadline import PartitionDeadline
 from airflow_partitions.core.calendars.timeline import FIRST
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.definitions.due_time import DueTime
-from airflow_partitions.core.dependencies import Selection, selection_text
+from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
+from airflow_partitions.core.dependencies.selection_words import selection_words
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.partitioned_assets import (
     AssetDags,
@@ -28,7 +29,6 @@ from airflow_partitions.operate.contract.late import ListLate
 from airflow_partitions.operate.state import State
 from airflow_partitions.operate.states import states_of
 
-_SHOWN = 200
 _THERE = State.MATERIALIZED, State.STALE, State.SKIPPED
 
 
@@ -57,9 +57,8 @@ class Late:
 
     @property
     def _shown(self) -> str:
-        """The partitions as text, cut where it is long."""
-        text = selection_text(self.partitions)
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        """The partitions in words, cut where these are long."""
+        return selection_words(self.partitions)
 
 
 def list_late(asked: ListLate, _: Asker) -> dict[str, Any]:

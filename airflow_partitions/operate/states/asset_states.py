@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby, zip_longest
@@ -36,6 +36,8 @@ Shows = Callable[[PartitionedAsset], bool]
 Statuses = dict[int, dict[tuple[str, ...], Status]]
 
 _MATERIALIZED, _PROVISIONAL = Status(State.MATERIALIZED), Status(State.MATERIALIZED, provisional=True)
+# So many partitions that wait side by side are told one by one.
+_FEW = 10
 # What begins before is not bounded from below: no calendar means the year 1.
 _BEGINNING = FIRST + 1_000 * DAY
 
@@ -335,10 +337,18 @@ class AssetStates:
             if stretch.status != MISSING or not waiting or not (here := stretch.selection & near(stretch.box)):
                 yield self._with_upstream(stretch)
                 continue
-            parts = [(box, WAITING) for box in here.boxes]
+            parts = [(box, WAITING) for box in self._by_lacks(here)]
             parts += [(box, MISSING) for box in (stretch.selection - here).boxes]
             for box, status in sorted(parts, key=lambda part: part[0].time_range or (0, 0)):
                 yield self._with_upstream(self._stretch(box, status))
+
+    def _by_lacks(self, waiting: Selection) -> Iterable[Box]:
+        """The boxes of partitions that wait: of few one for each, if they do not lack the same."""
+        if not 1 < len(waiting) <= _FEW:
+            return waiting.boxes
+        each = [Selection.of(self.definition, key) for key in waiting]
+        lacks = [[count.lacking for one in self._waiting for count in one.counts(key)] for key in each]
+        return waiting.boxes if all(some == lacks[0] for some in lacks) else (key.boxes[0] for key in each)
 
     def _with_upstream(self, stretch: Stretch) -> Stretch:
         if stretch.status != WAITING:

@@ -11,7 +11,8 @@ from sqlalchemy import select
 
 from airflow_partitions.core.calendars.instants import utc
 from airflow_partitions.core.definitions import WholeAsset
-from airflow_partitions.core.dependencies import Selection, selection_text
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.dependencies.selection_words import selection_words
 from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.ledger.dag_runs import in_flight
@@ -227,8 +228,7 @@ def _never_due(of: AssetStates) -> Iterator[str]:
 
 
 def _some(selection: Selection) -> str:
-    text = selection_text(selection)
-    return f"{text if len(text) < 200 else text[:200] + '…'} {'is' if len(selection) == 1 else 'are'}"
+    return f"{selection_words(selection)} {'is' if len(selection) == 1 else 'are'}"
 
 
 def _paused(dag_ids: object) -> set[str]:

@@ -31,12 +31,14 @@ class UpstreamCount:
     def to_json(self) -> dict[str, Any]:
         """JSON form."""
         from airflow_partitions.core.dependencies.selection_text import selection_text
+        from airflow_partitions.core.dependencies.selection_words import selection_words
 
         return {
             "asset": self.asset,
             "there": self.there,
             "needed": self.needed,
             "lacking": selection_text(self.lacking) if self.lacking else "",
+            "lacks": selection_words(self.lacking),
         }
 
 

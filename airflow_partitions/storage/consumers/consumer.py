@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import CheckpointError, InvalidDefinitionError, MissingInputError
 from airflow_partitions.core.keys import Key
@@ -80,7 +81,7 @@ class Consumer:
         state: str | None = None,
         checkpoint: str | Mapping[str, str | None] | None = None,
         ready: Ready | None = None,
-        lease: timedelta = timedelta(minutes=15),
+        lease: Length = timedelta(minutes=15),
         holder: str | None = None,
         max_failures: int | None = None,
         clock: Callable[[], datetime] | None = None,
@@ -89,6 +90,7 @@ class Consumer:
             raise InvalidDefinitionError(
                 f"consumer name {name!r} can't be a file name; expected letters, digits, '.', '_' and '-'"
             )
+        lease = duration(lease)
         if lease <= timedelta(0):
             raise InvalidDefinitionError(f"lease {lease} is over before it begins; expected a positive duration")
         if state is None and not dataset.in_folder:

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from airflow_partitions.core.calendars.duration import duration
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.versions import check_version
@@ -27,7 +28,7 @@ class Ready:
     """
 
     success_file: str | None = None
-    settled: timedelta | None = None
+    settled: timedelta | None = attrs.field(default=None, converter=attrs.converters.optional(duration))
 
     def __attrs_post_init__(self) -> None:
         if self.success_file is not None and (not self.success_file or "/" in self.success_file):

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 def clean(
     storage: Dataset | str,
     *,
-    keep_replaced: timedelta = timedelta(hours=24),
-    keep_staged: timedelta = timedelta(days=7),
+    keep_replaced: Length = timedelta(hours=24),
+    keep_staged: Length = timedelta(days=7),
     now: datetime | None = None,
     dry_run: bool = False,
 ) -> list[Location]:
@@ -39,7 +40,7 @@ def clean(
     :return: what was removed, or would be.
     """
     now = now or datetime.now(UTC)
-    limits = Limits(replaced=now - keep_replaced, staged=now - keep_staged)
+    limits = Limits(replaced=now - duration(keep_replaced), staged=now - duration(keep_staged))
     with translate_errors(repr(storage if isinstance(storage, str) else storage.path), "cleaned up"):
         store = DirectoryStore(local(storage), ()) if isinstance(storage, str) else open_writable(storage)
         if not dry_run:

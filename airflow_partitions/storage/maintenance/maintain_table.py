@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.backend import Maintained, open_backend
 from airflow_partitions.storage.dataset import Dataset
@@ -12,8 +13,8 @@ from airflow_partitions.storage.dataset import Dataset
 def maintain_table(
     dataset: Dataset,
     *,
-    keep_snapshots: timedelta | None = None,
-    keep_files: timedelta | None = None,
+    keep_snapshots: Length | None = None,
+    keep_files: Length | None = None,
     now: datetime | None = None,
     dry_run: bool = False,
 ) -> Maintained:
@@ -29,4 +30,6 @@ def maintain_table(
     :raises InvalidDefinitionError: if *dataset* is no table, or one of others.
     :raises StorageError: if it can't be reached.
     """
-    return open_backend(dataset).maintain(keep_snapshots, keep_files, now or datetime.now(UTC), dry_run=dry_run)
+    snapshots = None if keep_snapshots is None else duration(keep_snapshots)
+    files = None if keep_files is None else duration(keep_files)
+    return open_backend(dataset).maintain(snapshots, files, now or datetime.now(UTC), dry_run=dry_run)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.keys import Interval, Key
@@ -26,7 +27,7 @@ def compact(
     where: Where = None,
     *,
     target: int = 128 * 2**20,
-    settled: timedelta = timedelta(hours=24),
+    settled: Length = timedelta(hours=24),
     dry_run: bool = False,
     now: datetime | None = None,
 ) -> list[Compacted]:
@@ -43,7 +44,7 @@ def compact(
     :raises InvalidDefinitionError: if the dataset belongs to someone else, or is not of Parquet files.
     """
     _check_ours(dataset)
-    before = (now or datetime.now(UTC)) - settled
+    before = (now or datetime.now(UTC)) - duration(settled)
     backend, compacted = open_backend(dataset), []
     for partition in backend.compactable(where):
         published = partition.metadata.get("published")
@@ -56,7 +57,7 @@ def compact(
 
 def drop_older(
     dataset: Dataset,
-    than: timedelta,
+    than: Length,
     *,
     keep: int = 1,
     dry_run: bool = False,
@@ -73,9 +74,10 @@ def drop_older(
     definition = dataset.layout.definition
     if definition.time is None:
         raise InvalidDefinitionError(f"{definition!r} has no time dimension; nothing of it is older than the rest")
-    if keep < 0 or than < timedelta(0):
-        raise InvalidDefinitionError(f"keep={keep}, than={than}; expected nothing below zero")
-    limit = (now or datetime.now(UTC)).astimezone(UTC) - than  # times of one zone are compared by their wall clock
+    if keep < 0:
+        raise InvalidDefinitionError(f"keep={keep}; expected nothing below zero")
+    # Times of one zone are compared by their wall clock.
+    limit = (now or datetime.now(UTC)).astimezone(UTC) - duration(than)
     timed = sorted(_timed(dataset), key=lambda pair: pair[0])
     newest = sorted({interval for interval, _ in timed}, reverse=True)[:keep]
     old = [key for interval, key in timed if interval.end <= limit and interval not in newest]

@@ -85,7 +85,7 @@ def stored_or_fail(dataset: Dataset, keys: Sequence[Key]) -> Mapping[Key, Stored
         shown = ", ".join(map(repr, missing[:5])) + (", …" if len(missing) > 5 else "")
         raise MissingInputError(
             f"{len(missing)} of {len(keys)} partitions are not stored in {dataset.path!r}: {shown}; expected them to be"
-            " made first, or only those of get_many(…) to be asked for"
+            " made first; get_many(…) of the storage tells which there are"
         )
     return {key: partitions[directory] for key, directory in directories.items()}
 

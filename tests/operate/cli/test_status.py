@@ -74,7 +74,7 @@ def test_status_shows_a_strip_stretches_and_what_is_lacking(say: Say) -> None:
     assert legend.split() == ["✗", "failed", "1", "○", "waiting", "1", "·", "missing", "6", "█", "materialized", "2"]
     (waiting,) = [line for line in table if "waiting" in line]
     assert waiting.split()[1:6] == ["waiting", "2013-02-06", "2013-02-06", "1", "flights"]
-    assert "1of24:2013-02-06T01:00Z..2013-02-07" in "".join("".join(table).split())
+    assert "1of24:2013-02-06T01:00Zto2013-02-06T23:00Z" in "".join("".join(table).split())
 
 
 def test_the_exit_status_says_whether_all_is_there(say: Say) -> None:
@@ -166,3 +166,50 @@ def test_an_open_calendar_of_which_nothing_is_known_is_not_complete(
     metadata.parse(tmp_path, open="@asset(schedule=None, partition=DAYS)\ndef open_days(partition): ...\n")
     text, code = say("status", "open_days")
     assert (code, "--from says where to begin" in text) == (1, True)
+
+
+def test_eo12_nothing_is_cut_where_there_is_no_terminal(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    text, _ = say("status", "delays")
+    (waiting,) = [line for line in text.splitlines() if "waiting" in line and "2013-02-06" in line]
+    assert "flights 1 of 24: 2013-02-06T01:00Z to 2013-02-06T23:00Z" in waiting
+    assert "…" not in text
+    assert max(map(len, map(str.rstrip, text.splitlines()))) < 250
+    monkeypatch.setenv("COLUMNS", "60")
+    text, _ = say("status", "delays")
+    assert max(map(len, text.splitlines())) <= 60
+
+
+def test_en16_the_list_has_definitions_in_few_words_and_json_all(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    lines = [line.strip() for line in say("list")[0].splitlines()]
+    assert {"hourly, UTC", "daily, UTC", "time (daily) x airport (2), UTC", "segment (2)"} <= set(lines)
+    (product,) = json.loads(say("list", "--search", "airport", "--output", "json")[0])["assets"]
+    assert product["definition"]["text"].startswith("PartitionByProduct([PartitionByInterval('@daily'")
+
+
+def test_en13_each_partition_that_waits_says_what_it_lacks(say: Say, metadata: Metadata) -> None:
+    metadata.emit("flights", *(f"2013-02-07T{hour:02}:00Z" for hour in range(7)), at=MADE)
+    stretches = json.loads(say("status", "delays", "--output", "json")[0])["stretches"]
+    waiting = [(one["first"], one["count"], one["upstream"][0]) for one in stretches if one["state"] == "waiting"]
+    assert [(key, count, needs["there"], needs["lacks"]) for key, count, needs in waiting] == [
+        ("2013-02-07", 1, 7, "2013-02-07T07:00Z to 2013-02-07T23:00Z"),
+        ("2013-02-06", 1, 1, "2013-02-06T01:00Z to 2013-02-06T23:00Z"),
+    ]
+
+
+def test_en17_status_tells_the_errors_of_what_failed(say: Say) -> None:
+    text, _ = say("status", "delays")
+    assert "1 partition of delays" in text
+    (failure,) = json.loads(say("status", "delays", "--output", "json")[0])["failures"]
+    assert failure["error"].startswith("no task failed: the run took too long")
+    assert "1 partition of delays" in say("failures")[0]
+    (row,) = say("failures", "--output", "plain")[0].splitlines()
+    assert row.split("\t")[:4] == ["1", "delays", "1", "2013-02-03"]
+    assert "nothing got worse" in say("changes", "--since", "1s")[0]
+    assert "expected a length of time" in str(say("changes", "--since", "yesterday")[1])
+
+
+def test_message_70_an_asset_without_partitions_is_said_to_have_none(say: Say, metadata: Metadata) -> None:
+    metadata.asset("exchange_rates")
+    assert "asset 'exchange_rates' has no partitions" in str(say("status", "exchange_rates")[1])

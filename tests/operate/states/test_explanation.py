@@ -61,7 +61,7 @@ def test_what_waits_names_the_upstream_partitions_that_it_lacks(dags: Metadata) 
     assert explanation.status.state is State.WAITING
     assert explanation.reasons[0] == (
         "22 of 24 partitions of 'flights' that it needs are there, the last since 2013-02-20 01:02:03 UTC;"
-        " 2013-02-03T22:00Z..2013-02-04 are lacking"
+        " 2013-02-03T22:00Z to 2013-02-03T23:00Z are lacking"
     )
     (flights,) = explanation.to_json()["upstream"]
     assert [(one["state"], one["count"]) for one in flights["stretches"]] == [("missing", 2), ("materialized", 22)]
@@ -118,7 +118,7 @@ def test_what_was_made_tells_its_events_also_when_they_are_purged(dags: Metadata
 
 def test_what_is_missing_says_why(dags: Metadata) -> None:
     assert reasons("delays", "2013-02-03") == (
-        "0 of 24 partitions of 'flights' that it needs are there; 2013-02-03 are lacking",
+        "0 of 24 partitions of 'flights' that it needs are there; 2013-02-03T00:00Z to 2013-02-03T23:00Z are lacking",
     )
     assert reasons("flights", "2013-02-10T12:00Z")[0] == "its interval is not over before 2013-02-10 13:00:00 UTC"
     assert reasons("flights", "2013-02-03T05:00Z")[0].startswith("no run was made for it: its tick came before")

@@ -928,8 +928,8 @@ export interface components {
             count: number;
             /**
              * Partitions
-             * @description These, as text; cut where it is long
-             * @example 2013-03-01..2013-03-03
+             * @description These in words, the last one of a range included; cut where it is long
+             * @example 2013-03-01 to 2013-03-03
              */
             partitions: string;
         };
@@ -2404,6 +2404,13 @@ export interface components {
              * @description Those that were not materialized, as text
              */
             lacking: string;
+            /**
+             * Lacks
+             * @description Those in words, the last one of a range included; cut where it is long
+             * @default
+             * @example 2013-03-01 to 2013-03-03
+             */
+            lacks: string;
         };
         /**
          * Mistake

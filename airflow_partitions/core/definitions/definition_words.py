@@ -1,0 +1,25 @@
+"""Definitions in a few words."""
+
+from __future__ import annotations
+
+from airflow_partitions.core.definitions.definition import PartitionDefinition
+
+
+def definition_words(definition: PartitionDefinition) -> str:
+    """A *definition* in a few words: its dimensions by name, each with what it has, and the zone of its times.
+
+    ``day (daily) x region (3), Europe/Berlin``.
+    """
+    several = len(definition.dimensions) > 1
+    parts = [_words(name, one, several=several) for name, one in definition.dimensions.items()]
+    zone = "" if definition.time is None else f", {definition.time.timezone}"
+    return f"{' x '.join(parts)}{zone}"
+
+
+def _words(name: str, dimension: PartitionDefinition, *, several: bool) -> str:
+    if dimension.time is not None:
+        schedule = dimension.time.schedule
+        every = schedule.removeprefix("@") if isinstance(schedule, str) else f"each {schedule}"
+        return f"{name} ({every})" if several else every
+    values = "keys at runtime" if dimension.kind == "runtime" else f"{dimension.count():,}"
+    return f"{name} ({values})"
