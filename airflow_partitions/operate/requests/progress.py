@@ -130,6 +130,7 @@ def _errors(session: Session, numbers: Collection[int]) -> dict[int, str]:
             BackfillDagRun.backfill_id.in_(numbers),
             DagRun.backfill_id == BackfillDagRun.backfill_id,
             DagRun.state == DagRunState.FAILED,
+            DagRun.start_date.is_not(None),  # else it was cancelled before it began
         )
         .group_by(BackfillDagRun.backfill_id)
     )

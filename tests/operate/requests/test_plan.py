@@ -222,3 +222,34 @@ def test_limits(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
         made("hours", "2013")
     with pytest.raises(InvalidKeyError, match="is not over yet"):
         made("hours", "2100-01-01T00:00Z")
+
+
+def test_en14_what_follows_for_the_first_time_is_downstream(metadata: Metadata, tmp_path: Path) -> None:
+    metadata.parse(
+        tmp_path,
+        shop="""
+        DATES = PartitionByInterval("@daily", start="2026-11-01", name="date")
+        BOTH = PartitionByProduct([DATES, PartitionBySequence(["eu", "us", "asia"], name="region")])
+
+        @asset(schedule="@daily", partition=BOTH)
+        def orders(): ...
+
+        @asset(schedule=orders, partition=DATES)
+        def revenue(): ...
+
+        @asset(schedule=orders, partition=BOTH)
+        def region_report(): ...
+
+        @asset(schedule=orders, partition=PartitionAtRuntime(name="customers"))
+        def customers(): ...
+
+        @asset(schedule=revenue, partition=PartitionByInterval("0 0 * * 1", start="2026-11-02"))
+        def weekly(): ...
+        """,
+    )
+    orders = partitioned_asset("orders")
+    week = parse_selection(orders.definition, "2026-11-02..2026-11-09")
+    steps = plan(orders, week, downstream=True, now=datetime(2026, 11, 20, tzinfo=UTC)).steps
+    assert {step.dag_id: len(step.selection) for step in steps} == {
+        "orders": 21, "customers": 21, "region_report": 21, "revenue": 7, "weekly": 1
+    }  # fmt: skip

@@ -41,11 +41,13 @@ ANSWERS = {
     "POST /assets/{asset}/keys/add": (401, 403, 403, 422),
     "POST /assets/{asset}/keys/remove": (401, 403, 403, 422),
     "POST /assets/{asset}/reconcile": (401, 403, 403, 200),
+    "GET /failures": (401, 200, 200, 200),
+    "GET /changes": (401, 200, 200, 200),
     "GET /doctor": (401, 200, 200, 200),
     "GET /upkeep": (401, 200, 200, 200),
 }
 #: What a route needs in its query.
-QUERIES = {"GET /assets/{asset}/plan": {"select": "2013-01-01"}}
+QUERIES = {"GET /assets/{asset}/plan": {"select": "2013-01-01"}, "GET /changes": {"since": "2h"}}
 #: What a request of a route needs to be answered.
 BODIES: dict[str, dict[str, Any]] = {
     "POST /assets/{asset}/requests": {"select": "2013-01-01..2013-01-03", "dry_run": True},
