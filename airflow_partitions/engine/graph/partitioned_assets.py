@@ -20,6 +20,7 @@ from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError, UnknownAssetError
 from airflow_partitions.engine.database.connection import open_connection, open_session
+from airflow_partitions.engine.database.models import Asset as Row
 from airflow_partitions.engine.graph.serialized_dags import nearest_asset
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -98,7 +99,7 @@ def partitioned_asset(name: str) -> PartitionedAsset:
     dags = asset_dags(name)
     if (own := dags.get(name)) is not None and (asset := next(read_assets([own]), None)) is not None:
         return asset
-    if _is_active(name):
+    if own is None and _never_had_partitions(name):
         raise UnknownAssetError(
             f"asset {name!r} has no partitions: the Dags that make it or wait for it have none; see it in Airflow's own"
             " list of assets",
@@ -108,12 +109,14 @@ def partitioned_asset(name: str) -> PartitionedAsset:
     raise unknown_asset(name, asset_dags())
 
 
-def _is_active(name: str) -> bool:
-    """Whether Airflow has an asset of that name, with partitions or without."""
-    from airflow.models.asset import AssetActive
+def _never_had_partitions(name: str) -> bool:
+    """Whether Airflow has an active asset of that name, of which no ledger tells."""
+    from airflow.models.asset import AssetActive, AssetModel
 
+    told = select(Row.id).where(Row.id == AssetModel.id, Row.meaning.is_not(None)).exists()
     with open_connection() as connection:
-        return connection.scalar(select(AssetActive.name).where(AssetActive.name == name)) is not None
+        query = select(AssetModel.id).where(AssetModel.name == name, AssetModel.active.has(AssetActive.name == name))
+        return connection.scalar(query.where(~told)) is not None
 
 
 def unknown_asset(name: str, dags: Mapping[str, AssetDags]) -> UnknownAssetError:

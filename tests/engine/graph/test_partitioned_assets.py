@@ -67,7 +67,7 @@ def test_of_one_asset_only_its_own_dags_are_read(estate: Metadata) -> None:
     [
         ("mad", "nearest: made", ("made",)),
         ("makes", "'makes' is the Dag that makes 'made'", ("made",)),
-        ("beside", "there are: gas, made, waiting", ()),
+        ("beside", "asset 'beside' has no partitions: the Dags that make it or wait for it have none", ()),
         ("zzz", "there are: gas, made, waiting", ()),
     ],
 )
