@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from airflow.models.taskinstance import TaskInstance
     from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
     from airflow.utils.state import TaskInstanceState
+    from sqlalchemy.orm import Session
 
 log = logging.getLogger(__name__)
 
@@ -85,14 +86,28 @@ def on_task_instance_failed(
 
 
 def _note_for(task_instance: TaskInstance, error: BaseException | str) -> None:
-    """Note it for a task, in the transaction that fails it; the task itself may have known more."""
+    """Note it for a task, in the transaction that fails it, which goes on if that can't be done."""
+    from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.orm import object_session
+
+    session = object_session(task_instance)
+    if session is None:
+        return
+    try:
+        with session.begin_nested():
+            _write(session, task_instance, error)
+    except SQLAlchemyError:
+        log.exception("What made %s fail could not be noted", task_instance)
+
+
+def _write(session: Session, task_instance: TaskInstance, error: BaseException | str) -> None:
+    """Note it, unless the task itself has, which may have known more."""
     from airflow.models.task_state_store import TaskStateStoreModel as Cell
     from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
     from sqlalchemy import select
-    from sqlalchemy.orm import object_session
 
-    session, run = object_session(task_instance), task_instance.dag_run
-    if session is None or run is None or run.partition_key is None:
+    run = task_instance.dag_run
+    if run is None or run.partition_key is None:
         return
     here = {
         "dag_run_id": run.id,

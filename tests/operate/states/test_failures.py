@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy import text as statement
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import SelectionError, UnknownAssetError
+from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.run_errors import KILLED, NO_TASK
-from airflow_partitions.engine.runs.task_error import MOST, TASK_ERROR, TaskError, error_line
+from airflow_partitions.engine.runs.task_error import MOST, TASK_ERROR, TaskError, error_line, on_task_instance_failed
 from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests.materialize import materialize
@@ -277,3 +280,24 @@ def test_errors_that_differ_by_keys_numbers_and_ids_are_one(one: str, other: str
 def test_names_of_columns_and_words_stay_apart() -> None:
     assert error_pattern("no column 'delay'", {"a"}) == "no column 'delay'"
     assert error_pattern("facade of JFKX", {"JFK"}) == "facade of JFKX"
+
+
+def test_a_note_that_the_database_refuses_leaves_the_transaction_that_fails_the_task_whole(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is the scheduler's own, which an error of a statement would end with its process."""
+    from airflow.models.taskinstance import TaskInstance
+
+    put_runs(dags, "delays", ["2013-03-01"], "running", BEGAN)
+    put_tasks(dags, "delays", ["2013-03-01"], "delays", "running", BEGAN)
+    monkeypatch.setattr(
+        "airflow.utils.sqlalchemy.build_upsert_stmt", lambda *_: statement("INSERT INTO nowhere VALUES (1)")
+    )
+    with open_session() as session:
+        task = session.scalars(select(TaskInstance)).one()
+        task.state = "failed"
+        on_task_instance_failed(None, task, "Executor reported that it failed")
+        session.commit()
+    with open_session() as session:
+        assert session.scalars(select(TaskInstance.state)).all() == ["failed"]
+    assert "could not be noted" in caplog.text
