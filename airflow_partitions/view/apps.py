@@ -24,9 +24,15 @@ def react_apps(prefix: str, airflow: str) -> list[dict[str, Any]]:
     """
     bundle = BUNDLES / "partitions.umd.js"
     digest = sha256(bundle.read_bytes()).hexdigest()[:12]  # a browser asks again when it is another
-    app = {"name": NAME, "bundle_url": f"{prefix.lstrip('/')}{BUNDLES_PREFIX}/{bundle.name}?{digest}"}
+    place = f"{prefix.lstrip('/')}{BUNDLES_PREFIX}"
+    app = {
+        "name": NAME,
+        "bundle_url": f"{place}/{bundle.name}?{digest}",
+        "icon": f"{place}/icon.svg",
+        "icon_dark_mode": f"{place}/icon-dark.svg",
+    }
     apps = [
-        app | {"destination": "nav", "category": "browse", "url_route": "partitions"},
+        app | {"destination": "nav", "nav_top_level": True, "url_route": "partitions"},
         app | {"destination": "dag", "url_route": "partitions-of-dag"},
     ]
     if tuple(map(int, airflow.split(".")[:2])) >= ASSET_PAGES:

@@ -6,7 +6,7 @@ import pytest
 from airflow import __version__ as airflow_version
 from airflow.api_fastapi.core_api.datamodels.plugins import ReactAppResponse
 
-from airflow_partitions.view.apps import react_apps
+from airflow_partitions.view.apps import BUNDLES, react_apps
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,10 @@ def test_installed_airflow_takes_each_place() -> None:
     apps = [ReactAppResponse.model_validate(app) for app in react_apps("/asset-partitions", airflow_version)]
     assert len({app.url_route for app in apps}) == len(apps)
     assert len({app.bundle_url for app in apps}) == 1  # loaded once
+
+
+def test_it_has_a_place_and_an_icon_of_its_own_in_the_menu() -> None:
+    nav, *_ = react_apps("/asset-partitions", airflow_version)
+    assert nav["nav_top_level"]
+    for icon in (nav["icon"], nav["icon_dark_mode"]):
+        assert (BUNDLES / icon.rpartition("/")[2]).is_file()

@@ -45,6 +45,18 @@ class SerializedDag:
         """JSON form of its timetable."""
         return self._form["dag"]["timetable"]
 
+    @property
+    def file(self) -> str | None:
+        """Its file, from the folder of its bundle; ``None`` if that is not kept."""
+        file: str | None = self._form["dag"].get("relative_fileloc")
+        return file
+
+    @property
+    def description(self) -> str | None:
+        """What its author says of it: its documentation, or else its description."""
+        own = self._form["dag"]
+        return (own.get("doc_md") or own.get("description") or "").strip() or None
+
     @cached_property
     def timetable(self) -> Any:
         """Its timetable.

@@ -76,6 +76,34 @@ class Asset(Answer):
     error: str | None = Field(default=None, description="With the counts: why they can't be told")
 
 
+class Place(Answer):
+    """Where partitions are stored."""
+
+    path: str = Field(description="Path of the folder, or name of the table", examples=["s3a://lake/flights"])
+    kind: str | None = Field(description="Of the dataset; null if only the Dag file can reach it", examples=["files"])
+    format: str = Field(description="Of its files; empty if it has none of one format", examples=["parquet"])
+
+
+class Source(Answer):
+    """A Dag that makes the asset, and what it says of it."""
+
+    dag_id: str
+    description: str | None = Field(description="Documentation of the Dag; of @asset the docstring of its function")
+    schedule: str | None = Field(description="When its runs begin, in words", examples=["daily, in America/New_York"])
+    file: str | None = Field(description="Its file, from the folder of its bundle", examples=["flights.py"])
+    place: Place | None = Field(description="Of what it makes; null if it does not say it")
+
+
+class AssetDetails(Asset):
+    """A partitioned asset, and what the Dags say of it that make it."""
+
+    sources: list[Source] = Field(description="The Dags that make it")
+    example: str | None = Field(
+        description="Text that selects some of its newest partitions; null without any, and with keys at runtime",
+        examples=["2013-03-01..2013-03-08"],
+    )
+
+
 class AssetPage(Answer):
     """Some of the assets."""
 
@@ -97,7 +125,7 @@ class ListAssets(Operation, route="GET /assets", answer=AssetPage, noun="assets"
     cursor: Cursor = None
 
 
-class ShowAsset(Operation, route="GET /assets/{asset}", answer=Asset, noun="assets", refusals=(404,)):
-    """One asset, its definition, and the Dags and assets around it."""
+class ShowAsset(Operation, route="GET /assets/{asset}", answer=AssetDetails, noun="assets", refusals=(404,)):
+    """One asset, its definition, the Dags and assets around it, and what the Dags say of it."""
 
     asset: AssetName

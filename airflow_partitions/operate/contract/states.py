@@ -147,6 +147,13 @@ class Partition(Answer):
     downstream_hidden: bool = Field(description="Whether there are assets downstream that one may not read")
 
 
+class CheckOutcome(Answer):
+    """What came of a check."""
+
+    name: str
+    passed: bool
+
+
 class Materialization(Measures):
     """The last time that a partition was materialized."""
 
@@ -156,6 +163,7 @@ class Materialization(Measures):
     at: str = Field(description="When it was materialized, with UTC offset")
     dag_id: str | None = Field(description="The Dag whose run did it; null if it came from outside")
     run_id: str | None
+    checks: list[CheckOutcome] = Field(description="Of what was written")
 
 
 class Materializations(Answer):

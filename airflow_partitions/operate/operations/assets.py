@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
+import attrs
+
 from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.dependencies.selection_text import selection_text
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import portions
+from airflow_partitions.engine.graph.asset_sources import asset_sources
 from airflow_partitions.engine.graph.asset_surroundings import AssetSurroundings, asset_groups
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import (
@@ -25,6 +31,8 @@ from airflow_partitions.operate.states.overview import Overview, overviews_of
 
 # Their events since upkeep last ran are in memory together: without upkeep these are all.
 _AT_ONCE = 100
+# Intervals of the example of a selection.
+_EXAMPLE = 7
 
 
 def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
@@ -60,18 +68,20 @@ def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
 
 
 def show_asset(asked: ShowAsset, asker: Asker) -> dict[str, Any]:
-    """One asset, its definition, and the Dags and assets around it."""
+    """One asset, its definition, the Dags and assets around it, and what the Dags say of it."""
     asset = partitioned_asset(asked.asset)
-    owners = asset.dags.owners
-    return _form(
+    owners, now = asset.dags.owners, datetime.now(UTC)
+    form = _form(
         asset,
-        datetime.now(UTC),
+        now,
         read_dag_details(owners),
         AssetSurroundings.of(asset_dags(), asker.readable),
         asset_groups([asset.name]),
         asker.startable(owners),
         None,
     )
+    sources = [attrs.asdict(source) for source in asset_sources(asset)]
+    return form | {"sources": sources, "example": _example(asset.definition, now)}
 
 
 def _is_of(asset: AssetDags, details: Mapping[str, DagDetails], tag: str | None, owner: str | None) -> bool:
@@ -113,6 +123,21 @@ def _form(
         counts = None if overview.counts is None else overview.counts.to_json()
         form |= {"counts": counts, "newest": overview.newest, "error": overview.error}
     return form
+
+
+def _example(definition: PartitionDefinition, now: datetime) -> str | None:
+    """Text that selects some of the newest partitions; ``None`` if there is none yet, and with keys at runtime."""
+    if isinstance(definition, PartitionAtRuntime):
+        return None
+    time = definition.time
+    if time is None:
+        return selection_text(Selection.of(definition, *islice(definition.keys(), 2)))
+    last = first = time.last(now)
+    for _ in range(_EXAMPLE - 1):
+        first = (first and time.previous(first)) or first
+    if first is None or last is None:
+        return None
+    return selection_text(Selection.between(definition, first.start, last.end))
 
 
 def _next(definition: PartitionDefinition, now: datetime) -> dict[str, Any] | None:

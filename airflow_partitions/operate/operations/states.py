@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,8 +79,18 @@ def _materialization_form(of: AssetStates, key: Key, record: LedgerRecord) -> di
         "at": record.last.astimezone(UTC).isoformat(),
         "dag_id": record.dag_id,
         "run_id": record.run_id,
+        "checks": [
+            {"name": check["name"], "passed": check["passed"]}
+            for check in _listed(record.extra.get("checks"))
+            if isinstance(check.get("name"), str) and isinstance(check.get("passed"), bool)
+        ],
         **attrs.asdict(Measures.of(record.extra)),
     }
+
+
+def _listed(checks: Any) -> list[Mapping[str, Any]]:
+    """The *checks* of an event, which anybody may have written."""
+    return [check for check in checks if isinstance(check, Mapping)] if isinstance(checks, list) else []
 
 
 def _hides(names: Iterable[str], asker: Asker) -> bool:

@@ -1,4 +1,4 @@
-import { Button, HStack, Text } from "@chakra-ui/react";
+import { Box, Button, HStack, Text } from "@chakra-ui/react";
 import { useState } from "react";
 
 import { useCounts } from "../selection/useCounts";
@@ -20,10 +20,16 @@ export const Actions = ({
   asset,
   selection,
   states = [],
-  mayChange = true,
-}: Partitions & { readonly asset: string; readonly selection: string; readonly mayChange?: boolean }) => {
+  mayChange,
+}: Partitions & {
+  readonly asset: string;
+  readonly selection: string;
+  /** `undefined` as long as it is not known. */
+  readonly mayChange: boolean | undefined;
+}) => {
   const [action, setAction] = useState<Action>();
   const { data } = useCounts(asset, selection);
+  if (mayChange === undefined) return <Box minH={9} />;
   if (!mayChange) {
     return <Text color="fg.muted">You may look at these partitions, and not change them.</Text>;
   }
@@ -65,12 +71,19 @@ export const Actions = ({
           Materialize…
         </Button>
       )}
-      <Button size="sm" variant="outline" disabled={empty} onClick={() => setAction("mark")}>
+      <Button
+        size="sm"
+        variant="outline"
+        title="Say that they are there, without a run; storage is not touched"
+        disabled={empty}
+        onClick={() => setAction("mark")}
+      >
         Mark…
       </Button>
       <Button
         size="sm"
         variant="outline"
+        title="Say that they are not there any more; storage is not touched, and nothing runs"
         disabled={empty || (data !== undefined && absent === data.total)}
         onClick={() => setAction("forget")}
       >

@@ -74,6 +74,7 @@ export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & P
       <Dialog.Body>
         <Stack gap={4}>
           <PartitionsFields
+            asset={asset}
             partitions={partitions}
             onChange={(changed) => {
               order.reset();

@@ -1,18 +1,22 @@
 import { Fieldset, HStack } from "@chakra-ui/react";
 
+import { useAsset } from "../assets/useAsset";
 import { Tick, TextField } from "./fields";
 import { CHOICES, type Partitions } from "./partitions";
 
 /** Which partitions: a selection's text, and states. */
 export const PartitionsFields = ({
+  asset,
   partitions,
   onChange,
   mistake,
 }: {
+  readonly asset: string;
   readonly partitions: Partitions;
   readonly onChange: (partitions: Partitions) => void;
   readonly mistake?: string | undefined;
 }) => {
+  const example = useAsset(asset).data?.example ?? null;
   const { selection = "", states = [] } = partitions;
   return (
     <>
@@ -20,7 +24,7 @@ export const PartitionsFields = ({
         label="Partitions"
         value={selection}
         onChange={(text) => onChange({ selection: text, states })}
-        help="For example 2013-03-01..2013-03-10 & origin in JFK,LGA; all if empty"
+        help={example === null ? "All if empty" : `For example ${example}; all if empty`}
         mistake={mistake}
       />
       <Fieldset.Root>

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { AssetView } from "../assets/AssetView";
 import { readAssetName } from "../rest/airflow";
 import { Answer } from "../page/Answer";
+import { NoAnswer } from "./NoAnswer";
 
 /** The partitions of the asset whose page of Airflow this is; `id` is Airflow's number of it. */
 export const AssetTab = ({ id }: { readonly id: string }) => {
@@ -11,5 +12,10 @@ export const AssetTab = ({ id }: { readonly id: string }) => {
     queryFn: ({ signal }) => readAssetName(id, signal),
     staleTime: Infinity,
   });
-  return <Answer query={name}>{(asset) => <AssetView asset={asset} />}</Answer>;
+  return (
+    <>
+      <NoAnswer />
+      <Answer query={name}>{(asset) => <AssetView asset={asset} />}</Answer>
+    </>
+  );
 };

@@ -9,10 +9,12 @@ const away = (query: Query): boolean => {
   return query.isActive() && reason instanceof Problem && reason.passing;
 };
 
-/** Since when the server has not answered, as milliseconds; 0 if it does, or if there is nothing on the screen. */
+/** Of when the oldest of what is on the screen is that is not answered anew, as milliseconds; 0 if there is none. */
 export const silentSince = (cache: QueryCache): number => {
-  const queries = cache.getAll();
-  return queries.some(away) ? Math.max(...queries.map(({ state }) => state.dataUpdatedAt)) : 0;
+  const moments = cache
+    .getAll()
+    .flatMap((query) => (away(query) && query.state.data !== undefined ? [query.state.dataUpdatedAt] : []));
+  return moments.length === 0 ? 0 : Math.min(...moments);
 };
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });

@@ -17,7 +17,7 @@ export const AssetHead = ({
 }) => {
   const whole = useWhole(arrangement).data?.pages[0];
   return (
-    <Flex wrap="wrap" gap={3} justify="space-between">
+    <Flex wrap="wrap" gap={3} justify="space-between" minH={8}>
       <StateChips
         counts={whole?.counts ?? {}}
         provisional={whole?.provisional ?? 0}

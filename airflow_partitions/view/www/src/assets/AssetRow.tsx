@@ -8,6 +8,7 @@ import { StateBar } from "../states/StateBar";
 import { StateMark } from "../states/StateMark";
 import { statesOf } from "../states/state";
 import { Due } from "./Due";
+import { kindWords } from "./words";
 import { share } from "./health";
 import { Lanes } from "./Lanes";
 import type { Placed } from "./lineage";
@@ -19,18 +20,6 @@ export const columns = {
   md: "minmax(13rem, 2fr) minmax(11rem, 1.6fr) minmax(8rem, 1fr) minmax(8rem, 1fr)",
   lg: "minmax(15rem, 2.2fr) minmax(12rem, 1.6fr) minmax(9rem, 1fr) minmax(9rem, 1fr) minmax(9rem, 1.2fr)",
 };
-
-const kinds: Readonly<Record<string, string>> = {
-  interval: "time",
-  sequence: "segments",
-  runtime: "keys at run time",
-};
-
-const kindOf = ({ definition: { kind, dimensions, timezone } }: Listed): string =>
-  [
-    kind === "product" ? dimensions.map(({ name }) => name).join(" × ") : (kinds[kind] ?? kind),
-    ...(timezone === null ? [] : [timezone]),
-  ].join(", ");
 
 /** Where one partition is looked at; of several segments, those of the interval. */
 const partitionPath = ({ name, definition }: Listed, key: string): string =>
@@ -68,7 +57,7 @@ const Name = ({ asset }: { readonly asset: Listed }) => (
       ))}
     </HStack>
     <Text fontSize="xs" color="fg.muted" overflowWrap="anywhere">
-      {kindOf(asset)}
+      {kindWords(asset.definition)}
     </Text>
   </Box>
 );
@@ -78,6 +67,13 @@ const Health = ({ asset }: { readonly asset: Listed }) => {
     return (
       <Text fontSize="xs" color="fg.error" overflowWrap="anywhere" lineClamp={3} title={asset.error}>
         Its partitions can’t be counted: {asset.error}
+      </Text>
+    );
+  }
+  if (asset.counting) {
+    return (
+      <Text fontSize="xs" color="fg.muted">
+        counting…
       </Text>
     );
   }

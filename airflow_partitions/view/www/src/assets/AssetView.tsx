@@ -1,4 +1,4 @@
-import { Box, Stack, Text } from "@chakra-ui/react";
+import { Box, SimpleGrid, Stack, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
@@ -14,7 +14,9 @@ import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
+import { AssetAbout, Description } from "./AssetAbout";
 import { AssetHead } from "./AssetHead";
+import { NewestWork } from "./NewestWork";
 import { useAsset } from "./useAsset";
 import { definitionWords } from "./words";
 
@@ -23,7 +25,7 @@ export const AssetView = ({ asset }: { readonly asset: string }) => (
   <Answer query={useAsset(asset)}>{(data) => <Partitions asset={data} />}</Answer>
 );
 
-const Partitions = ({ asset }: { readonly asset: components["schemas"]["Asset"] }) => {
+const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDetails"] }) => {
   const { name, definition, may_change: mayChange } = asset;
   const navigate = useNavigate();
   const shown = usePicture();
@@ -39,9 +41,12 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["Asset"] 
   };
   return (
     <Stack gap={4}>
-      <Text color="fg.muted" fontSize="sm" title={definition.text}>
-        {definitionWords(definition)}
-      </Text>
+      <Box>
+        <Description sources={asset.sources} />
+        <Text color="fg.muted" fontSize="sm" title={definition.text}>
+          {definitionWords(definition)}
+        </Text>
+      </Box>
       <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} />
       <Box>
         {shown.table ? (
@@ -62,11 +67,16 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["Asset"] 
         select={select}
         states={states}
         inView={inView}
+        example={asset.example}
         timed={time !== null}
         onSelect={shown.onSelect}
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
+      <SimpleGrid columns={{ base: 1, lg: 2 }} gap={6} pt={2}>
+        <AssetAbout asset={asset} />
+        <NewestWork asset={name} />
+      </SimpleGrid>
     </Stack>
   );
 };

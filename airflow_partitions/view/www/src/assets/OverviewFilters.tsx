@@ -1,6 +1,6 @@
 import { Button, Flex, HStack, Input, NativeSelect, SegmentGroup, Text } from "@chakra-ui/react";
 
-import { number } from "../page/amounts";
+import { counted, number } from "../page/amounts";
 import { StateMark } from "../states/StateMark";
 import { states, type State } from "../states/state";
 import { orders, toggled, type Filters, type Order } from "./filters";
@@ -58,8 +58,15 @@ const StateChips = ({ assets, filters, onChange }: Content) => {
   const numbers = states
     .map((state): readonly [State, number] => [state, assets.filter(({ counts }) => (counts[state] ?? 0) > 0).length])
     .filter(([state, count]) => count > 0 || filters.states.includes(state));
+  if (assets.some(({ counting }) => counting)) {
+    return (
+      <Text role="status" fontSize="sm" color="fg.muted" minH={8}>
+        Still counting the partitions of {counted(assets.length, "asset")}…
+      </Text>
+    );
+  }
   return (
-    <Flex gap={1} wrap="wrap" align="center" role="group" aria-label="Assets with partitions in a state">
+    <Flex gap={1} wrap="wrap" align="center" minH={8} role="group" aria-label="Assets with partitions in a state">
       <Text fontSize="xs" color="fg.muted" me={1}>
         Assets with
       </Text>

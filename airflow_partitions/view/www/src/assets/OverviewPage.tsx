@@ -7,6 +7,8 @@ import { Answer } from "../page/Answer";
 import { Loading } from "../page/Loading";
 import { Page } from "../page/Page";
 import { LIVE } from "../page/queries";
+import { Trouble } from "../page/Trouble";
+import { useTrouble } from "../page/useTrouble";
 import { AssetRows } from "./AssetRows";
 import { filtered, useFilters, type Filters } from "./filters";
 import { FirstSteps } from "./FirstSteps";
@@ -55,9 +57,20 @@ export const OverviewPage = () => {
     queryFn: ({ signal }) => listAssets(true, signal),
     refetchInterval: LIVE,
   });
+  const names = useQuery({
+    queryKey: ["assets", "names"],
+    queryFn: ({ signal }) => listAssets(false, signal),
+    enabled: assets.data === undefined,
+  });
+  const trouble = useTrouble(assets);
+  const known = assets.data ?? names.data;
   return (
-    <Page title={assets.data === undefined ? "Assets" : counted(assets.data.length, "partitioned asset")}>
-      <Answer query={assets} loading={<Loading rows={10} />}>
+    <Page title={known === undefined ? "Assets" : counted(known.length, "partitioned asset")}>
+      {trouble !== null && assets.data === undefined && names.data !== undefined ? <Trouble error={trouble} /> : null}
+      <Answer
+        query={assets.data === undefined && names.data !== undefined ? names : assets}
+        loading={<Loading rows={10} />}
+      >
         {(all) => <Overview assets={all} />}
       </Answer>
     </Page>

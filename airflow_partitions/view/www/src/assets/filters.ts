@@ -47,7 +47,10 @@ export const filtered = (assets: readonly Listed[], { search, states, tags, owne
   return assets.filter(
     (asset) =>
       asset.name.toLowerCase().includes(text) &&
-      (states.length === 0 || asset.error != null || states.some((state) => (asset.counts[state] ?? 0) > 0)) &&
+      (states.length === 0 ||
+        asset.counting ||
+        asset.error != null ||
+        states.some((state) => (asset.counts[state] ?? 0) > 0)) &&
       anyOf(tags, asset.tags) &&
       anyOf(owners, asset.owners),
   );

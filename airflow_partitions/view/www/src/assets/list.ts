@@ -5,14 +5,19 @@ import { totalOf, type Counts } from "../states/state";
 type Answered = components["schemas"]["Asset"];
 
 /** An asset of the list: its numbers by state without the moment of the answer, so that it changes only if it has. */
-export type Listed = Omit<Answered, "counts"> & { readonly counts: Counts; readonly total: number };
+export type Listed = Omit<Answered, "counts"> & {
+  readonly counts: Counts;
+  readonly total: number;
+  /** Whether its numbers are still on their way. */
+  readonly counting: boolean;
+};
 
 /** A tag that each Dag of a partitioned asset has by itself. */
 const OF_ALL = "partitioned";
 
-const listed = ({ counts, tags, ...asset }: Answered): Listed => {
+const listed = ({ counts, tags, ...asset }: Answered, counting: boolean): Listed => {
   const numbers = counts?.counts ?? {};
-  return { ...asset, tags: tags.filter((tag) => tag !== OF_ALL), counts: numbers, total: totalOf(numbers) };
+  return { ...asset, tags: tags.filter((tag) => tag !== OF_ALL), counts: numbers, total: totalOf(numbers), counting };
 };
 
 /** All partitioned assets that one may see, by name; with numbers of their partitions by state if `counts`. */
@@ -24,7 +29,7 @@ export const listAssets = async (counts: boolean, signal: AbortSignal): Promise<
     if (cursor !== null) query.cursor = cursor;
     const { data } = await client.GET("/api/v1/assets", { params: { query }, signal });
     if (data === undefined) break;
-    assets.push(...data.assets.map(listed));
+    assets.push(...data.assets.map((asset) => listed(asset, !counts)));
     cursor = data.cursor;
   } while (cursor !== null);
   return assets;

@@ -1,4 +1,4 @@
-import { HStack, Input, NativeSelect } from "@chakra-ui/react";
+import { Box, HStack, Input, NativeSelect } from "@chakra-ui/react";
 import { useEffect, useState } from "react";
 
 import type { Shown } from "../selection/usePicture";
@@ -18,7 +18,8 @@ export const Arrange = ({
   readonly shown: Shown;
 }) => {
   const { names, time } = dimensions;
-  if (across === null || down === null || (down === "" && names.length < 2)) return null;
+  if (across === null || down === null) return names.length > 1 ? <Box height={8} mb={4} /> : null;
+  if (down === "" && names.length < 2) return null;
   /** Whether a dimension may go down beside that one. */
   const isFree = (beside: string) => (name: string) => name !== time && name !== beside;
   return (

@@ -2,12 +2,14 @@ import { Box, Skeleton, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 
 import { Trouble } from "../page/Trouble";
+import { Problem } from "../rest/problem";
 import type { components } from "../rest/schema";
 import { regionText, type Frame } from "../selection/text";
 import type { Shown } from "../selection/usePicture";
 import { useRegion } from "../selection/useRegion";
 import { Arrange } from "./Arrange";
 import { dimensionsOf } from "./dimensions";
+import { HEIGHT as MINIMAP } from "./Minimap";
 import { MoreRows } from "./MoreRows";
 import type { Cell, Picture } from "./picture";
 import { Rows } from "./Rows";
@@ -22,6 +24,22 @@ import { within } from "./view";
 /** Height of a row in pixels: without an axis, alone, and among others. */
 const rowHeightOf = (picture: Picture | null, labels: number): number =>
   picture?.across === null ? 28 : labels === 0 ? 48 : 22;
+
+/** The most that the rows are high, in pixels; others scroll. */
+const mostHeight = (): number => Math.max(264, window.innerHeight - 440);
+
+/** How high it will be, as far as the definition tells it: so nothing below moves when the picture comes. */
+const expectedHeight = (
+  { dimensions }: components["schemas"]["Definition"],
+  timed: boolean,
+  named: boolean,
+  width: number,
+): number => {
+  const rows = named ? (dimensions.find(({ count }) => count !== null)?.count ?? 1) : 1;
+  const cells = Math.min(rows * (named ? 22 : 48), mostHeight());
+  // The buttons, which need two lines on a narrow screen, the small picture, the axis.
+  return cells + (timed ? (width < 600 ? 77 : 44) + MINIMAP + 4 + 24 : 0);
+};
 
 /** All partitions of an asset in one picture, at any zoom. */
 export const Grid = ({
@@ -74,7 +92,7 @@ export const Grid = ({
 
   const rowHeight = rowHeightOf(picture, labels);
   const total = Math.max(1, picture?.rows.length ?? 0) * rowHeight;
-  const height = Math.min(total, Math.max(264, window.innerHeight - 440));
+  const height = Math.min(total, mostHeight());
   const rowsInAll = named ? Infinity : (picture?.rowCount ?? 0);
   const sheet: Sheet | null =
     picture && view && bounds && !none
@@ -99,9 +117,11 @@ export const Grid = ({
         shown={shown}
       />
       <Box ref={area} minHeight="120px">
-        {error ? <Trouble error={error} /> : null}
+        {error && !(sheet && error instanceof Problem && error.passing) ? <Trouble error={error} /> : null}
         {none && !error ? <Text color="fg.muted">There is no partition yet.</Text> : null}
-        {sheet || none || error ? null : <Skeleton height="120px" />}
+        {sheet || none || error ? null : (
+          <Skeleton height={`${expectedHeight(definition, timed, labels > 0, fullWidth)}px`} />
+        )}
         {sheet ? (
           <>
             <Scale sheet={sheet} overview={overview} zone={zone} states={states} left={labels} />

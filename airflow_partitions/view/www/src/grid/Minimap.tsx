@@ -8,7 +8,8 @@ import { drawGrid, placeX } from "./drawGrid";
 import type { Picture } from "./picture";
 import { lengthOf, moved, within, zoomed, type Bounds, type Span } from "./view";
 
-const height = 28;
+/** In pixels. */
+export const HEIGHT = 28;
 
 /** All of the time axis in small; what is in the frame is seen in large. */
 export const Minimap = ({
@@ -34,8 +35,8 @@ export const Minimap = ({
         picture,
         view: bounds,
         width,
-        height,
-        rowHeight: height,
+        height: HEIGHT,
+        rowHeight: HEIGHT,
         top: 0,
         region: [],
         drag: [],
@@ -52,7 +53,7 @@ export const Minimap = ({
   return (
     <Box
       position="relative"
-      height={`${height}px`}
+      height={`${HEIGHT}px`}
       mb={1}
       cursor="pointer"
       touchAction="none"
@@ -92,7 +93,7 @@ export const Minimap = ({
       onPointerUp={() => (grip.current = null)}
       onPointerCancel={() => (grip.current = null)}
     >
-      <Canvas width={width} height={height} draw={draw} />
+      <Canvas width={width} height={HEIGHT} draw={draw} />
       <Box position="absolute" top={0} left={0} width={`${left}px`} height="100%" bg="bg" opacity={0.6} />
       <Box position="absolute" top={0} left={`${right}px`} right={0} height="100%" bg="bg" opacity={0.6} />
       <Box

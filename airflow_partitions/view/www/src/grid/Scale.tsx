@@ -3,7 +3,7 @@ import { Box, Wrap } from "@chakra-ui/react";
 import type { State } from "../states/state";
 import { Axis } from "./Axis";
 import { Jumps } from "./Jumps";
-import { Minimap } from "./Minimap";
+import { HEIGHT as MINIMAP, Minimap } from "./Minimap";
 import type { Picture } from "./picture";
 import { seen, type Sheet } from "./sheet";
 import { lengthOf } from "./view";
@@ -38,9 +38,11 @@ export const Scale = ({
         </Wrap>
       )}
       <Box ml={`${left}px`}>
-        {zone !== null && overview && lengthOf(view) < lengthOf(bounds) ? (
+        {zone === null || lengthOf(view) >= lengthOf(bounds) ? null : overview === null ? (
+          <Box height={`${MINIMAP}px`} mb={1} />
+        ) : (
           <Minimap picture={overview} bounds={bounds} view={view} width={width} states={states} onView={onView} />
-        ) : null}
+        )}
         {picture.across === null ? null : <Axis picture={picture} view={view} width={width} zone={zone} />}
       </Box>
     </>

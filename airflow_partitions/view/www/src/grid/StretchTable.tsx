@@ -6,7 +6,7 @@ import { Link as RouterLink } from "react-router-dom";
 import { LIVE } from "../page/queries";
 import { number } from "../page/amounts";
 import { paths } from "../page/paths";
-import { Trouble } from "../page/Trouble";
+import { Answer } from "../page/Answer";
 import { rest } from "../rest/client";
 import type { State } from "../states/state";
 import { StateName } from "../states/StateName";
@@ -39,9 +39,6 @@ export const StretchTable = ({
   useEffect(() => {
     if (few && hasNextPage && !isFetching) void fetchNextPage();
   }, [few, hasNextPage, isFetching, fetchNextPage]);
-  if (stretches.error) return <Trouble error={stretches.error} />;
-  if (rows.length === 0)
-    return <Text color="fg.muted">{isFetching || hasNextPage ? "Looking…" : "No partition."}</Text>;
   const link = (key: string) => (
     <Link asChild color="fg.info" display="inline-block" maxWidth="28rem" truncate title={key}>
       <RouterLink to={paths.partition(asset, key)}>
@@ -49,7 +46,8 @@ export const StretchTable = ({
       </RouterLink>
     </Link>
   );
-  return (
+  const none = <Text color="fg.muted">{isFetching || hasNextPage ? "Looking…" : "No partition."}</Text>;
+  const table = (
     <Table.ScrollArea>
       <Table.Root size="sm" aria-label={`Partitions of ${asset}`}>
         <Table.Header>
@@ -80,5 +78,10 @@ export const StretchTable = ({
         </Button>
       ) : null}
     </Table.ScrollArea>
+  );
+  return (
+    <Answer query={stretches} loading={none}>
+      {() => (rows.length === 0 ? none : table)}
+    </Answer>
   );
 };

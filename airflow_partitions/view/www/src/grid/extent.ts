@@ -1,6 +1,7 @@
 import type { components } from "../rest/schema";
-import { keyParts, momentOf } from "../selection/text";
+import { keyParts, momentOf, regionOf } from "../selection/text";
 import type { Answer } from "./answer";
+import { dimensionsOf } from "./dimensions";
 import type { Span } from "./view";
 
 type Definition = components["schemas"]["Definition"];
@@ -26,4 +27,16 @@ export const expectedExtent = ({ dimensions, first, last, count, timezone }: Def
   );
   if (typeof start !== "number" || typeof end !== "number" || intervals < 2) return null;
   return { start, end: end + (end - start) / (intervals - 1), count: intervals };
+};
+
+/** From when until when that is what a text selects; `null` where it does not say it. */
+export const askedSpan = (definition: Definition, select: string): Span | null => {
+  const { names, time, zone } = dimensionsOf(definition);
+  if (time === null || select === "") return null;
+  const down = names.find((name) => name !== time) ?? null;
+  const region =
+    regionOf(select, { dimensions: names, time, zone: zone ?? "UTC", across: time, down, values: [], only: {} }) ?? [];
+  const start = Math.min(...region.map((box) => box.start));
+  const end = Math.max(...region.map((box) => box.end));
+  return Number.isFinite(start) && Number.isFinite(end) ? { start, end } : null;
 };

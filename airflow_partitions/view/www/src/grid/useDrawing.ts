@@ -1,9 +1,10 @@
 import { useMemo } from "react";
 
 import { useSettled } from "../page/useSettled";
+import { useTrouble } from "../page/useTrouble";
 import type { components } from "../rest/schema";
 import type { Shown } from "../selection/usePicture";
-import { expectedExtent, extentOf } from "./extent";
+import { askedSpan, expectedExtent, extentOf } from "./extent";
 import { pictureOf } from "./picture";
 import { useGrid, useWhole, type Arrangement } from "./useGrid";
 import { useTimeView } from "./useTimeView";
@@ -27,17 +28,20 @@ export const useDrawing = (
     () => (timed ? (answer === undefined ? expectedExtent(definition) : extentOf(answer)) : null),
     [timed, answer, definition],
   );
-  const time = useTimeView(extent, width, shown.view, shown.setView);
+  const asked = useMemo(() => askedSpan(definition, shown.select), [definition, shown.select]);
+  const time = useTimeView(extent, asked, overview, width, shown.view, shown.setView);
   const settled = useSettled(time.view, PAUSE) ?? time.view;
   const grid = useGrid(arrangement, settled, extent, width, width > 0 && (!timed || settled !== null));
   const picture = useMemo(() => pictureOf(grid.data?.pages ?? []), [grid.data]);
   const values = useValueView(picture?.columns.length ?? 1, width);
+  const troubles = [useTrouble(grid), useTrouble(whole)];
   return {
     picture,
     overview,
     grid,
     ...(timed ? time : values),
-    error: grid.error ?? whole.error,
+    /** Why it can't be drawn, or not as it is now. */
+    error: troubles[0] ?? troubles[1] ?? null,
     /** Whether there is no partition at all. */
     none: timed ? answer !== undefined && extent === null : picture?.rows.length === 0 && !arrangement.search,
   };

@@ -13,14 +13,15 @@ export const Bounds = ({
 }: {
   readonly start: string;
   readonly end: string;
-  readonly timezone: string | null;
+  /** `undefined` as long as it is not known. */
+  readonly timezone: string | null | undefined;
 }) => (
   <>
     <Text>
       {wall(start)} up to {wall(end)}
-      {timezone === null ? "" : ` (${timezone})`}
+      {timezone == null ? "" : ` (${timezone})`}
     </Text>
-    {timezone === browserZone() ? null : (
+    {timezone === undefined || timezone === browserZone() ? null : (
       <Text color="fg.muted">
         {momentText(start)} up to {momentText(end)} (yours)
       </Text>

@@ -4,10 +4,11 @@ import { Link } from "react-router-dom";
 
 import { duration, number, size } from "../page/amounts";
 import { paths } from "../page/paths";
-import { rest } from "../rest/client";
+import { Trouble } from "../page/Trouble";
+import { useTrouble } from "../page/useTrouble";
 import { type Bar, barsOf, type Measure, MEASURES } from "./bars";
+import { type Materialization, useMaterializations } from "./materializations";
 
-const NEIGHBOURS = 30;
 const HEIGHT = 48;
 const STEP = 8;
 
@@ -64,28 +65,34 @@ const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Mea
   );
 };
 
+/** What was written and read for some partitions, with the numbers of one of them in large letters. */
+export const WorkCharts = ({
+  asset,
+  partition,
+  materializations,
+}: Of & { readonly materializations: readonly Materialization[] }) => (
+  <SimpleGrid columns={{ base: 2, md: 3 }} gap={3}>
+    {MEASURES.map((measure) => ({ measure, bars: barsOf(materializations, measure) }))
+      .filter(({ bars }) => bars.length > 0)
+      .map((chart) => (
+        <Chart key={chart.measure} asset={asset} partition={partition} {...chart} />
+      ))}
+  </SimpleGrid>
+);
+
 /** What was written and read for a partition, beside the same of those before it. */
 export const Charts = ({ asset, partition, select }: Of & { readonly select: string | undefined }) => {
-  const { data } = rest.useQuery(
-    "get",
-    "/api/v1/assets/{asset}/materializations",
-    { params: { path: { asset }, query: { limit: NEIGHBOURS, select: select ?? null } } },
-    { refetchInterval: 10_000 },
-  );
-  const charts = MEASURES.map((measure) => ({ measure, bars: barsOf(data?.materializations ?? [], measure) }));
-  if (!charts.some(({ bars }) => bars.length > 0)) return null;
+  const query = useMaterializations(asset, select);
+  const { data } = query;
+  const trouble = useTrouble(query);
+  if (trouble !== null && data === undefined) return <Trouble error={trouble} />;
+  if (!MEASURES.some((measure) => barsOf(data?.materializations ?? [], measure).length > 0)) return null;
   return (
     <section aria-labelledby="charts">
       <Heading as="h2" size="sm" id="charts" mb={2}>
         Work, beside the partitions before it
       </Heading>
-      <SimpleGrid columns={{ base: 2, md: 3, xl: 6 }} gap={3}>
-        {charts
-          .filter(({ bars }) => bars.length > 0)
-          .map((chart) => (
-            <Chart key={chart.measure} asset={asset} partition={partition} {...chart} />
-          ))}
-      </SimpleGrid>
+      <WorkCharts asset={asset} partition={partition} materializations={data?.materializations ?? []} />
     </section>
   );
 };

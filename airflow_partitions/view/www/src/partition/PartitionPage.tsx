@@ -73,12 +73,12 @@ const Content = ({ partition }: { readonly partition: Partition }) => {
     <Stack gap={6}>
       <Why reasons={partition.reasons} provisional={partition.provisional} />
       <HStack justify="space-between" wrap="wrap" align="start">
-        <Box>
+        <Box minH={12}>
           {start === null || end === null ? null : (
-            <Bounds start={start} end={end} timezone={about?.definition.timezone ?? null} />
+            <Bounds start={start} end={end} timezone={about?.definition.timezone} />
           )}
         </Box>
-        <Actions asset={asset} selection={key} mayChange={about?.may_change ?? false} />
+        <Actions asset={asset} selection={key} mayChange={about?.may_change} />
       </HStack>
       <Requests runs={partition.runs} />
       <RunsTable runs={partition.runs} />

@@ -1,6 +1,4 @@
-import type { components } from "../rest/schema";
-
-type Materialization = components["schemas"]["Materialization"];
+import type { Materialization } from "./materializations";
 
 /** What of the work on a partition is drawn. */
 export const MEASURES = ["rows", "files", "bytes", "seconds", "read_rows", "read_bytes"] as const;

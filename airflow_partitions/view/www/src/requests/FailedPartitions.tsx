@@ -1,6 +1,8 @@
 import { Box, Heading, List, Text } from "@chakra-ui/react";
 
 import { useAsset } from "../assets/useAsset";
+import { Trouble } from "../page/Trouble";
+import { useTrouble } from "../page/useTrouble";
 import { rest } from "../rest/client";
 import { StateMark } from "../states/StateMark";
 import { FailedStretch } from "./FailedStretch";
@@ -20,7 +22,9 @@ export const FailedPartitions = ({ request }: { readonly request: Request }) => 
     },
     { refetchInterval: pace(!hasEnded(request)) },
   );
+  const trouble = useTrouble(stretches);
   const listed = stretches.data?.stretches ?? [];
+  if (trouble !== null && stretches.data === undefined) return <Trouble error={trouble} />;
   if (listed.length === 0) return null;
   // Keys that are known at runtime are listed in the order in which they came.
   const inOrder = about !== undefined && about.definition.kind !== "runtime";

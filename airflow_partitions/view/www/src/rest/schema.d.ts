@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Show Asset
-         * @description One asset, its definition, and the Dags and assets around it.
+         * @description One asset, its definition, the Dags and assets around it, and what the Dags say of it.
          */
         get: operations["show_asset"];
         put?: never;
@@ -799,6 +799,98 @@ export interface components {
             error: string | null;
         };
         /**
+         * AssetDetails
+         * @description A partitioned asset, and what the Dags say of it that make it.
+         */
+        AssetDetails: {
+            /**
+             * Name
+             * @example hourly_flights
+             */
+            name: string;
+            /**
+             * Group
+             * @description Airflow's group of assets
+             * @example asset
+             */
+            group: string;
+            definition: components["schemas"]["Definition"];
+            /**
+             * Producers
+             * @description Dags that make it
+             */
+            producers: string[];
+            /**
+             * Consumers
+             * @description Dags that wait for it
+             */
+            consumers: string[];
+            /**
+             * Upstream
+             * @description Assets that the Dags wait for that make it
+             */
+            upstream: string[];
+            /**
+             * Downstream
+             * @description Assets that the Dags make that wait for it
+             */
+            downstream: string[];
+            /**
+             * Tags
+             * @description Of the Dags that make it, or of those that wait for it where others make it
+             */
+            tags: string[];
+            /**
+             * Owners
+             * @description Of these Dags
+             */
+            owners: string[];
+            /**
+             * Paused
+             * @description Those of the Dags that make it that are paused
+             */
+            paused: string[];
+            /**
+             * Holds
+             * @description Those that work for requests alone although they were paused, with the numbers of these requests
+             */
+            holds: {
+                [key: string]: number[];
+            };
+            /**
+             * Import Errors
+             * @description Those of the Dags that make it whose file can't be read as it is now
+             */
+            import_errors: string[];
+            /**
+             * May Change
+             * @description Whether one may ask for its partitions, mark and forget them
+             */
+            may_change: boolean;
+            /** @description Null without time, and where there is none any more */
+            next: components["schemas"]["NextPartition"] | null;
+            /** @description Numbers of its partitions by state, where asked for; null if they can't be told */
+            counts?: components["schemas"]["StateCounts"] | null;
+            /** @description With the counts; null without time, and where no interval is over */
+            newest?: components["schemas"]["NewestPartition"] | null;
+            /**
+             * Error
+             * @description With the counts: why they can't be told
+             */
+            error?: string | null;
+            /**
+             * Sources
+             * @description The Dags that make it
+             */
+            sources: components["schemas"]["Source"][];
+            /**
+             * Example
+             * @description Text that selects some of its newest partitions; null without any, and with keys at runtime
+             * @example 2013-03-01..2013-03-08
+             */
+            example: string | null;
+        };
+        /**
          * AssetPage
          * @description Some of the assets.
          */
@@ -909,6 +1001,16 @@ export interface components {
              * @description From which the next page goes on; null at the end
              */
             cursor: string | null;
+        };
+        /**
+         * CheckOutcome
+         * @description What came of a check.
+         */
+        CheckOutcome: {
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
         };
         /**
          * Deadline
@@ -1524,6 +1626,11 @@ export interface components {
             dag_id: string | null;
             /** Run Id */
             run_id: string | null;
+            /**
+             * Checks
+             * @description Of what was written
+             */
+            checks: components["schemas"]["CheckOutcome"][];
         };
         /**
          * Materializations
@@ -1779,6 +1886,30 @@ export interface components {
              * @default false
              */
             dry_run: boolean;
+        };
+        /**
+         * Place
+         * @description Where partitions are stored.
+         */
+        Place: {
+            /**
+             * Path
+             * @description Path of the folder, or name of the table
+             * @example s3a://lake/flights
+             */
+            path: string;
+            /**
+             * Kind
+             * @description Of the dataset; null if only the Dag file can reach it
+             * @example files
+             */
+            kind: string | null;
+            /**
+             * Format
+             * @description Of its files; empty if it has none of one format
+             * @example parquet
+             */
+            format: string;
         };
         /**
          * Plan
@@ -2198,6 +2329,33 @@ export interface components {
             end?: string | null;
         };
         /**
+         * Source
+         * @description A Dag that makes the asset, and what it says of it.
+         */
+        Source: {
+            /** Dag Id */
+            dag_id: string;
+            /**
+             * Description
+             * @description Documentation of the Dag; of @asset the docstring of its function
+             */
+            description: string | null;
+            /**
+             * Schedule
+             * @description When its runs begin, in words
+             * @example daily, in America/New_York
+             */
+            schedule: string | null;
+            /**
+             * File
+             * @description Its file, from the folder of its bundle
+             * @example flights.py
+             */
+            file: string | null;
+            /** @description Of what it makes; null if it does not say it */
+            place: components["schemas"]["Place"] | null;
+        };
+        /**
          * State
          * @description State of a partition: the first that applies.
          * @enum {string}
@@ -2584,7 +2742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Asset"];
+                    "application/json": components["schemas"]["AssetDetails"];
                 };
             };
             /** @description Unauthorized */

@@ -17,6 +17,7 @@ export const SelectionBar = ({
   select,
   states,
   inView,
+  example,
   timed,
   onSelect,
   children,
@@ -26,6 +27,8 @@ export const SelectionBar = ({
   readonly states: readonly State[];
   /** The text that selects what is in view. */
   readonly inView: string;
+  /** A text that selects some of them; `null` if there is none. */
+  readonly example: string | null;
   /** Whether partitions have a time. */
   readonly timed: boolean;
   readonly onSelect: (text: string) => void;
@@ -62,12 +65,13 @@ export const SelectionBar = ({
       {select === "" || refusal !== null ? (
         <Text fontSize="sm" color="fg.muted" mt={2}>
           Drag over cells, or hold Shift or Control and click; or type
-          {timed ? (
-            <>
-              , for example <Code>2013-03-01..2013-03-10</Code>: from the first up to, not including, the last.
-            </>
-          ) : (
+          {example === null ? (
             " their names, with commas between."
+          ) : (
+            <>
+              , for example <Code>{example}</Code>
+              {timed && example.includes("..") ? ": from the first up to, not including, the last." : "."}
+            </>
           )}
         </Text>
       ) : (

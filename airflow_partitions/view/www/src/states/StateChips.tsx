@@ -19,13 +19,23 @@ export const StateChips = ({
 }) => {
   const shown = [...new Set([...statesOf(counts), ...chosen])];
   return (
-    <HStack role="group" aria-label="Show only some states" wrap="wrap" gap={2}>
+    <HStack
+      role="group"
+      aria-label="Show only some states"
+      wrap={{ base: "nowrap", md: "wrap" }}
+      gap={2}
+      maxW="full"
+      minW={0}
+      minH={8}
+      overflowX={{ base: "auto", md: "visible" }}
+    >
       {shown.map((state) => {
         const pressed = chosen.includes(state);
         return (
           <Button
             key={state}
             size="xs"
+            flexShrink={0}
             variant={pressed ? "subtle" : "outline"}
             colorPalette={pressed ? "brand" : "gray"}
             aria-pressed={pressed}

@@ -30,7 +30,7 @@ test("from a failed partition, two clicks have it run again", async () => {
     requests: [request],
     dry_run: false,
   }));
-  shown(<Actions asset="days" selection="2013-02-08" />, undefined, cache());
+  shown(<Actions asset="days" selection="2013-02-08" mayChange />, undefined, cache());
   await userEvent.click(await screen.findByRole("button", { name: "Re-run…" }));
   await userEvent.click(await screen.findByRole("button", { name: "Materialize 1 partition" }));
   await screen.findByText("Asked for 1 partition.");
@@ -39,14 +39,14 @@ test("from a failed partition, two clicks have it run again", async () => {
 
 test("the numbers of what failed and of what is missing stand on the buttons", async () => {
   count({ failed: 3, missing: 4, materialized: 5 });
-  shown(<Actions asset="days" selection="2013-02" />, undefined, cache());
+  shown(<Actions asset="days" selection="2013-02" mayChange />, undefined, cache());
   await screen.findByRole("button", { name: "Re-run failed (3)" });
   expect(names()).toEqual(["Re-run failed (3)", "Fill missing (4)", "Materialize…", "Mark…", "Forget…"]);
 });
 
 test("what is not there can't be forgotten", async () => {
   count({ missing: 2 });
-  shown(<Actions asset="days" selection="2013-02" />, undefined, cache());
+  shown(<Actions asset="days" selection="2013-02" mayChange />, undefined, cache());
   await expect.poll(() => screen.getByRole("button", { name: "Forget…" })).toHaveProperty("disabled", true);
 });
 
@@ -59,6 +59,6 @@ test("who may only look is offered nothing", () => {
 
 test("what is being made can't be asked for again", async () => {
   count({ running: 1, queued: 1 });
-  shown(<Actions asset="days" selection="2013-02" />, undefined, cache());
+  shown(<Actions asset="days" selection="2013-02" mayChange />, undefined, cache());
   await expect.poll(() => screen.getByRole("button", { name: "Materialize…" })).toHaveProperty("disabled", true);
 });

@@ -6,14 +6,14 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { AssetView } from "../../src/assets/AssetView";
 import { server } from "../server";
 import { shown } from "../shown";
-import { answered } from "./listed";
+import { details } from "./listed";
 
 const DAY = 86_400_000;
 const first = Date.parse("2013-01-01T00:00:00Z");
 const dayOf = (i: number) => new Date(first + i * DAY).toISOString().slice(0, 10);
 const WIDTH = 480;
 
-const about = answered("days", {
+const about = details("days", {
   definition: {
     kind: "interval",
     text: "",
@@ -80,6 +80,7 @@ beforeEach(() => {
   const rest = "*/asset-partitions/api/v1/assets/days";
   server.use(
     http.get(rest, () => HttpResponse.json(about)),
+    http.get(`${rest}/materializations`, () => HttpResponse.json({ asset: "days", materializations: [] })),
     http.get(`${rest}/grid`, () => HttpResponse.json(grid)),
     http.get(`${rest}/states`, () => HttpResponse.json({ asset: "days", now: grid.now, stretches: [], cursor: null })),
     http.get(`${rest}/counts`, ({ request }) => {

@@ -6,9 +6,9 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { AssetView } from "../../src/assets/AssetView";
 import { server } from "../server";
 import { shown } from "../shown";
-import { answered } from "./listed";
+import { details } from "./listed";
 
-const about = answered("routes", {
+const about = details("routes", {
   definition: {
     kind: "product",
     text: "",

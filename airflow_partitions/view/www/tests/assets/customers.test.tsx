@@ -5,9 +5,9 @@ import { expect, test, vi } from "vitest";
 import { AssetView } from "../../src/assets/AssetView";
 import { server } from "../server";
 import { shown } from "../shown";
-import { answered } from "./listed";
+import { details } from "./listed";
 
-const about = answered("customers", {
+const about = details("customers", {
   definition: {
     kind: "runtime",
     text: "",

@@ -31,9 +31,16 @@ export const answered = (name: string, own: Partial<Answered> = {}): Answered =>
   ...own,
 });
 
+/** An asset as the server tells of it alone. */
+export const details = (name: string, own: Partial<Answered> = {}): components["schemas"]["AssetDetails"] => ({
+  ...answered(name, own),
+  example: null,
+  sources: [],
+});
+
 /** An asset of the list. */
 export const listed = (name: string, own: Partial<Omit<Listed, "name">> = {}): Listed => {
   const counts = own.counts ?? {};
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return { ...answered(name), total, ...own, counts };
+  return { ...answered(name), total, counting: false, ...own, counts };
 };

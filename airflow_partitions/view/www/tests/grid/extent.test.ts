@@ -31,13 +31,13 @@ test("where the keys say nothing of it, one waits for the server", () => {
   expect(expectedExtent({ ...definition, dimensions: definition.dimensions.slice(1) })).toBeNull();
 });
 
-test("a definition in words", () => {
+test("en18: a definition in words", () => {
   expect(definitionWords(definition)).toBe(
     "One partition for each interval of time (date) and region (50); " +
       "2013-01-01|a\\|b to 2013-01-10|z in America/New_York; 500 in all.",
   );
   const customers = { ...definition, dimensions: [{ name: "customer", kind: "runtime", count: null }] };
   expect(definitionWords({ ...customers, first: null, last: null, count: null })).toBe(
-    "One partition for each customer that runs come to know.",
+    "One partition for each key of customer; tasks add them.",
   );
 });

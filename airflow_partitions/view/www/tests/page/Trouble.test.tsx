@@ -1,6 +1,8 @@
-import { screen } from "@testing-library/react";
+import { QueryClient, useQuery } from "@tanstack/react-query";
+import { screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 
+import { Answer } from "../../src/page/Answer";
 import { Trouble } from "../../src/page/Trouble";
 import { Problem } from "../../src/rest/problem";
 import { shown } from "../shown";
@@ -36,4 +38,40 @@ test("an asset that is gone leads to the nearest names and to all assets", () =>
     "/plugin/partitions/assets/hourly%2Fflights",
   );
   expect(ways()).toEqual(["hourly/flights", "All assets"]);
+});
+
+test("eo7: a page that asks again and again says why there is nothing, and never goes back to grey bars", async () => {
+  let tries = 0;
+  const Shown = () => {
+    const query = useQuery<string>({
+      queryKey: ["requests"],
+      queryFn: () => {
+        tries += 1;
+        return tries === 1
+          ? Promise.reject(new Problem(500, { title: "The server failed" }))
+          : new Promise<string>(() => undefined);
+      },
+      retry: false,
+      refetchInterval: 20,
+    });
+    return <Answer query={query}>{(text) => <p>{text}</p>}</Answer>;
+  };
+  shown(<Shown />, "/plugin/partitions/requests", new QueryClient());
+  await screen.findByText("The server failed");
+  await waitFor(() => expect(tries).toBe(2));
+  expect(screen.getByRole("alert").textContent).toMatch(/The server failed/);
+  expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
+});
+
+test("eo7: the first try that fails is told, while it is tried again", async () => {
+  const Shown = () => {
+    const query = useQuery<string>({
+      queryKey: ["requests"],
+      queryFn: () => Promise.reject(new Problem(0, {})),
+      retry: true,
+    });
+    return <Answer query={query}>{(text) => <p>{text}</p>}</Answer>;
+  };
+  shown(<Shown />, "/plugin/partitions/requests", new QueryClient());
+  expect((await screen.findByRole("alert")).textContent).toMatch(/No answer/);
 });

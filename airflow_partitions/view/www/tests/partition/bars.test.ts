@@ -10,6 +10,7 @@ const made = (key: string, rows: number | null) => ({
   at: "2026-11-22T20:00:00+00:00",
   dag_id: null,
   run_id: null,
+  checks: [],
 });
 
 test("what is not told has no bar, and what is nothing has one", () => {

@@ -1,0 +1,57 @@
+"""Nothing moves under the mouse while what is shown comes in, and nothing is said before it is known."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.view.conftest import Opens
+
+#: Notes by how much each part of the page that is ours moves down or up by itself.
+WATCH = """
+window.moved = [];
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries())
+    for (const { node, previousRect, currentRect } of entry.sources)
+      if (node instanceof Element && node.closest('[data-scroll]') && previousRect.y !== currentRect.y)
+        window.moved.push(`${node.outerHTML.slice(0, 80)}: ${previousRect.y} to ${currentRect.y}`);
+}).observe({ type: 'layout-shift', buffered: true });
+"""
+
+
+def slowly(page: Page, part: str) -> None:
+    """Let the answers of a *part* of REST come half a second late."""
+
+    def late(route: Route) -> None:
+        time.sleep(0.5)
+        route.continue_()
+
+    page.route(f"**/asset-partitions/api/v1/**/{part}*", late)
+
+
+@pytest.mark.parametrize("asset", ["days", "airport_days", "hourly_departures"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, width: int) -> None:
+    page = opens(viewport={"width": width, "height": 900})
+    page.add_init_script(WATCH)
+    slowly(page, "grid")
+    slowly(page, "materializations")
+    page.goto(page.url + f"/assets/{asset}")
+    expect(page.get_by_role("slider", name="Part of all partitions that is shown")).to_be_visible()
+    expect(page.get_by_role("application", name=f"Partitions of {asset}")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") == []
+
+
+def test_en10_nothing_is_said_of_rights_before_they_are_known(opens: Opens) -> None:
+    page = opens()
+    held: list[Route] = []
+    page.route("**/asset-partitions/api/v1/assets/days", held.append)
+    page.goto(page.url + "/assets/days/partitions/2013-02-08")
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    expect(page.get_by_text("You may look at these partitions")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("button", name="Re-run…")).to_be_visible()
