@@ -25,7 +25,7 @@ def react_apps(prefix: str, airflow: str) -> list[dict[str, Any]]:
     bundle = BUNDLES / "partitions.umd.js"
     digest = sha256(bundle.read_bytes()).hexdigest()[:12]  # a browser asks again when it is another
     place = f"{prefix.lstrip('/')}{BUNDLES_PREFIX}"
-    app = {
+    app: dict[str, Any] = {
         "name": NAME,
         "bundle_url": f"{place}/{bundle.name}?{digest}",
         "icon": f"{place}/icon.svg",
