@@ -48,7 +48,11 @@ def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, wid
 def test_en10_nothing_is_said_of_rights_before_they_are_known(opens: Opens) -> None:
     page = opens()
     held: list[Route] = []
-    page.route("**/asset-partitions/api/v1/assets/days", lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/asset-partitions/api/v1/assets/days", hold)
     page.goto(page.url + "/assets/days/partitions/2013-02-08")
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
     expect(page.get_by_text("You may look at these partitions")).to_have_count(0)
