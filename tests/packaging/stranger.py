@@ -47,6 +47,9 @@ class Stranger:
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__PARALLELISM": "2",
             "AIRFLOW__API__WORKERS": "1",
+            # The first task may begin before the API server, which it needs.
+            "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "5",
+            "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
             "AIRFLOW_CONN_CATALOG": json.dumps(
                 {
                     "conn_type": "iceberg",
@@ -99,9 +102,6 @@ class Stranger:
             "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
-            # The first task may begin before the API server, which it needs.
-            "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "5",
-            "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
         }
         with self.log.open("wb") as log:
             process = subprocess.Popen(
