@@ -30,6 +30,7 @@ PAGES = {
     "/assets/days/partitions/2013-02-08": "2013-02-08",
     f"/assets/airport_days/partitions/2013-01-05%7C{quote(LONG)}": LONG,
     "/requests": "Requests",
+    "/failures": "Failures",
     "/doctor": "Doctor",
 }
 SCREENS = {"wide, dark": (2560, 1400), "laptop, light": (1280, 800), "phone, dark": (390, 844)}

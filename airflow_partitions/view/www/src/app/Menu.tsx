@@ -6,6 +6,7 @@ import { paths } from "../page/paths";
 const pages = [
   { name: "Assets", to: paths.overview(), below: `${paths.overview()}/assets/` },
   { name: "Requests", to: paths.requests(), below: `${paths.requests()}/` },
+  { name: "Failures", to: paths.failures(), below: `${paths.failures()}/` },
   { name: "Doctor", to: paths.doctor(), below: `${paths.doctor()}/` },
 ];
 

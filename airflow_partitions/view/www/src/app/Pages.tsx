@@ -4,6 +4,7 @@ import { Route, Routes } from "react-router-dom";
 import { AssetPage } from "../assets/AssetPage";
 import { OverviewPage } from "../assets/OverviewPage";
 import { DoctorPage } from "../doctor/DoctorPage";
+import { FailuresPage } from "../failures/FailuresPage";
 import { PartitionPage } from "../partition/PartitionPage";
 import { RequestPage } from "../requests/RequestPage";
 import { RequestsPage } from "../requests/RequestsPage";
@@ -22,6 +23,7 @@ export const Pages = () => (
       <Route path="assets/:asset/partitions/:key" element={<PartitionPage />} />
       <Route path="requests" element={<RequestsPage />} />
       <Route path="requests/:request" element={<RequestPage />} />
+      <Route path="failures" element={<FailuresPage />} />
       <Route path="doctor" element={<DoctorPage />} />
       <Route path="*" element={<NoPage />} />
     </Routes>

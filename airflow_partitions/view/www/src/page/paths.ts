@@ -8,6 +8,7 @@ export const paths = {
   partition: (asset: string, key: string) => `${root}/assets/${name(asset)}/partitions/${name(key)}`,
   requests: () => `${root}/requests`,
   request: (id: number) => `${root}/requests/${id}`,
+  failures: () => `${root}/failures`,
   doctor: () => `${root}/doctor`,
   /** Pages of Airflow's own. */
   dag: (dag: string) => `/dags/${name(dag)}`,

@@ -29,6 +29,11 @@ const Row = ({ run }: { readonly run: Run }) => {
       </Table.Cell>
       <Table.Cell minW={48}>
         <To to={paths.run(run.dag_id, run.run_id)}>{run.run_id}</To>
+        {run.error == null ? null : (
+          <Text fontSize="sm" color="fg.error" overflowWrap="anywhere">
+            <bdi>{run.error}</bdi>
+          </Text>
+        )}
         {run.note === "" ? null : (
           <Text fontSize="xs" color="fg.muted" overflowWrap="anywhere" lineClamp={3}>
             <bdi>{run.note}</bdi>

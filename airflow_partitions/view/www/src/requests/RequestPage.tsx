@@ -65,6 +65,11 @@ const About = ({ request }: { readonly request: Request }) => {
         {counted(options.concurrency, "run")} at a time{options.stop_at_failure ? ", stops at the first failure" : ""}
         {options.while_paused ? ", also while the Dag is paused" : ""}
       </Item>
+      {request.error == null ? null : (
+        <Item name="Newest error">
+          <bdi>{request.error}</bdi>
+        </Item>
+      )}
       {options.label === "" ? null : (
         <Item name="Label">
           <bdi>{options.label}</bdi>
