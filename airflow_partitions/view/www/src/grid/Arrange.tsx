@@ -23,7 +23,14 @@ export const Arrange = ({
   /** Whether a dimension may go down beside that one. */
   const isFree = (beside: string) => (name: string) => name !== time && name !== beside;
   return (
-    <HStack wrap="wrap" gap={3} mb={4}>
+    <HStack
+      wrap={{ base: "nowrap", md: "wrap" }}
+      gap={3}
+      mb={4}
+      minH={8}
+      overflowX={{ base: "auto", md: "visible" }}
+      css={{ "& > *": { flexShrink: 0 } }}
+    >
       {names.length > 1 ? (
         <>
           <Pick

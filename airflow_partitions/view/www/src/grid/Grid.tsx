@@ -33,12 +33,11 @@ const expectedHeight = (
   { dimensions }: components["schemas"]["Definition"],
   timed: boolean,
   named: boolean,
-  width: number,
 ): number => {
   const rows = named ? (dimensions.find(({ count }) => count !== null)?.count ?? 1) : 1;
   const cells = Math.min(rows * (named ? 22 : 48), mostHeight());
-  // The buttons, which need two lines on a narrow screen, the small picture, the axis.
-  return cells + (timed ? (width < 600 ? 77 : 44) + MINIMAP + 4 + 24 : 0);
+  // The buttons, below which there are two lines of text on a narrow screen, the small picture, the axis.
+  return cells + (timed ? (window.innerWidth < 768 ? 98 : 44) + MINIMAP + 4 + 24 : 0);
 };
 
 /** All partitions of an asset in one picture, at any zoom. */
@@ -119,9 +118,7 @@ export const Grid = ({
       <Box ref={area} minHeight="120px">
         {error && !(sheet && error instanceof Problem && error.passing) ? <Trouble error={error} /> : null}
         {none && !error ? <Text color="fg.muted">There is no partition yet.</Text> : null}
-        {sheet || none || error ? null : (
-          <Skeleton height={`${expectedHeight(definition, timed, labels > 0, fullWidth)}px`} />
-        )}
+        {sheet || none || error ? null : <Skeleton height={`${expectedHeight(definition, timed, labels > 0)}px`} />}
         {sheet ? (
           <>
             <Scale sheet={sheet} overview={overview} zone={zone} states={states} left={labels} />

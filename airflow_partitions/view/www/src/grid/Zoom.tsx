@@ -47,7 +47,12 @@ export const Zoom = ({
           Newest
         </Button>
       </ButtonGroup>
-      <Text fontSize="sm" color="fg.muted">
+      <Text
+        fontSize="sm"
+        color="fg.muted"
+        flexBasis={{ base: "full", md: "auto" }}
+        minH={{ base: "42px", md: "auto" }} // the place of two lines, so that nothing below moves
+      >
         {momentText(shown.start, zone)} – {momentText(shown.end, zone)} · {zone}
         {unit === null || unit === "interval" ? "" : ` · a column is ${/^\d/.test(unit) ? unit : `a ${unit}`}`}
       </Text>
