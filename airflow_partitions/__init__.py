@@ -55,7 +55,7 @@ _MODULES = {
     "Unpartitioned": "core.dependencies",
     "Window": "core.dependencies",
     "Within": "engine.timetables.run_policy",
-    "__version__": "version",
+    "__version__": "release",
     "asset": "authoring.assets",
     "materialized": "engine.runs.materialized",
     "register_rules": "engine.timetables.rules",
@@ -150,7 +150,7 @@ if TYPE_CHECKING:
     from airflow_partitions.engine.timetables.rules import register_rules
     from airflow_partitions.engine.timetables.run_policy import AtLeast, Within
     from airflow_partitions.frames.stored_frame import StoredFrame
-    from airflow_partitions.version import __version__
+    from airflow_partitions.release import __version__
 
 
 __getattr__ = lazy_exports(__name__, _MODULES)

@@ -18,7 +18,7 @@ PACKAGE = ROOT.name
 #: Rooms of the package and modules beside them, from the ground up: each imports only itself and what stands before it.
 FLOORS = (
     "exports",
-    "version",
+    "release",
     "core",
     "storage",
     "frames",

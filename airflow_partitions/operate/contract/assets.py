@@ -76,7 +76,7 @@ class Asset(Answer):
     error: str | None = Field(default=None, description="With the counts: why they can't be told")
 
 
-class Place(Answer):
+class StoragePlace(Answer):
     """Where partitions are stored."""
 
     path: str = Field(description="Path of the folder, or name of the table", examples=["s3a://lake/flights"])
@@ -91,7 +91,7 @@ class Source(Answer):
     description: str | None = Field(description="Documentation of the Dag; of @asset the docstring of its function")
     schedule: str | None = Field(description="When its runs begin, in words", examples=["daily, in America/New_York"])
     file: str | None = Field(description="Its file, from the folder of its bundle", examples=["flights.py"])
-    place: Place | None = Field(description="Of what it makes; null if it does not say it")
+    place: StoragePlace | None = Field(description="Of what it makes; null if it does not say it")
 
 
 class AssetDetails(Asset):
