@@ -60,6 +60,41 @@ class Metadata:
             sync_bag_to_db(bag, "dags", None, session=at)
             at.commit()
 
+    def break_file(self, file: Path, error: str) -> None:
+        """What Airflow does when a Dag file can't be imported any more: its Dags, and the assets of these, go."""
+        from airflow.dag_processing.collection import _update_import_errors
+        from airflow.models.dag import DagModel
+
+        with Session(self.engine) as at:
+            relative = at.scalar(select(DagModel.relative_fileloc).where(DagModel.fileloc == str(file)))
+            assert relative is not None
+            failed = {("dags", relative): f"Traceback (most recent call last):\n  File {file.name}\n{error}"}
+            _update_import_errors({("dags", relative)}, "dags", failed, at)
+            at.commit()
+        self._drop_references()
+
+    def remove_file(self, file: Path) -> None:
+        """What Airflow does when a Dag file is gone."""
+        from airflow.models.dag import DagModel
+
+        with Session(self.engine) as at:
+            at.execute(update(DagModel).where(DagModel.fileloc == str(file)).values(is_stale=True))
+            at.commit()
+        file.unlink()
+        self._drop_references()
+
+    def _drop_references(self) -> None:
+        """What the Dag processor and the scheduler do with stale Dags."""
+        from airflow.jobs.scheduler_job_runner import SchedulerJobRunner
+        from airflow.models.asset import AssetActive, AssetModel, remove_references_to_deleted_dags
+
+        with Session(self.engine) as at:
+            remove_references_to_deleted_dags(at)
+            named = select(AssetModel.name).where(AssetModel.scheduled_dags.any() | AssetModel.producing_tasks.any())
+            at.execute(delete(AssetActive).where(AssetActive.name.not_in(named)))
+            SchedulerJobRunner._cleanup_orphaned_asset_state_store(session=at)
+            at.commit()
+
     def asset(self, name: str) -> int:
         """The id of an active asset, which is made if there is none."""
         from airflow.models.asset import AssetActive, AssetModel

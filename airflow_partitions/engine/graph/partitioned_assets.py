@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,9 @@ from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError, UnknownAssetError
 from airflow_partitions.engine.database.connection import open_connection, open_session
 from airflow_partitions.engine.database.models import Asset as Row
+from airflow_partitions.engine.graph.absent_dags import OURS, AbsentDag, absent_dags, unreadable_dag
 from airflow_partitions.engine.graph.serialized_dags import nearest_asset
+from airflow_partitions.engine.ledger.ledger import ledger_heads
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 from airflow_partitions.engine.timetables.serialized_dag import serialized_dags
@@ -30,8 +31,6 @@ from airflow_partitions.engine.timetables.upstreams import Upstreams
 if TYPE_CHECKING:
     from sqlalchemy import Select
 
-_OURS = "airflow_partitions."
-
 
 @attrs.frozen
 class AssetDags:
@@ -39,11 +38,13 @@ class AssetDags:
 
     :ivar producers: those with a task that writes it.
     :ivar consumers: partitioned ones that wait for it.
+    :ivar absent: those of them that Airflow can't run as they are; of an asset that others make, too, none.
     """
 
     asset: str
     producers: tuple[str, ...]
     consumers: tuple[str, ...]
+    absent: tuple[AbsentDag, ...] = ()
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -96,9 +97,13 @@ def partitioned_asset(name: str) -> PartitionedAsset:
 
     :raises UnknownAssetError: if no Dag makes, or waits for, partitions of it.
     """
-    dags = asset_dags(name)
-    if (own := dags.get(name)) is not None and (asset := next(read_assets([own]), None)) is not None:
-        return asset
+    own = asset_dags(name).get(name)
+    if own is not None:
+        if (asset := next(read_assets([own]), None)) is not None:
+            return asset
+        if absent := _with_unreadable(own, _timetables(_around(own))[1]).absent:
+            reasons = "; ".join(f"{name!r} is known by {one.why}" for one in absent)
+            raise UnknownAssetError(f"nothing is kept of the partitions of {name!r}: {reasons}", given=name)
     if own is None and _never_had_partitions(name):
         raise UnknownAssetError(
             f"asset {name!r} has no partitions: the Dags that make it or wait for it have none; see it in Airflow's own"
@@ -119,11 +124,20 @@ def _never_had_partitions(name: str) -> bool:
         return connection.scalar(query.where(~told)) is not None
 
 
+def upstream_asset(dags: AssetDags, meaning: PartitionDefinition | KeyFormat) -> PartitionedAsset:
+    """The asset around which *dags* are, with the partitions that a Dag which waits for it takes it to have.
+
+    An asset without partitions is one of a single partition to such a Dag.
+    """
+    asset = next(read_assets([dags]), None)
+    return PartitionedAsset(dags, meaning) if asset is None else attrs.evolve(asset, meaning=meaning)
+
+
 def unknown_asset(name: str, dags: Mapping[str, AssetDags]) -> UnknownAssetError:
     """The error that there is no asset of that *name*; its message names some of the assets of *dags*."""
     makes: dict[str, list[str]] = defaultdict(list)
     for asset, each in dags.items():
-        for dag_id in each.producers:
+        for dag_id in each.producers if asset != name else ():
             makes[dag_id].append(asset)
     message = f"no Dag makes or waits for partitions of an asset {name!r}; {nearest_asset(name, dags, makes)}"
     return UnknownAssetError(message, given=name, nearest=tuple(makes.get(name) or get_close_matches(name, dags)))
@@ -150,27 +164,75 @@ def asset_dags(name: str | None = None) -> dict[str, AssetDags]:
     partitioned: set[str] = set()
     with open_session() as session:
         for asset, dag_id, timetable, makes in session.execute(query):
-            ours = (timetable or "").startswith(_OURS)
+            ours = (timetable or "").startswith(OURS)
             if ours:
                 partitioned.add(asset)
             if makes:
                 producers[asset].add(dag_id)
             elif ours:
                 consumers[asset].add(dag_id)
+    absent = _absent_around({*producers, *consumers}, {*producers}, name)
+    for asset, dags in absent.items():
+        partitioned.add(asset)
+        for dag in dags:
+            (producers if asset in dag.work.tasks else consumers)[asset].add(dag.dag_id)
     return {
-        asset: AssetDags(asset, tuple(sorted(producers[asset])), tuple(sorted(consumers[asset])))
+        asset: AssetDags(
+            asset, tuple(sorted(producers[asset])), tuple(sorted(consumers[asset])), tuple(absent.get(asset, ()))
+        )
         for asset in sorted(partitioned)
     }
 
 
+def _absent_around(known: Collection[str], made: Collection[str], name: str | None) -> dict[str, list[AbsentDag]]:
+    """The Dags that made, or waited for, assets and are absent, by the names of these assets.
+
+    A Dag that was renamed, or made an asset that another one makes now, is none of that asset any more.
+
+    :param known: names of assets that other Dags make or wait for.
+    :param made: names of those that other Dags make.
+    :param name: of the only asset to look at; all if ``None``.
+    """
+    dags = list(absent_dags().values())
+    around: dict[str, list[AbsentDag]] = defaultdict(list)
+    for dag in dags:
+        for asset in dag.work.tasks:
+            if asset not in made and name in (None, asset):
+                around[asset].append(dag)
+    makers = set(around)
+    for dag in dags:
+        for asset in dag.work.awaits:
+            if asset not in known and asset not in makers and name in (None, asset):
+                around[asset].append(dag)
+    return around
+
+
 def read_assets(dags: Collection[AssetDags]) -> Iterator[PartitionedAsset]:
     """The assets around which those *dags* are, in their order, as far as they have partitions."""
-    timetables = _timetables({dag_id for each in dags for dag_id in _around(each)})
-    for each in dags:
-        meaning = _meaning(each, timetables)
+    timetables, unread = _timetables({dag_id for each in dags for dag_id in _around(each)})
+    whole = [_with_unreadable(each, unread) for each in dags]
+    kept = _kept_meanings([each.asset for each in whole if each.absent])
+    for each in whole:
+        meaning = _meaning(each, timetables) or kept.get(each.asset)
         if meaning is not None:
             around = {dag_id: timetables[dag_id] for dag_id in _around(each) if dag_id in timetables}
             yield PartitionedAsset(each, meaning, around)
+
+
+def _with_unreadable(dags: AssetDags, unread: Mapping[str, DeserializationError]) -> AssetDags:
+    """The same *dags*, of which those that can't be read are absent."""
+    absent = {dag.dag_id for dag in dags.absent}
+    more = [unreadable_dag(dag_id, unread[dag_id]) for dag_id in dags.owners if dag_id in unread.keys() - absent]
+    return attrs.evolve(dags, absent=(*dags.absent, *more)) if more else dags
+
+
+def _kept_meanings(assets: Collection[str]) -> dict[str, PartitionDefinition | KeyFormat]:
+    """What the ledgers of *assets* say of their partitions, by name, as far as they have begun."""
+    if not assets:
+        return {}
+    with open_session() as session:
+        heads = ledger_heads(session, assets)
+    return {name: head.progress.definition for name, head in heads.items() if head.progress is not None}
 
 
 def _around(dags: AssetDags) -> tuple[str, ...]:
@@ -190,13 +252,16 @@ def _references(table: Any, on: Any, name: str | None, *, makes: bool) -> Select
     return query if name is None else query.where(AssetModel.name == name)
 
 
-def _timetables(dag_ids: Collection[str]) -> dict[str, Any]:
-    """The timetables of Dags, by id, as far as they can be read; the doctor tells of the others."""
+def _timetables(dag_ids: Collection[str]) -> tuple[dict[str, Any], dict[str, DeserializationError]]:
+    """The timetables of Dags, by id, as far as they can be read, and why those of the others can't."""
     timetables: dict[str, Any] = {}
+    unread: dict[str, DeserializationError] = {}
     for dag in serialized_dags(dag_ids):
-        with suppress(DeserializationError):
+        try:
             timetables[dag.dag_id] = dag.timetable
-    return timetables
+        except DeserializationError as error:
+            unread[dag.dag_id] = error
+    return timetables, unread
 
 
 def _meaning(dags: AssetDags, timetables: Mapping[str, Any]) -> PartitionDefinition | KeyFormat | None:

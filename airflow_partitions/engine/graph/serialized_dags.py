@@ -15,6 +15,7 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import open_connection
+from airflow_partitions.engine.graph.absent_dags import WRITTEN_ANEW
 from airflow_partitions.engine.graph.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -36,6 +37,8 @@ class SerializedDags:
     :ivar definitions: of the keys of each asset's events, by its name.
     :ivar makes: names of the assets that each Dag makes, by its id.
     :ivar paths: where Spark assets are stored, by their names.
+    :ivar storages: JSON forms of the datasets that assets are stored in, by their names, as far as Dags say them.
+    :ivar connections: ids of the Dags whose tasks name a connection of Airflow, by the id of the connection.
     :ivar tables: JSON forms of the tables that are to be kept small, by the names of the assets they are of.
     :ivar problems: reasons why Dags can never run, each as a sentence.
     :ivar producers: timetables of the Dags that write each asset, by its name.
@@ -48,6 +51,8 @@ class SerializedDags:
     tables: Mapping[str, Mapping[str, Any]]
     problems: tuple[str, ...]
     producers: Mapping[str, Sequence[Timetable]] = attrs.field(factory=dict, eq=False, repr=False)
+    storages: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    connections: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     _fingerprints: dict[str, Mapping[str, Any]] = attrs.field(factory=dict, repr=False)
 
     def anew(self) -> SerializedDags:
@@ -138,14 +143,17 @@ class _DagRead:
     timetable_form: Any = None
     node: DagNode | None = None
     problem: str | None = None
+    connections: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, dag: SerializedDag) -> _DagRead:
         try:
             node = DagNode.serialized(dag)
         except DeserializationError as error:
-            return cls(dag.dag_id, problem=f"Dag {dag.dag_id!r} can't be read: {error.__cause__ or error}")
-        return cls(dag.dag_id, dag.timetable_form, node)
+            reason = error.__cause__ or error
+            return cls(dag.dag_id, problem=f"Dag {dag.dag_id!r} can't be read: {reason}; {WRITTEN_ANEW}")
+        connections = dag.connections if node.partitioned else frozenset[str]()
+        return cls(dag.dag_id, dag.timetable_form, node, connections=connections)
 
 
 def _assembled(dags: Collection[_DagRead], paused: Mapping[str, bool]) -> SerializedDags:
@@ -155,7 +163,10 @@ def _assembled(dags: Collection[_DagRead], paused: Mapping[str, bool]) -> Serial
     nodes: dict[str, DagNode] = {}
     producers: dict[str, list[Timetable]] = defaultdict(list)
     problems: list[str] = []
+    connections: dict[str, list[str]] = defaultdict(list)
     for dag in dags:
+        for conn_id in sorted(dag.connections):
+            connections[conn_id].append(dag.dag_id)
         if dag.node is None:
             problems.append(str(dag.problem))
             continue
@@ -183,8 +194,9 @@ def _assembled(dags: Collection[_DagRead], paused: Mapping[str, bool]) -> Serial
     makes = {dag_id: node.writes for dag_id, node in nodes.items()}
     paths = {name: frame.path for node in nodes.values() for name, frame in node.stored.items()}
     frames = {name: frames for node in nodes.values() for name, frames in node.frames.items()}
-    tables = {name: each.storage for name, each in frames.items() if each.storage is not None and each.maintained}
-    return SerializedDags(active, definitions, makes, paths, tables, tuple(problems), producers)
+    storages = {name: each.storage for name, each in frames.items() if each.storage is not None}
+    tables = {name: storage for name, storage in storages.items() if frames[name].maintained}
+    return SerializedDags(active, definitions, makes, paths, tables, tuple(problems), producers, storages, connections)
 
 
 def fingerprint(timetable: Partitioned) -> dict[str, Any]:

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import and_, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import aliased
 
 from airflow_partitions.engine.database.models import Asset
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, ScalarSelect
+    from sqlalchemy import ColumnElement, Connection, ScalarSelect
     from sqlalchemy.orm import Session
 
 
 def asset_id_of(session: Session | Connection, asset: str) -> int | None:
-    """The id of the active *asset* of that name."""
-    return session.scalar(select(active_id(asset)))
+    """The id of the current *asset* of that name, as :func:`is_current` has it."""
+    return session.scalar(select(current_id(asset)))
 
 
-def active_id(asset: str) -> ScalarSelect[int]:
-    """The id of the active *asset* of that name, as a part of another question."""
+def current_id(asset: str) -> ScalarSelect[int]:
+    """The id of the current *asset* of that name, as a part of another question."""
     from airflow.models.asset import AssetModel
 
-    return select(AssetModel.id).where(AssetModel.name == asset, AssetModel.active.has()).scalar_subquery()
+    return select(AssetModel.id).where(AssetModel.name == asset, is_current()).scalar_subquery()
+
+
+def is_current() -> ColumnElement[bool]:
+    """Whether a row of Airflow's table of assets is the active one of its name, or the newest while none is active.
+
+    While a Dag's file is away or broken none of the assets that it alone names is active.
+    """
+    from airflow.models.asset import AssetActive, AssetModel
+
+    other = aliased(AssetModel)
+    is_away = ~exists().where(AssetActive.name == AssetModel.name)
+    newest = select(func.max(other.id)).where(other.name == AssetModel.name).correlate(AssetModel).scalar_subquery()
+    return or_(AssetModel.active.has(), and_(is_away, AssetModel.id == newest))
 
 
 def ensure_asset(session: Session, asset_id: int) -> None:

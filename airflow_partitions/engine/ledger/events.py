@@ -12,6 +12,7 @@ from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.engine.database.connection import open_connection, portions
+from airflow_partitions.engine.ledger.asset_rows import is_current
 
 _MOST_SHOWN = 1_000
 
@@ -59,7 +60,7 @@ def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
             query = (
                 select(E.partition_key, *(of(column) for column in (E.timestamp, E.id) for of in (func.min, func.max)))
                 .join(AssetModel, AssetModel.id == E.asset_id)
-                .where(AssetModel.name == asset, AssetModel.active.has(), of_texts)
+                .where(AssetModel.name == asset, is_current(), of_texts)
                 .group_by(E.partition_key)
             )
             times.update(
@@ -76,7 +77,7 @@ def newest_keys(assets: Sequence[str]) -> list[str]:
     query = (
         select(E.partition_key)
         .join(AssetModel, AssetModel.id == E.asset_id)
-        .where(AssetModel.name.in_(assets), AssetModel.active.has(), E.partition_key.is_not(None))
+        .where(AssetModel.name.in_(assets), is_current(), E.partition_key.is_not(None))
         .group_by(E.partition_key)
         .order_by(func.max(E.id).desc())
         .limit(_MOST_SHOWN)

@@ -16,7 +16,7 @@ from airflow_partitions.core.versions import Report, check_version, read_number,
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Forgetting as Row
-from airflow_partitions.engine.ledger.asset_rows import asset_id_of
+from airflow_partitions.engine.ledger.asset_rows import asset_id_of, is_current
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, ScalarSelect
@@ -183,7 +183,7 @@ def corrections_of(assets: Iterable[str]) -> dict[str, int]:
     query = (
         select(AssetModel.name, Asset.corrections)
         .join(Asset, Asset.id == AssetModel.id)
-        .where(AssetModel.name.in_(list(assets)), AssetModel.active.has())
+        .where(AssetModel.name.in_(list(assets)), is_current())
     )
     with open_connection() as connection:
         return {row.name: row.corrections for row in connection.execute(query)}

@@ -23,7 +23,7 @@ from airflow_partitions.engine.database.connection import open_connection, open_
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of
-from airflow_partitions.engine.ledger.asset_rows import active_id, asset_id_of, lock_asset, write_asset
+from airflow_partitions.engine.ledger.asset_rows import asset_id_of, current_id, is_current, lock_asset, write_asset
 from airflow_partitions.engine.ledger.events import EventTimes, about, event_times
 from airflow_partitions.engine.ledger.forgotten import Forgotten, read_forgotten
 from airflow_partitions.engine.ledger.ledger_pages import LedgerProgress, meaning_form, progress_from
@@ -87,7 +87,7 @@ def materialized_times(asset: str, definition: PartitionDefinition, keys: Mappin
     texts: dict[Address, list[str]] = defaultdict(list)
     for text, key in keys.items():
         texts[addresses.of(key)].append(text)
-    asset_id = active_id(asset)
+    asset_id = current_id(asset)
     with open_connection() as connection:
         recorded = stored_records(connection, asset_id, addresses, texts, forgotten=False)
         forgotten = read_forgotten(connection, asset_id) if sent else Forgotten()
@@ -313,7 +313,7 @@ class LedgerHead:
 def ledger_heads(
     session: Session | Connection, assets: Collection[str], report: Report = log.warning
 ) -> dict[str, LedgerHead]:
-    """The heads of the ledgers of those of *assets* that are active, by their names.
+    """The heads of the ledgers of *assets*, by their names.
 
     :param report: is told of a definition that can't be read: it counts as another one.
     """
@@ -325,7 +325,7 @@ def ledger_heads(
         query = (
             select(AssetModel.name, AssetModel.id, *columns)
             .join(Asset, Asset.id == AssetModel.id, isouter=True)
-            .where(AssetModel.name.in_(names), AssetModel.active.has())
+            .where(AssetModel.name.in_(names), is_current())
         )
         for name, asset_id, meaning, event, until, changes, corrections in session.execute(query):
             progress = progress_from(meaning, event, until, report)

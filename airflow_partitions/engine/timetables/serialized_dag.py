@@ -74,12 +74,45 @@ class SerializedDag:
 
         :raises DeserializationError: if that can't be read.
         """
+        return tuple(outlet for _, outlet in self._written)
+
+    @cached_property
+    def writing_tasks(self) -> dict[str, list[str]]:
+        """The ids of the tasks that write an asset, by its name.
+
+        :raises DeserializationError: if that can't be read.
+        """
+        tasks: dict[str, list[str]] = {}
+        for task_id, outlet in self._written:
+            if (name := getattr(outlet, "name", None)) is not None:
+                tasks.setdefault(name, []).append(task_id)
+        return tasks
+
+    @cached_property
+    def _written(self) -> tuple[tuple[str, Any], ...]:
+        """What its tasks write, each with the id of the task."""
         try:
             tasks = [task[Encoding.VAR] for task in self._form["dag"]["tasks"]]
-            own = [task["partial_kwargs"] if task.get("_is_mapped") else task for task in tasks]
-            return tuple(BaseSerialization.deserialize(form) for task in own for form in task.get("outlets") or ())
+            own = [(task["task_id"], task["partial_kwargs"] if task.get("_is_mapped") else task) for task in tasks]
+            return tuple(
+                (task_id, BaseSerialization.deserialize(form))
+                for task_id, task in own
+                for form in task.get("outlets") or ()
+            )
         except Exception as error:
             raise DeserializationError(self.dag_id) from error
+
+    @property
+    def connections(self) -> frozenset[str]:
+        """The connections of Airflow that its tasks name by arguments that end with ``conn_id``; none by a template."""
+        tasks = [task.get(Encoding.VAR, {}) for task in self._form["dag"].get("tasks", ())]
+        return frozenset(
+            value
+            for task in tasks
+            for own in (task, task.get("partial_kwargs") or {})
+            for name, value in own.items()
+            if name.endswith("conn_id") and isinstance(value, str) and value and "{{" not in value
+        )
 
     @cached_property
     def whole(self) -> Any:

@@ -11,9 +11,7 @@ from airflow_partitions.engine.graph.partitioned_assets import asset_dags
 from airflow_partitions.operate.cli.output import console
 from airflow_partitions.operate.cli.source import Database, source_of
 from airflow_partitions.operate.contract.doctor import ListProblems
-from airflow_partitions.operate.operations.doctor import errors, stuck_requests
-from airflow_partitions.operate.operations.late import late_partitions
-from airflow_partitions.operate.operations.orphans import orphan_texts
+from airflow_partitions.operate.operations.doctor import checks_of, examined
 
 
 def examine(args: Namespace) -> None:
@@ -25,12 +23,12 @@ def examine(args: Namespace) -> None:
     try:
         source = source_of(args)
         if isinstance(source, Database):
-            dags = read_serialized_dags()
-            problems = [one.text for one in (*errors(dags), *stuck_requests()) if one.is_error]
+            found = list(examined(checks_of(asset_dags(), complete=True, records=True)))
+            problems = [one.text for one in found if one.is_error]
+            paths = read_serialized_dags().paths
             about = [
-                *notes(dags.paths, spark=bool(dags.paths)),
-                *orphan_texts(dags.definitions).values(),
-                *map(str, late_partitions(asset_dags().values())),
+                *notes(paths, spark=bool(paths)),
+                *(one.text for one in found if not one.is_error and one.kind != "no-upkeep"),
             ]
         else:  # this machine says nothing of Airflow's
             problems = [one["text"] for one in source.ask(ListProblems())["problems"] if one["is_error"]]

@@ -113,6 +113,8 @@ def _asset_table(answer: Sequence[Mapping[str, Any]]) -> Table:
     for one, some in zip(answer, counts, strict=True):
         words = definition_words(from_json(one["definition"]["form"]))
         name = Text(one["name"], style="bold").append(f"\n{words}", style="not bold dim")
+        for dag in one["absent"]:
+            name.append(f"\n{dag['text']}", style="not bold red")
         if one["error"] is not None:
             name.append(f"\n{one['error']}", style="not bold red")
         table.add_row(name, *(f"{some[state]:,}" if state in some else "" for state in states))

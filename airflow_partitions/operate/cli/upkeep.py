@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from sqlalchemy.exc import DBAPIError
 
 from airflow_partitions.core.errors import NotMigratedError, PartitionError, StorageError
 from airflow_partitions.operate.cli.output import console
@@ -23,6 +26,10 @@ from airflow_partitions.operate.contract.upkeep import Reconcile
 
 if TYPE_CHECKING:
     from airflow_partitions.operate.upkeep import Round
+
+log = logging.getLogger(__name__)
+#: So many seconds at most lie between two tries while the database can't be used.
+_LONGEST_PAUSE = 60.0
 
 
 def upkeep(args: Namespace) -> None:
@@ -36,21 +43,57 @@ def upkeep(args: Namespace) -> None:
             sys.exit(None if leader() is not None else "no upkeep process is alive")
         except NotMigratedError as error:
             sys.exit(str(error))
-    end = _end_on_signal() if args.loop else Event()
-    told: set[str] = set()
-    work, metrics = Upkeep(wait=not args.loop), Metrics()
+    if args.loop:
+        _loop(args, _end_on_signal())
+        return
+    work, metrics = Upkeep(wait=True), Metrics()
     try:
         with Candidate() as candidate:
-            while True:
-                outcome = work.round(beat=candidate.beat) if candidate.leads() else None
-                metrics.send(leads=outcome is not None)
-                _report(outcome, args, told)
-                if not args.loop or end.wait(args.interval):
-                    return
+            outcome = work.round(beat=candidate.beat) if candidate.leads() else None
+            metrics.send(leads=outcome is not None)
+            _report(outcome, args, set())
     except (NotMigratedError, StorageError) as error:
         sys.exit(str(error))
     finally:
         work.close()
+
+
+def _loop(args: Namespace, end: Event) -> None:
+    """Rounds until the process is asked to end; while the database is locked or away it tries again, ever less often.
+
+    What a round has left half-done the next one does.
+    """
+    from airflow_partitions.operate.upkeep import Upkeep
+    from airflow_partitions.operate.upkeep.leader import Candidate
+
+    told, failures = set[str](), 0
+    work, candidate, metrics = Upkeep(), Candidate(), Metrics()
+    try:
+        while True:
+            try:
+                if not candidate.is_entered:
+                    candidate.enter()
+                outcome = work.round(beat=candidate.beat) if candidate.leads() else None
+            except DBAPIError as error:  # locked, restarted or out of connections: others mend it
+                pause = min(args.interval * 2**failures, _LONGEST_PAUSE)
+                failures += 1
+                work.close()
+                work = Upkeep()  # what the last round had begun is looked at again
+                log.warning("The database can't be used, so upkeep tries again in %.0f s: %s", pause, error.orig)
+            else:
+                if failures:
+                    log.warning("The database can be used again, after %d failures; upkeep goes on", failures)
+                pause, failures = args.interval, 0
+                metrics.send(leads=outcome is not None)
+                _report(outcome, args, told)
+            if end.wait(pause):
+                return
+    except (NotMigratedError, StorageError) as error:
+        sys.exit(str(error))
+    finally:
+        work.close()
+        with suppress(DBAPIError):  # a row without a heartbeat counts as ended
+            candidate.leave()
 
 
 def _end_on_signal() -> Event:

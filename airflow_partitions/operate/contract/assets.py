@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -48,6 +48,19 @@ class NextPartition(Answer):
     due: str = Field(description="When it is over, with UTC offset", examples=["2013-03-03T00:00:00-05:00"])
 
 
+class Absence(Answer):
+    """A Dag that Airflow had, and can't run as it is now."""
+
+    dag_id: str
+    cause: Literal["import-error", "missing", "unreadable"] = Field(
+        description="import-error: its file can't be imported; missing: its file is gone, or has it no longer;"
+        " unreadable: another release has serialized it, as after an upgrade until it is parsed again"
+    )
+    file: str = Field(description="Inside its bundle", examples=["shop/orders.py"])
+    error: str | None = Field(description="The last lines of the error, if there was one")
+    text: str = Field(description="What is the matter, and the way out")
+
+
 class Asset(Answer):
     """A partitioned asset; of those around it what one may read."""
 
@@ -65,6 +78,9 @@ class Asset(Answer):
         description="Those that work for requests alone although they were paused, with the numbers of these requests"
     )
     import_errors: list[str] = Field(description="Those of the Dags that make it whose file can't be read as it is now")
+    absent: list[Absence] = Field(
+        description="Those of its Dags that Airflow can't run as they are, so nothing makes it; what was made stays"
+    )
     may_change: bool = Field(description="Whether one may ask for its partitions, mark and forget them")
     next: NextPartition | None = Field(description="Null without time, and where there is none any more")
     counts: StateCounts | None = Field(

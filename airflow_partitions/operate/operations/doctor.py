@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
 import attrs
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 
 from airflow_partitions.core.dependencies import selection_text
+from airflow_partitions.core.errors import NotMigratedError
 from airflow_partitions.engine.database.connection import open_connection, open_session
+from airflow_partitions.engine.graph.absent_dags import Cause, import_failures
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_dags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
@@ -20,11 +24,22 @@ from airflow_partitions.operate.contract.doctor import Kind, ListProblems, Remed
 from airflow_partitions.operate.operations.late import late_partitions
 from airflow_partitions.operate.operations.orphans import orphan_texts
 from airflow_partitions.operate.operations.problem import Problem, Remedy
+from airflow_partitions.operate.operations.work_check import (
+    failed_runs,
+    full_pools,
+    missing_connections,
+    missing_folders,
+    missing_packages,
+    wrong_address,
+)
 from airflow_partitions.operate.requests.progress import progress_of_all
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.upkeep.cell_check import cell_problems
-from airflow_partitions.operate.upkeep.leader import leader
+from airflow_partitions.operate.upkeep.leader import last_heartbeat, leader
 
+#: Finds problems of one kind of thing.
+Check = Callable[[], Iterable[Problem]]
+log = logging.getLogger(__name__)
 #: Partitions that wait for others for so long are told of.
 LONG = timedelta(days=1)
 #: So many of the newest requests are looked at.
@@ -51,10 +66,8 @@ def list_problems(asked: ListProblems, asker: Asker) -> dict[str, Any]:
     may_start = set(asker.startable({dag_id for each in own.values() for dag_id in each.owners}))
     changeable = {name for name, each in own.items() if may_start.issuperset(each.owners)}
     complete = len(own) == len(every)
-    graph = read_serialized_dags() if complete else None
-    problems = [*errors(graph, own if asked.records else ()), *stuck(own)]
-    if asked.records:
-        problems += _orphans(own)
+    checks = checks_of(own, complete=complete, records=asked.records)
+    problems = list(examined(checks))
     may_edit = set(
         asker.editable({one.dag_id for one in problems if one.kind == "paused-dag" and one.dag_id is not None})
     )
@@ -72,34 +85,119 @@ def list_problems(asked: ListProblems, asker: Asker) -> dict[str, Any]:
     return {"problems": [offered(one).to_json() for one in problems], "complete": complete}
 
 
-def errors(dags: SerializedDags | None, assets: Collection[str] | None = None) -> Iterator[Problem]:
-    """What can't work as all Dags are now, and what is wrong in the assets' state stores.
+def checks_of(assets: Mapping[str, AssetDags], *, complete: bool, records: bool) -> dict[str, Check]:
+    """What is looked at, by its name, of some *assets*, by name.
 
-    :param dags: as they are now; ``None`` to leave them out.
-    :param assets: only the state stores of these; all if not given.
+    :param complete: look at the graph of all Dags, and at what their tasks need.
+    :param records: look at the state stores and ledgers, too.
     """
-    for text in () if dags is None else dags.problems:
+    graph = _Once(read_serialized_dags)
+    producers = sorted({dag_id for each in assets.values() for dag_id in each.producers})
+    makes: dict[str, str] = {dag_id: each.asset for each in assets.values() for dag_id in each.producers}
+    checks: dict[str, Check] = {}
+    if complete:
+        checks |= {"the graph of Dags": lambda: _graph(graph())}
+    checks |= {
+        "cells": lambda: _cells(assets if records else ()),
+        "Dag files": lambda: _absent(assets, complete=complete),
+        "upkeep": _upkeep,
+        "requests": lambda: stuck_requests(producers),
+        "what waits": lambda: _waiting(read_dag_details(producers), makes),
+        "failed runs": lambda: failed_runs(assets),
+        "slots": lambda: full_pools(producers),
+        "deadlines": lambda: _late(assets),
+    }
+    if complete:
+        checks |= {
+            "the API server's address": wrong_address,
+            "connections": lambda: missing_connections(graph()),
+            "folders": lambda: missing_folders(graph()),
+            "packages": lambda: missing_packages(graph()),
+        }
+    if records:
+        checks |= {"orphans": lambda: _orphans(assets)}
+    return checks
+
+
+def examined(checks: Mapping[str, Check]) -> Iterator[Problem]:
+    """What *checks* find; one that fails is a problem itself, and keeps no other from being done.
+
+    :raises NotMigratedError: if nothing can be looked at, since the database has not our tables.
+    """
+    for name, check in checks.items():
+        try:
+            yield from check()
+        except (NotMigratedError, OperationalError):
+            raise
+        except Exception as error:
+            log.exception("The check of %s failed", name)
+            text = f"the check of {name} failed, so nothing is known of that: {type(error).__name__}: {error}"
+            yield Problem(kind="check", text=text, is_error=True)
+
+
+class _Once:
+    """The Dags, read by the first check that needs them."""
+
+    def __init__(self, read: Callable[[], SerializedDags]) -> None:
+        self._read = read
+        self._dags: SerializedDags | None = None
+
+    def __call__(self) -> SerializedDags:
+        if self._dags is None:
+            self._dags = self._read()
+        return self._dags
+
+
+def _graph(dags: SerializedDags) -> Iterator[Problem]:
+    """What can't work as all Dags are now."""
+    for text in dags.problems:
         yield Problem(kind="graph", text=text, is_error=True)
+
+
+def _cells(assets: Collection[str]) -> Iterator[Problem]:
+    """What is wrong in the state stores and ledgers of some *assets*."""
     for cell in cell_problems(assets):
         remedy = Remedy("reconcile") if cell.is_rewritten else None
         yield Problem(kind="cell", text=cell.text, is_error=True, asset=cell.asset, remedy=remedy)
 
 
-def stuck(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
-    """What of some *assets*, by name, does not go on by itself, or is late."""
+def _upkeep() -> Iterator[Problem]:
+    """Whether upkeep has stopped, or has never begun."""
     if leader() is None:
-        text = "no upkeep process is alive: ledgers fall behind, and partitions wait longer than they must"
+        last = last_heartbeat()
+        since = "" if last is None else f" since {last:%Y-%m-%d %H:%M:%S} UTC"
+        text = f"no upkeep process is alive{since}: ledgers fall behind, and partitions wait longer than they must"
         command = "airflow asset-partitions upkeep --loop"
         yield Problem(kind="no-upkeep", text=text, remedy=Remedy("command", command=command))
-    producers = sorted({dag_id for each in assets.values() for dag_id in each.producers})
-    makes: dict[str, str] = {dag_id: each.asset for each in assets.values() for dag_id in each.producers}
-    details = read_dag_details(producers)
-    for dag_id in producers:
-        if dag_id in details and details[dag_id].broken:
-            text = f"the file of Dag {dag_id!r} can't be imported as it is now, so it works as it was before, if at all"
-            yield Problem(kind="import-error", text=text, dag_id=dag_id, asset=makes[dag_id])
-    yield from stuck_requests(producers)
-    yield from _waiting(details, makes)
+
+
+def _absent(assets: Mapping[str, AssetDags], *, complete: bool) -> Iterator[Problem]:
+    """The Dags of *assets* that Airflow can't run as they are, and files of which no Dag is known."""
+    told: set[str] = set()
+    for name, each in assets.items():
+        for dag in each.absent:
+            told.add(dag.file)
+            if dag.cause is Cause.IMPORT_ERROR:
+                text = f"asset {name!r} is made by {dag.why}; mend the file: its assets are back once it is read"
+                yield Problem(kind="import-error", text=text, is_error=True, dag_id=dag.dag_id, asset=name)
+            elif dag.cause is Cause.MISSING:
+                text = (
+                    f"asset {name!r} is made by {dag.why}: nothing makes it any more; bring the file back, or if it is"
+                    f" meant to be gone: airflow dags delete {dag.dag_id}"
+                )
+                yield Problem(kind="missing-dag", text=text, dag_id=dag.dag_id, asset=name)
+    makes: dict[str, str] = {dag_id: each.asset for each in assets.values() for dag_id in each.owners}
+    for failure in import_failures():
+        own = sorted(failure.dag_ids & makes.keys())
+        if failure.file not in told and (own or (complete and not failure.dag_ids)):
+            text = f"{failure.file} can't be imported, so Airflow knows nothing of what is in it now: {failure.error}"
+            dag_id = own[0] if own else None
+            yield Problem(
+                kind="import-error", text=text, is_error=True, dag_id=dag_id, asset=makes[dag_id] if dag_id else None
+            )
+
+
+def _late(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
     for each in late_partitions(assets.values()):
         remedy = Remedy("materialize", select=selection_text(each.partitions))
         yield Problem(kind="late", text=str(each), dag_id=each.dag_id, asset=each.asset, remedy=remedy)

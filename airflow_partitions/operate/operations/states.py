@@ -10,7 +10,12 @@ import attrs
 
 from airflow_partitions.core.dependencies import Selection, parse_selection, selection_text
 from airflow_partitions.core.keys import Key
-from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
+from airflow_partitions.engine.graph.partitioned_assets import (
+    AssetDags,
+    PartitionedAsset,
+    asset_dags,
+    partitioned_asset,
+)
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.measures import Measures
 from airflow_partitions.engine.ledger.producers import outlets
@@ -105,6 +110,6 @@ def _selected(asset: PartitionedAsset, text: str | None, now: datetime) -> Selec
     return None if text is None else parse_selection(asset.definition, text, closed_by=now)
 
 
-def _shows(asker: Asker) -> Callable[[PartitionedAsset], bool] | None:
+def _shows(asker: Asker) -> Callable[[AssetDags], bool] | None:
     """Whether an asset may be told of; ``None`` if all may be."""
-    return None if asker.readable is None else lambda asset: asker.sees(asset.dags)
+    return None if asker.readable is None else asker.sees

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Partition
 from airflow_partitions.engine.ledger.addresses import Addresses
-from airflow_partitions.engine.ledger.asset_rows import active_id
+from airflow_partitions.engine.ledger.asset_rows import current_id
 
 if TYPE_CHECKING:
     from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
@@ -57,7 +57,7 @@ def _sizes(asset: PartitionedAsset) -> list[int]:
     from airflow.models.asset import AssetEvent
 
     with open_session() as session:
-        asset_id = active_id(asset.name)
+        asset_id = current_id(asset.name)
         events = select(AssetEvent.extra).where(AssetEvent.asset_id == asset_id).order_by(AssetEvent.timestamp.desc())
         extras: list[Any] = list(session.scalars(events.limit(_RECENT)))
         if not extras:

@@ -58,6 +58,9 @@ class Producer:
         :raises NotReadyError: if only others make it, or the file of its Dag has errors.
         """
         producers = _read(asset.name, asset.dags.producers)
+        if not producers and asset.dags.absent:
+            reasons = "; ".join(f"{asset.name!r} is made by {one.why}" for one in asset.dags.absent)
+            raise NotReadyError(f"nothing can be asked of it now: {reasons}")
         if not producers:
             raise NotReadyError(
                 f"no Dag has a run for each partition of asset {asset.name!r}, so none can be asked for: its partitions"
@@ -141,7 +144,7 @@ def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
         model, timetable = models[serialized.dag_id], serialized.timetable
         if not isinstance(timetable, Partitioned) or timetable.partition is None or timetable.adds_keys:
             continue
-        if model.has_import_errors:
+        if model.has_import_errors:  # in the moment before Airflow marks it as stale
             raise NotReadyError(
                 f"the file of Dag {model.dag_id} can't be read any more, so nothing can be asked of it: see Airflow's"
                 " import errors, or airflow dags list-import-errors"

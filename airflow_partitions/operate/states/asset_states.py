@@ -16,8 +16,7 @@ from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionByI
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
-from airflow_partitions.core.errors import UnknownAssetError
-from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags
 from airflow_partitions.engine.ledger.last_times import LastTimes, TimesByStart
 from airflow_partitions.engine.ledger.places import Place
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
@@ -30,8 +29,8 @@ from airflow_partitions.operate.states.stale import stale_places
 from airflow_partitions.operate.states.stretch import Stretch
 from airflow_partitions.operate.states.waiting import Waiting
 
-#: Whether an asset may be told of.
-Shows = Callable[[PartitionedAsset], bool]
+#: Whether an asset may be told of, by the Dags around it.
+Shows = Callable[[AssetDags], bool]
 #: Statuses by the start of the interval (0 without time) and the texts of the segments.
 Statuses = dict[int, dict[tuple[str, ...], Status]]
 
@@ -144,10 +143,8 @@ class AssetStates:
         if self._shows is None:
             return True
         if upstream not in self._told:
-            try:
-                self._told[upstream] = self._shows(partitioned_asset(upstream))
-            except UnknownAssetError:
-                self._told[upstream] = False
+            dags = asset_dags(upstream).get(upstream)
+            self._told[upstream] = dags is not None and self._shows(dags)
         return self._told[upstream]
 
     @cached_property

@@ -11,7 +11,12 @@ import attrs
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import UnknownAssetError
 from airflow_partitions.core.keys import Key
-from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.engine.graph.partitioned_assets import (
+    PartitionedAsset,
+    asset_dags,
+    partitioned_asset,
+    upstream_asset,
+)
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
 from airflow_partitions.engine.ledger.materializations import materializations
@@ -137,11 +142,9 @@ def _upstream(of: AssetStates, key: Key, shows: Shows) -> Iterator[Neighbour]:
     for dag_id, upstreams in of.asset.upstreams.items():
         for name in upstreams.leaves:
             member = upstreams.member(name)
-            try:
-                other = attrs.evolve(partitioned_asset(name), meaning=member.key_format or member.definition)
-            except UnknownAssetError:
-                continue
-            if shows(other):
+            dags = asset_dags(name).get(name)
+            if dags is not None and shows(dags):
+                other = upstream_asset(dags, member.key_format or member.definition)
                 yield _neighbour(other, dag_id, member.dependency.upstream(key, now=of.now), shows, of.now)
 
 
@@ -159,7 +162,7 @@ def _downstream(of: AssetStates, key: Key, shows: Shows) -> Iterator[Neighbour]:
                 other = partitioned_asset(name)
             except UnknownAssetError:
                 continue
-            if other.definition == selection.definition and shows(other):
+            if other.definition == selection.definition and shows(other.dags):
                 yield _neighbour(other, dag_id, selection, shows, of.now)
 
 

@@ -57,6 +57,8 @@ class Evidence:
 def reasons_of(of: AssetStates, evidence: Evidence) -> Iterator[str]:
     """Why a partition is what it is, each a sentence; the first tells the most."""
     state = evidence.status.state
+    for absent in of.asset.dags.absent:
+        yield f"{of.asset.name!r} is made by {absent.why}"
     newest = evidence.runs[0] if evidence.runs else None
     if state is State.RUNNING:
         yield from _past(of, evidence)

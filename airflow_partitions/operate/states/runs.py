@@ -13,6 +13,7 @@ from sqlalchemy import and_, func, or_, select
 from airflow_partitions.core.calendars.instants import instant
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.engine.database.connection import MOST_PARAMETERS, open_connection, portions
+from airflow_partitions.engine.graph.absent_dags import absent_dags
 from airflow_partitions.engine.ledger.places import Place, Places
 from airflow_partitions.operate.state import State
 
@@ -70,7 +71,7 @@ class Makers:
 
 
 def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
-    """The ids of the tasks that write active *assets*, by asset and by the id of their Dag."""
+    """The ids of the tasks that write *assets*, or did before files broke, by asset and by the id of their Dag."""
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dag import DagModel
 
@@ -85,6 +86,11 @@ def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
             )
             for asset, dag_id, task_id in connection.execute(query):
                 tasks[asset].setdefault(dag_id, []).append(task_id)
+    unmade = {asset for asset, own in tasks.items() if not own}
+    for dag in absent_dags().values() if unmade else ():
+        for asset, task_ids in dag.work.tasks.items():
+            if asset in unmade:
+                tasks[asset][dag.dag_id] = list(task_ids)
     return tasks
 
 

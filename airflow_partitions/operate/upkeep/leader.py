@@ -33,6 +33,12 @@ def leader() -> int | None:
         return session.scalar(select(func.min(Upkeep.id)).where(*alive))
 
 
+def last_heartbeat() -> datetime | None:
+    """When an upkeep process last said that it is alive; ``None`` if none did for a week."""
+    with open_session() as session:
+        return session.scalar(select(func.max(Upkeep.heartbeat_at)))
+
+
 @attrs.define
 class Candidate:
     """This process among the upkeep processes of one Airflow, while it runs.
@@ -44,10 +50,20 @@ class Candidate:
                 ...
     """
 
-    _id: int = attrs.field(init=False)
+    _id: int | None = attrs.field(init=False, default=None)
     _beat_at: datetime = attrs.field(init=False)
 
     def __enter__(self) -> Self:
+        self.enter()
+        return self
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether this process is among them."""
+        return self._id is not None
+
+    def enter(self) -> None:
+        """Be among them from now on."""
         now = self._beat_at = datetime.now(UTC)
         row = Upkeep(host=socket.getfqdn(), user=getpass.getuser(), started_at=now, heartbeat_at=now)
         with open_session() as session:
@@ -55,7 +71,6 @@ class Candidate:
             session.add(row)
             session.commit()
         self._id = row.id
-        return self
 
     def leads(self) -> bool:
         """Send a heartbeat; whether this process is the leader."""
@@ -74,9 +89,13 @@ class Candidate:
             session.execute(update(Upkeep).where(Upkeep.id == self._id).values(heartbeat_at=now))
             session.commit()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def leave(self) -> None:
+        """Be none of them any more; others need not wait for the heartbeat that does not come."""
         with open_session() as session:
             session.execute(update(Upkeep).where(Upkeep.id == self._id).values(ended_at=datetime.now(UTC)))
             session.commit()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.leave()

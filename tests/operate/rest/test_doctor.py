@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -93,17 +94,18 @@ def test_what_can_not_be_read_is_an_error_that_reading_again_mends(client: httpx
     assert all(each["is_error"] and each["remedy"]["kind"] == "reconcile" for each in found)
 
 
-def test_files_with_errors_and_old_partitions_are_told(client: httpx.Client, estate: Metadata) -> None:
-    change_dag(estate, "makes", has_import_errors=True)
+def test_files_with_errors_and_old_partitions_are_told(client: httpx.Client, estate: Metadata, tmp_path: Path) -> None:
     estate.emit("days", "2012-01-01")
-    by_kind = problems(client)
-    assert (by_kind["import-error"]["dag_id"], by_kind["import-error"]["asset"]) == ("makes", "days")
+    estate.break_file(tmp_path / "estate.py", "ImportError: no module")
+    found = client.get("/doctor").json()["problems"]
+    broken = {each["asset"]: each for each in found if each["kind"] == "import-error"}
+    assert (broken["days"]["dag_id"], broken["days"]["is_error"]) == ("makes", True)
+    by_kind = {each["kind"]: each for each in found}
     assert "2012-01-01" in by_kind["orphans"]["text"]
 
 
-def test_who_may_not_read_all_is_told_of_the_rest(server: Server, estate: Metadata) -> None:
-    change_dag(estate, "airport_days", has_import_errors=True)
-    change_dag(estate, "makes", has_import_errors=True)
+def test_who_may_not_read_all_is_told_of_the_rest(server: Server, estate: Metadata, tmp_path: Path) -> None:
+    estate.break_file(tmp_path / "estate.py", "ImportError: no module")
     with server.client(viewer("makes")) as client:
         answer = client.get("/doctor").json()
         assert answer["complete"] is False

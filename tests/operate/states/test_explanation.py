@@ -131,7 +131,7 @@ def test_what_is_missing_says_why(dags: Metadata) -> None:
 
 def test_nothing_is_told_of_an_upstream_asset_that_one_may_not_read(dags: Metadata) -> None:
     dags.emit("flights", *hours("2013-02-03")[:22], at=MADE)
-    explanation = explain("delays", "2013-02-03", shows=lambda asset: asset.name != "flights", now=NOW)
+    explanation = explain("delays", "2013-02-03", shows=lambda dags: dags.asset != "flights", now=NOW)
     assert explanation.reasons == ("it needs an asset that you may not read",)
     assert explanation.upstream == ()
     (stretch,) = states_of("delays", states={State.WAITING}, shows=lambda _: False, now=NOW).stretches
