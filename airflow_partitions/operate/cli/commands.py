@@ -29,6 +29,7 @@ from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
 from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.contract.keys import AddKeys, ListKeys
+from airflow_partitions.operate.contract.missed import SkipMissed
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.requests import (
     CancelRequest,
@@ -366,6 +367,22 @@ def _corrections() -> tuple[CLICommand, ...]:
             """,
             (
                 *arguments(Remember),
+                *SOURCE,
+                OUTPUT,
+            ),
+        ),
+        _command(
+            "skip-missed",
+            "corrections.skip_missed",
+            "Let nothing follow that paused Dags have missed",
+            "Events that came while a Dag was paused make partitions once it is unpaused, all of them. This lets none "
+            "of those follow that are missed by now; --dry-run tells which. Any of them can still be asked for.",
+            """
+            airflow asset-partitions skip-missed daily_delays --dry-run
+            airflow asset-partitions skip-missed daily_delays
+            """,
+            (
+                *arguments(SkipMissed),
                 *SOURCE,
                 OUTPUT,
             ),

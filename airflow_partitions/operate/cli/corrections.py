@@ -17,6 +17,7 @@ from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.source import source_of
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
+from airflow_partitions.operate.contract.missed import SkipMissed
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.storage.metadata.counts import count
 
@@ -51,6 +52,16 @@ def remember(args: Namespace) -> None:
         return f"{count(answer['count'], 'partition')} of {answer['asset']} count as materialized again"
 
     _answer(args, Remember, words)
+
+
+def skip_missed(args: Namespace) -> None:
+    """Skip what paused Dags have missed; exit status 1 with the reason if that is refused."""
+
+    def words(answer: dict[str, Any]) -> str:
+        number = sum(dag["count"] for dag in answer["dags"])
+        return f"{count(number, 'partition')} of {answer['asset']} will not follow once its Dags are unpaused"
+
+    _answer(args, SkipMissed, words)
 
 
 def adopt(args: Namespace) -> None:

@@ -63,6 +63,7 @@ def _loop(args: Namespace, end: Event) -> None:
 
     What a round has left half-done the next one does.
     """
+    from airflow_partitions.operate.operations.metrics import Metrics
     from airflow_partitions.operate.upkeep import Upkeep
     from airflow_partitions.operate.upkeep.leader import Candidate
 
@@ -74,6 +75,7 @@ def _loop(args: Namespace, end: Event) -> None:
                 if not candidate.is_entered:
                     candidate.enter()
                 outcome = work.round(beat=candidate.beat) if candidate.leads() else None
+                metrics.send(leads=outcome is not None)
             except DBAPIError as error:  # locked, restarted or out of connections: others mend it
                 pause = min(args.interval * 2**failures, _LONGEST_PAUSE)
                 failures += 1
@@ -84,7 +86,6 @@ def _loop(args: Namespace, end: Event) -> None:
                 if failures:
                     log.warning("The database can be used again, after %d failures; upkeep goes on", failures)
                 pause, failures = args.interval, 0
-                metrics.send(leads=outcome is not None)
                 _report(outcome, args, told)
             if end.wait(pause):
                 return

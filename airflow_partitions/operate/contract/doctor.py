@@ -22,6 +22,7 @@ Kind = Literal[
     "package",
     "no-slots",
     "paused-dag",
+    "missed-events",
     "late",
     "waiting",
     "orphans",

@@ -10,6 +10,7 @@ from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.contract.grid import ShowGrid
 from airflow_partitions.operate.contract.keys import AddKeys, ListKeys, RemoveKeys
 from airflow_partitions.operate.contract.late import ListLate
+from airflow_partitions.operate.contract.missed import ListMissed, SkipMissed
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.orphans import ListOrphans
 from airflow_partitions.operate.contract.requests import (
@@ -56,4 +57,6 @@ OPERATIONS: tuple[type[Operation], ...] = (
     ListLate,
     ListFailures,
     ListChanges,
+    ListMissed,
+    SkipMissed,
 )

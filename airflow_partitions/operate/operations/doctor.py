@@ -10,7 +10,6 @@ from typing import Any
 
 import attrs
 from sqlalchemy import func, select
-from sqlalchemy.exc import OperationalError
 
 from airflow_partitions.core.dependencies import selection_text
 from airflow_partitions.core.errors import NotMigratedError
@@ -22,6 +21,7 @@ from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.doctor import Kind, ListProblems, RemedyKind
 from airflow_partitions.operate.operations.late import late_partitions
+from airflow_partitions.operate.operations.missed import missed_words
 from airflow_partitions.operate.operations.orphans import orphan_texts
 from airflow_partitions.operate.operations.problem import Problem, Remedy
 from airflow_partitions.operate.operations.work_check import (
@@ -103,6 +103,7 @@ def checks_of(assets: Mapping[str, AssetDags], *, complete: bool, records: bool)
         "upkeep": _upkeep,
         "requests": lambda: stuck_requests(producers),
         "what waits": lambda: _waiting(read_dag_details(producers), makes),
+        "missed events": lambda: _missed(assets),
         "failed runs": lambda: failed_runs(assets),
         "slots": lambda: full_pools(producers),
         "deadlines": lambda: _late(assets),
@@ -127,7 +128,7 @@ def examined(checks: Mapping[str, Check]) -> Iterator[Problem]:
     for name, check in checks.items():
         try:
             yield from check()
-        except (NotMigratedError, OperationalError):
+        except NotMigratedError:
             raise
         except Exception as error:
             log.exception("The check of %s failed", name)
@@ -195,6 +196,16 @@ def _absent(assets: Mapping[str, AssetDags], *, complete: bool) -> Iterator[Prob
             yield Problem(
                 kind="import-error", text=text, is_error=True, dag_id=dag_id, asset=makes[dag_id] if dag_id else None
             )
+
+
+def _missed(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
+    """The paused Dags that missed events, with how many partitions follow."""
+    details = read_dag_details({dag_id for each in assets.values() for dag_id in each.producers})
+    paused = {dag_id for dag_id, one in details.items() if one.paused}
+    for asset in read_assets([each for each in assets.values() if not paused.isdisjoint(each.producers)]):
+        for dag_id, text in missed_words(asset):
+            remedy = Remedy("command", command=f"airflow asset-partitions skip-missed {asset.name}")
+            yield Problem(kind="missed-events", text=text, dag_id=dag_id, asset=asset.name, remedy=remedy)
 
 
 def _late(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:

@@ -21,6 +21,7 @@ from airflow_partitions.engine.ledger.measures import Measures
 from airflow_partitions.engine.ledger.producers import outlets
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.states import CountStates, ListMaterializations, ListStates, ShowPartition
+from airflow_partitions.operate.operations.missed import missed_words
 from airflow_partitions.operate.states import counts, explain, states_of
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.newest_records import newest_records
@@ -58,7 +59,9 @@ def show_partition(asked: ShowPartition, asker: Asker) -> dict[str, Any]:
     asset = partitioned_asset(asked.asset)
     upstream = {name for upstreams in asset.upstreams.values() for name in upstreams.leaves}
     downstream = {name for dag_id in asset.dags.consumers for name in outlets(dag_id)}
-    return explain(asset, asked.key, shows=_shows(asker)).to_json() | {
+    form = explain(asset, asked.key, shows=_shows(asker)).to_json()
+    form["reasons"] += [text for _, text in missed_words(asset)]
+    return form | {
         "upstream_hidden": _hides(upstream, asker),
         "downstream_hidden": _hides(downstream, asker),
     }

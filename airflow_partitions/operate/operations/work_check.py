@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import func, select
 
-from airflow_partitions.engine.database.connection import open_connection, portions
+from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.database.models import Request
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags
@@ -181,7 +181,8 @@ def full_pools(dag_ids: Collection[str]) -> Iterator[Problem]:
                 waiting[pool] = waiting.get(pool, 0) + number
     if not waiting:
         return
-    pools: Mapping[str, Any] = Pool.slots_stats()
+    with open_session() as session:
+        pools: Mapping[str, Any] = Pool.slots_stats(session=session)
     for pool, number in sorted(waiting.items()):
         stats = pools.get(pool)
         if stats is not None and stats["open"] > 0:

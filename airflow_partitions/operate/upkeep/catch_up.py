@@ -55,6 +55,21 @@ class UpstreamEvent(NamedTuple):
         return mark is not None and mark.quiet
 
 
+class Missed(NamedTuple):
+    """What a consumer has missed of the events of its upstreams.
+
+    :ivar requests: by key of the consumer, the events that call for it, each with its asset and the key it has.
+    :ivar positions: by the id of an upstream, the event up to which all are looked at once these are asked for.
+    :ivar prints: what the consumer waits for.
+    :ivar is_cut: whether there are more events than are looked at at once.
+    """
+
+    requests: Mapping[str, Mapping[int, tuple[int, str]]]
+    positions: Mapping[int, int]
+    prints: dict[str, Any]
+    is_cut: bool
+
+
 def catch_up(dag_id: str, timetable: Partitioned, after: Mapping[str, int] | None = None) -> int:
     """Ask for the partitions of a consumer that missed events call for; returns how many.
 
@@ -63,33 +78,62 @@ def catch_up(dag_id: str, timetable: Partitioned, after: Mapping[str, int] | Non
     """
     if timetable.upstreams is None:
         return 0
+    with open_session() as session:
+        missed = read_missed(session, dag_id, timetable, after)
+        _request(session, dag_id, missed.requests, missed.prints)
+        for asset_id, event_id in missed.positions.items():
+            set_last_event(session, asset_id, dag_id, digest(missed.prints), event_id)
+        session.commit()
+    return len(missed.requests)
+
+
+def read_missed(
+    session: Session, dag_id: str, timetable: Partitioned, after: Mapping[str, int] | None = None
+) -> Missed:
+    """What a consumer has missed; the parameters as for :func:`catch_up`."""
     prints = fingerprint(timetable)
-    waits_for = digest(prints)
     requests: dict[str, dict[int, tuple[int, str]]] = defaultdict(dict)
     new_positions: dict[int, int] = {}
+    is_cut, upstreams = False, timetable.upstreams
+    if upstreams is None:
+        return Missed({}, {}, prints, is_cut)
+    positions = last_events(session, dag_id, digest(prints)) if after is None else {}
+    for name in upstreams.leaves if after is None else after:
+        asset_id = asset_id_of(session, name)
+        if asset_id is None:  # nothing of it has ever been there
+            continue
+        last_event = positions.get(asset_id) if after is None else after[name]
+        if last_event is None:
+            last_event = new_positions[asset_id] = _first_missed(session, asset_id, dag_id, prints)
+        events = _events(session, asset_id, upstreams.member(name), last_event)
+        is_cut = is_cut or len(events) == _AT_ONCE
+        if after is None and (old := [event.id for event in events if event.at < datetime.now(UTC) - SETTLED]):
+            new_positions[asset_id] = max(old)
+        mapper = timetable.get_partition_mapper(name=name)
+        undelivered = _undelivered(session, dag_id, prints, events)
+        for key, event in _reached(mapper, undelivered):
+            requests[key][event.id] = (asset_id, event.key)
+    evaluations = timetable.evaluate_all(requests)
+    may_fire = {key: sent for key, sent in requests.items() if evaluations[key].may_fire}
+    return Missed(may_fire, new_positions, prints, is_cut)
+
+
+def skip_missed(dag_id: str, timetable: Partitioned) -> None:
+    """Let nothing be asked for because of what a consumer has missed by now.
+
+    :raises InvalidDefinitionError: if an upstream can't be found.
+    """
+    from airflow.models.asset import AssetEvent as E
+
+    if timetable.upstreams is None:
+        return
+    waits_for = digest(fingerprint(timetable))
     with open_session() as session:
-        positions = last_events(session, dag_id, waits_for) if after is None else {}
-        for name in timetable.upstreams.leaves if after is None else after:
-            asset_id = asset_id_of(session, name)
-            if asset_id is None:  # its Dag file is away; what is sent meanwhile is caught up when it is back
-                continue
-            last_event = positions.get(asset_id) if after is None else after[name]
-            if last_event is None:
-                last_event = new_positions[asset_id] = _first_missed(session, asset_id, dag_id, prints)
-            events = _events(session, asset_id, timetable.upstreams.member(name), last_event)
-            if after is None and (old := [event.id for event in events if event.at < datetime.now(UTC) - SETTLED]):
-                new_positions[asset_id] = max(old)
-            mapper = timetable.get_partition_mapper(name=name)
-            undelivered = _undelivered(session, dag_id, prints, events)
-            for key, event in _reached(mapper, undelivered):
-                requests[key][event.id] = (asset_id, event.key)
-        evaluations = timetable.evaluate_all(requests)
-        requests = {key: sent for key, sent in requests.items() if evaluations[key].may_fire}
-        _request(session, dag_id, requests, prints)
-        for asset_id, event_id in new_positions.items():
-            set_last_event(session, asset_id, dag_id, waits_for, event_id)
+        for name in timetable.upstreams.leaves:
+            if (asset_id := asset_id_of(session, name)) is not None:
+                newest = session.scalar(select(func.max(E.id)).where(E.asset_id == asset_id)) or 0
+                set_last_event(session, asset_id, dag_id, waits_for, newest)
         session.commit()
-    return len(requests)
 
 
 def _reached(mapper: Any, events: Sequence[UpstreamEvent]) -> Iterator[tuple[str, UpstreamEvent]]:

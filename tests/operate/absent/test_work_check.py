@@ -24,7 +24,6 @@ MADE = datetime(2013, 2, 1, tzinfo=UTC)
 DAYS = 'PartitionByInterval("@daily", start="2013-01-01", end="2013-01-11")'
 SHOP = f"""
 import pandas as pd
-from airflow.providers.standard.operators.bash import BashOperator
 from airflow_partitions.storage import Parquet
 
 @asset(schedule="@daily", partition={DAYS})
@@ -41,7 +40,7 @@ def stored(partition) -> pd.DataFrame: ...
 with DAG("rates", schedule=None):
     EmptyOperator(task_id="make", outlets=[Asset("rates")])
 
-@asset(schedule=orders & Asset("rates"), partition={DAYS}, upstreams={{"rates": Unpartitioned()}})
+@asset(schedule=orders & Asset("rates"), partition={DAYS}, rules={{"rates": Unpartitioned()}})
 def rated(): ...
 """
 
