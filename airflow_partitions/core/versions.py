@@ -43,6 +43,11 @@ def read_form(form: Any, read: Callable[[Any], T], name: str, report: Report) ->
     if form is None:
         return None
     reason = "nothing that this package writes"
+    if isinstance(form, Mapping) and "version" not in form:
+        reason = (
+            "it has no version, as what an older release has written; 'airflow asset-partitions reconcile ASSET' writes"
+            " a ledger anew, and 'airflow tasks clear' of the task that wrote it all else"
+        )
     if isinstance(form, Mapping) and type(form.get("version")) is int:
         try:
             return read(form)

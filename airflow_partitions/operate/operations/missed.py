@@ -54,8 +54,8 @@ def missed_words(asset: PartitionedAsset) -> Iterator[tuple[str, str]]:
         least = "at least " if form["more"] else ""
         follow = f"partition of {asset.name!r} follows" if one else f"partitions of {asset.name!r} follow"
         sentence = (
-            f"Dag {form['dag_id']} is paused, and events came meanwhile: {least}{number:,} {follow} once it is unpaused;"
-            f" to skip them: airflow asset-partitions skip-missed {asset.name}"
+            f"Dag {form['dag_id']} is paused, and events came meanwhile: {least}{number:,} {follow} once it is unpaused"
+            f"; to skip them: airflow asset-partitions skip-missed {asset.name}"
         )
         yield form["dag_id"], sentence
 
