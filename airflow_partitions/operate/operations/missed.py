@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from airflow_partitions.core.dependencies import Selection, selection_text
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.dag_details import read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
@@ -35,8 +36,11 @@ def skip_missed(asked: SkipMissed, _: Asker) -> dict[str, Any]:
 def missed_by(asset: PartitionedAsset) -> Iterator[dict[str, Any]]:
     """JSON forms of what each paused Dag has missed that makes an *asset*; none of those that have missed nothing."""
     for dag_id, timetable in _paused(asset):
-        with open_session() as session:
-            missed = read_missed(session, dag_id, timetable)
+        try:
+            with open_session() as session:
+                missed = read_missed(session, dag_id, timetable)
+        except InvalidDefinitionError:  # an upstream is absent, as the doctor tells: nothing follows before it is back
+            continue
         if missed.requests:
             partitions = Selection.of(asset.definition, *missed.requests)
             yield {

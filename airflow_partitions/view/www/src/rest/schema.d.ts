@@ -590,10 +590,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/assets/{asset}/missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Missed
+         * @description The partitions that follow once the paused Dags of an asset are unpaused, for events that came meanwhile.
+         */
+        get: operations["list_missed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/assets/{asset}/missed/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip Missed
+         * @description Let none of these partitions follow; they can still be asked for.
+         */
+        post: operations["skip_missed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Absence
+         * @description A Dag that Airflow had, and can't run as it is now.
+         */
+        Absence: {
+            /** Dag Id */
+            dag_id: string;
+            /**
+             * Cause
+             * @description import-error: its file can't be imported; missing: its file is gone, or has it no longer; unreadable: another release has serialized it, as after an upgrade until it is parsed again
+             * @enum {string}
+             */
+            cause: "import-error" | "missing" | "unreadable";
+            /**
+             * File
+             * @description Inside its bundle
+             * @example shop/orders.py
+             */
+            file: string;
+            /**
+             * Error
+             * @description The last lines of the error, if there was one
+             */
+            error: string | null;
+            /**
+             * Text
+             * @description What is the matter, and the way out
+             */
+            text: string;
+        };
         /**
          * AddKeys
          * @description Add keys that are known only at runtime, as a task does: what is downstream runs for each.
@@ -761,6 +831,11 @@ export interface components {
              */
             import_errors: string[];
             /**
+             * Absent
+             * @description Those of its Dags that Airflow can't run as they are, so nothing makes it; what was made stays
+             */
+            absent: components["schemas"]["Absence"][];
+            /**
              * May Change
              * @description Whether one may ask for its partitions, mark and forget them
              */
@@ -862,6 +937,11 @@ export interface components {
              * @description Those of the Dags that make it whose file can't be read as it is now
              */
             import_errors: string[];
+            /**
+             * Absent
+             * @description Those of its Dags that Airflow can't run as they are, so nothing makes it; what was made stays
+             */
+            absent: components["schemas"]["Absence"][];
             /**
              * May Change
              * @description Whether one may ask for its partitions, mark and forget them
@@ -1128,7 +1208,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "graph" | "cell" | "no-upkeep" | "import-error" | "paused-dag" | "late" | "waiting" | "orphans" | "request-failed" | "request-stopped" | "request-paused";
+            kind: "graph" | "cell" | "check" | "no-upkeep" | "import-error" | "missing-dag" | "failed-runs" | "api-address" | "connection" | "folder" | "package" | "no-slots" | "paused-dag" | "missed-events" | "late" | "waiting" | "orphans" | "request-failed" | "request-stopped" | "request-paused";
             /**
              * Text
              * @description A sentence
@@ -1716,6 +1796,44 @@ export interface components {
             dry_run: boolean;
         };
         /**
+         * MissedByDag
+         * @description What one paused Dag has missed.
+         */
+        MissedByDag: {
+            /** Dag Id */
+            dag_id: string;
+            /**
+             * Count
+             * @description Number of partitions that follow by themselves once it is unpaused
+             */
+            count: number;
+            /**
+             * More
+             * @description Whether there are more: only the first five thousand events are looked at
+             */
+            more: boolean;
+            /**
+             * Partitions
+             * @description These, as text: materialize some of them by --select, and skip the others
+             */
+            partitions: string;
+        };
+        /**
+         * MissedPartitions
+         * @description What the paused Dags that make an asset have missed.
+         */
+        MissedPartitions: {
+            /** Asset */
+            asset: string;
+            /** Dags */
+            dags: components["schemas"]["MissedByDag"][];
+            /**
+             * Dry Run
+             * @description Whether nothing was changed
+             */
+            dry_run: boolean;
+        };
+        /**
          * Neighbour
          * @description Partitions of another asset that the partition needs, or that need it.
          */
@@ -2293,6 +2411,18 @@ export interface components {
              * @description Also if the Dag is paused; its schedule begins no run until the request has ended
              */
             while_paused: boolean;
+        };
+        /**
+         * SkipMissed
+         * @description Let none of these partitions follow; they can still be asked for.
+         */
+        SkipMissed: {
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
         };
         /**
          * Slot
@@ -4790,6 +4920,149 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_missed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the asset; a slash in it is written %2F */
+                asset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissedPartitions"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    skip_missed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text; needed without a bearer token, by which forged requests are known */
+                "X-Requested-With"?: string | null;
+            };
+            path: {
+                /** @description Name of the asset; a slash in it is written %2F */
+                asset: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkipMissed"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissedPartitions"];
                 };
             };
             /** @description Unauthorized */
