@@ -1,4 +1,4 @@
-"""What people say of Dags, and how they are: tags, owners, paused, import errors."""
+"""What people say of Dags, and how they are: tags, owners, paused, held."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from airflow_partitions.engine.ledger.holds import held_dags
 class DagDetails:
     """Details of a Dag.
 
-    :ivar broken: whether its file can't be imported as it is now; the Dag is that of before.
     :ivar held_for: numbers of the requests that it works for although it was paused; none if its schedule goes on.
     """
 
     tags: frozenset[str]
     owners: frozenset[str]
     paused: bool
-    broken: bool
     held_for: tuple[int, ...]
 
 
@@ -37,10 +35,8 @@ def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
         for portion in portions(sorted(dag_ids)):
             for dag_id, tag in connection.execute(select(DagTag.dag_id, DagTag.name).where(DagTag.dag_id.in_(portion))):
                 tags[dag_id].add(tag)
-            query = select(DagModel.dag_id, DagModel.owners, DagModel.is_paused, DagModel.has_import_errors)
-            for dag_id, owners, paused, broken in connection.execute(query.where(DagModel.dag_id.in_(portion))):
+            query = select(DagModel.dag_id, DagModel.owners, DagModel.is_paused)
+            for dag_id, owners, paused in connection.execute(query.where(DagModel.dag_id.in_(portion))):
                 names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
-                details[dag_id] = DagDetails(
-                    frozenset(tags[dag_id]), names, bool(paused), bool(broken), holds.get(dag_id, ())
-                )
+                details[dag_id] = DagDetails(frozenset(tags[dag_id]), names, bool(paused), holds.get(dag_id, ()))
     return details

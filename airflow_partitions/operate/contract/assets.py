@@ -77,7 +77,6 @@ class Asset(Answer):
     holds: dict[str, list[int]] = Field(
         description="Those that work for requests alone although they were paused, with the numbers of these requests"
     )
-    import_errors: list[str] = Field(description="Those of the Dags that make it whose file can't be read as it is now")
     absent: list[Absence] = Field(
         description="Those of its Dags that Airflow can't run as they are, so nothing makes it; what was made stays"
     )

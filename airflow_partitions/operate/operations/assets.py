@@ -115,7 +115,6 @@ def _form(
         "owners": sorted({owner for _, one in own for owner in one.owners}),
         "paused": [dag_id for dag_id, one in own if one.paused and dag_id in producers],
         "holds": {dag_id: list(one.held_for) for dag_id, one in own if one.held_for and dag_id in producers},
-        "import_errors": [dag_id for dag_id, one in own if one.broken and dag_id in producers],
         "absent": [one.to_json() for one in asset.dags.absent],
         "may_change": set(asset.dags.owners) <= set(startable),
         "next": _next(asset.definition, now),

@@ -8,7 +8,7 @@ import { StateBar } from "../states/StateBar";
 import { StateMark } from "../states/StateMark";
 import { statesOf } from "../states/state";
 import { Due } from "./Due";
-import { kindWords } from "./words";
+import { causes, kindWords } from "./words";
 import { share } from "./health";
 import { Lanes } from "./Lanes";
 import type { Placed } from "./lineage";
@@ -33,11 +33,11 @@ const Name = ({ asset }: { readonly asset: Listed }) => (
           <bdi>{asset.name}</bdi>
         </RouterLink>
       </Link>
-      {asset.import_errors.length > 0 && (
-        <Badge colorPalette="red" title={`The file of ${asset.import_errors.join(", ")} can’t be read as it is now`}>
-          import error
+      {asset.absent.map((dag) => (
+        <Badge key={dag.dag_id} colorPalette="red" title={dag.text}>
+          {causes[dag.cause]}
         </Badge>
-      )}
+      ))}
       {asset.paused.length > 0 && (
         <Badge colorPalette="orange" title={`Paused: ${asset.paused.join(", ")}; no runs begin`}>
           paused
@@ -152,6 +152,7 @@ export const AssetRow = memo(({ placed: { asset, ...lanes }, graph }: Row) => (
     minH={14}
     alignItems="center"
     borderBottomWidth={1}
+    bg={asset.absent.length > 0 ? "bg.muted" : undefined}
     _hover={{ bg: "bg.subtle" }}
   >
     <Flex role="cell" gap={1} align="center" minW={0} alignSelf="stretch" gridColumn={{ base: "1 / -1", md: "auto" }}>

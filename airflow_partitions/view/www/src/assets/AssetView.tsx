@@ -1,4 +1,4 @@
-import { Box, SimpleGrid, Stack, Text } from "@chakra-ui/react";
+import { Alert, Box, Code, SimpleGrid, Stack, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
@@ -47,6 +47,19 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
           {definitionWords(definition)}
         </Text>
       </Box>
+      {asset.absent.map((dag) => (
+        <Alert.Root key={dag.dag_id} status="error">
+          <Alert.Indicator />
+          <Alert.Content minW={0}>
+            <Alert.Title overflowWrap="anywhere">Airflow can’t run it now: {dag.text}</Alert.Title>
+            {dag.error === null ? null : (
+              <Code variant="plain" whiteSpace="pre-wrap" overflowWrap="anywhere">
+                {dag.error}
+              </Code>
+            )}
+          </Alert.Content>
+        </Alert.Root>
+      ))}
       <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} />
       <Box>
         {shown.table ? (

@@ -6,7 +6,7 @@ const numberOf = ({ counts }: Listed, state: State): number => counts[state] ?? 
 /** How much an asset needs somebody, what weighs most first. */
 const trouble = (asset: Listed): readonly number[] => [
   asset.error == null ? 0 : 1,
-  asset.import_errors.length,
+  asset.absent.length,
   numberOf(asset, "failed"),
   numberOf(asset, "stale"),
   asset.paused.length,

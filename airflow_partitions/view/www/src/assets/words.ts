@@ -3,6 +3,13 @@ import type { components } from "../rest/schema";
 
 type Definition = components["schemas"]["Definition"];
 
+/** Why Airflow can't run a Dag, in a word or two. */
+export const causes: Readonly<Record<components["schemas"]["Absence"]["cause"], string>> = {
+  "import-error": "import error",
+  missing: "gone",
+  unreadable: "unreadable",
+};
+
 /** What partitions a definition has, in words. */
 export const definitionWords = ({ dimensions, first, last, count, timezone }: Definition): string => {
   const parts = dimensions.map(({ name, kind, count: values }) =>

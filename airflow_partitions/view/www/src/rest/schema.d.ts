@@ -826,11 +826,6 @@ export interface components {
                 [key: string]: number[];
             };
             /**
-             * Import Errors
-             * @description Those of the Dags that make it whose file can't be read as it is now
-             */
-            import_errors: string[];
-            /**
              * Absent
              * @description Those of its Dags that Airflow can't run as they are, so nothing makes it; what was made stays
              */
@@ -932,11 +927,6 @@ export interface components {
             holds: {
                 [key: string]: number[];
             };
-            /**
-             * Import Errors
-             * @description Those of the Dags that make it whose file can't be read as it is now
-             */
-            import_errors: string[];
             /**
              * Absent
              * @description Those of its Dags that Airflow can't run as they are, so nothing makes it; what was made stays
@@ -2006,30 +1996,6 @@ export interface components {
             dry_run: boolean;
         };
         /**
-         * Place
-         * @description Where partitions are stored.
-         */
-        Place: {
-            /**
-             * Path
-             * @description Path of the folder, or name of the table
-             * @example s3a://lake/flights
-             */
-            path: string;
-            /**
-             * Kind
-             * @description Of the dataset; null if only the Dag file can reach it
-             * @example files
-             */
-            kind: string | null;
-            /**
-             * Format
-             * @description Of its files; empty if it has none of one format
-             * @example parquet
-             */
-            format: string;
-        };
-        /**
          * Plan
          * @description What a request would do.
          */
@@ -2483,7 +2449,7 @@ export interface components {
              */
             file: string | null;
             /** @description Of what it makes; null if it does not say it */
-            place: components["schemas"]["Place"] | null;
+            place: components["schemas"]["StoragePlace"] | null;
         };
         /**
          * State
@@ -2605,6 +2571,30 @@ export interface components {
              * @description Usual size of all; null if there is no history
              */
             bytes: number | null;
+        };
+        /**
+         * StoragePlace
+         * @description Where partitions are stored.
+         */
+        StoragePlace: {
+            /**
+             * Path
+             * @description Path of the folder, or name of the table
+             * @example s3a://lake/flights
+             */
+            path: string;
+            /**
+             * Kind
+             * @description Of the dataset; null if only the Dag file can reach it
+             * @example files
+             */
+            kind: string | null;
+            /**
+             * Format
+             * @description Of its files; empty if it has none of one format
+             * @example parquet
+             */
+            format: string;
         };
         /**
          * Stretch

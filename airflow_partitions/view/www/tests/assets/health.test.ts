@@ -13,7 +13,9 @@ test("what needs somebody most comes first, then the name", () => {
     listed("stale", { counts: { stale: 2 } }),
     listed("failed", { counts: { failed: 1, materialized: 9_999 } }),
     listed("worse", { counts: { failed: 3 } }),
-    listed("broken", { import_errors: ["dag"] }),
+    listed("broken", {
+      absent: [{ dag_id: "dag", cause: "missing", file: "dag.py", error: null, text: "made by Dag dag" }],
+    }),
     listed("uncounted", { error: "ValueError: no such key" }),
   ];
   const names = [...assets].sort(byTrouble).map(({ name }) => name);

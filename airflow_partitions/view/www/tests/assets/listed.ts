@@ -25,7 +25,7 @@ export const answered = (name: string, own: Partial<Answered> = {}): Answered =>
   owners: [],
   paused: [],
   holds: {},
-  import_errors: [],
+  absent: [],
   may_change: true,
   next: null,
   ...own,
