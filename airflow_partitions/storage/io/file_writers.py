@@ -17,6 +17,8 @@ from airflow_partitions.storage.metadata.arrow_types import spark_type
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: The first day of the Gregorian calendar: of days before, readers of ORC have two calendars.
+_GREGORIAN = date(1582, 10, 15)
 _TRUE = (True, "true", "True")
 #: Options that say what is done here anyway.
 _USUAL = {
@@ -80,13 +82,37 @@ def _parquet(table: pa.Table, out: Any, *, codec: str) -> None:
 
 
 def _orc(table: pa.Table, out: Any, *, codec: str) -> None:
-    import pyarrow as pa
     from pyarrow import orc
 
-    for field in table.schema:
-        if pa.types.is_timestamp(field.type) and field.type.tz is not None:
-            raise TypeError(f"Spark can't read column {field.name!r} as Arrow writes it; expected Spark to write it")
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        for values in column.chunks:
+            _check_orc(name, values)
     orc.write_table(table, out, compression={"": "uncompressed", "none": "uncompressed"}.get(codec, codec))
+
+
+def _check_orc(name: str, values: pa.Array) -> None:
+    """Refuse *values* of the column *name*, and what is in them, that Spark can't read as the same values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_timestamp(kind):
+        raise TypeError(f"Spark can't read column {name!r} as Arrow writes it; expected Spark to write it")
+    if pa.types.is_date(kind):
+        first = pc.min(values).as_py()
+        if first is not None and first < _GREGORIAN:
+            raise TypeError(
+                f"column {name!r} has the date {first}, and Spark reads dates before {_GREGORIAN} in ORC by another"
+                " calendar than Arrow writes them; expected later dates, or another format such as Parquet"
+            )
+    elif pa.types.is_struct(kind):
+        for part in values.flatten():
+            _check_orc(name, part)
+    elif pa.types.is_map(kind):
+        _check_orc(name, values.keys)
+        _check_orc(name, values.items)
+    elif pa.types.is_nested(kind):
+        _check_orc(name, pc.list_flatten(values))
 
 
 def _csv(table: pa.Table, out: Any, *, separator: str, header: bool, multi_line: bool) -> None:

@@ -253,6 +253,42 @@ def test_arrow_leaves_times_in_orc_files_to_spark(tmp_path: Path) -> None:
         files.save({"a": pa.table({"at": pa.array([AT], pa.timestamp("us", "UTC"))})})
 
 
+@pytest.mark.parametrize("times", [pa.array([AT.replace(tzinfo=None)]), pa.array([[AT.replace(tzinfo=None)]])])
+def test_ho1_arrow_leaves_times_without_a_zone_in_orc_files_to_spark(tmp_path: Path, times: pa.Array) -> None:
+    files = Orc(str(tmp_path / "lake"), partition=LETTERS)
+    with pytest.raises(WriterError, match="Spark can't read column 'wall' as Arrow writes it"):
+        files.save({"a": pa.table({"wall": times})})
+
+
+EARLY, GREGORIAN = dt.date(1582, 10, 4), dt.date(1582, 10, 15)
+DAYS = pa.array([GREGORIAN, EARLY, None])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.table({"day": DAYS}),
+        pa.table({"day": pa.array([None, [EARLY]])}),
+        pa.table({"day": pa.array([{"of": [EARLY]}, None])}),
+        pa.table({"day": pa.array([[("x", EARLY)], None], pa.map_(pa.string(), pa.date32()))}),
+        pa.table({"day": DAYS}).to_pandas(),
+        pl.from_arrow(pa.table({"day": DAYS})),
+    ],
+)
+def test_ho1_days_of_two_calendars_are_not_written_to_orc_files(tmp_path: Path, frame: Any) -> None:
+    files = Orc(str(tmp_path / "lake"), partition=LETTERS)
+    with pytest.raises(WriterError, match=r"column 'day' has the date 1582-10-04, .* 1582-10-15 .* such as Parquet"):
+        files.save({"a": frame})
+    assert not list(files.list())
+
+
+@pytest.mark.spark
+def test_ho1_spark_reads_the_first_gregorian_day_of_an_orc_file(spark: SparkSession, tmp_path: Path) -> None:
+    files = Orc(str(tmp_path / "lake"), partition=LETTERS)
+    files.save({"a": pa.table({"day": pa.array([GREGORIAN])})})
+    assert [row["day"] for row in files.read(spark=spark).collect()] == [GREGORIAN]
+
+
 class ListWriter(Writer):
     """Lines of a list."""
 
