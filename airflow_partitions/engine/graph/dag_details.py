@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import attrs
 from sqlalchemy import select
@@ -30,13 +31,17 @@ def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
     from airflow.models.dag import DagModel, DagTag
 
     tags, holds = defaultdict[str, set[str]](set), held_dags(dag_ids)
-    details: dict[str, DagDetails] = {}
+    columns = DagModel.dag_id, DagTag.name, DagModel.owners, DagModel.is_paused
+    rows: dict[str, Sequence[Any]] = {}
     with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
-            for dag_id, tag in connection.execute(select(DagTag.dag_id, DagTag.name).where(DagTag.dag_id.in_(portion))):
-                tags[dag_id].add(tag)
-            query = select(DagModel.dag_id, DagModel.owners, DagModel.is_paused)
-            for dag_id, owners, paused in connection.execute(query.where(DagModel.dag_id.in_(portion))):
-                names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
-                details[dag_id] = DagDetails(frozenset(tags[dag_id]), names, bool(paused), holds.get(dag_id, ()))
+            query = select(*columns).join(DagTag, DagTag.dag_id == DagModel.dag_id, isouter=True)
+            for dag_id, tag, *row in connection.execute(query.where(DagModel.dag_id.in_(portion))):
+                rows[dag_id] = row
+                if tag is not None:
+                    tags[dag_id].add(tag)
+    details: dict[str, DagDetails] = {}
+    for dag_id, (owners, paused) in rows.items():
+        names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
+        details[dag_id] = DagDetails(frozenset(tags[dag_id]), names, bool(paused), holds.get(dag_id, ()))
     return details

@@ -25,7 +25,7 @@ from airflow_partitions.engine.graph.serialized_dags import nearest_asset
 from airflow_partitions.engine.ledger.ledger import ledger_heads
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
-from airflow_partitions.engine.timetables.serialized_dag import serialized_dags
+from airflow_partitions.engine.timetables.serialized_dag import read_timetables
 from airflow_partitions.engine.timetables.upstreams import Upstreams
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def partitioned_asset(name: str) -> PartitionedAsset:
     if own is not None:
         if (asset := next(read_assets([own]), None)) is not None:
             return asset
-        if absent := _with_unreadable(own, _timetables(_around(own))[1]).absent:
+        if absent := _with_unreadable(own, read_timetables(_around(own))[1]).absent:
             reasons = "; ".join(f"{name!r} is known by {one.why}" for one in absent)
             raise UnknownAssetError(f"nothing is kept of the partitions of {name!r}: {reasons}", given=name)
     if own is None and _never_had_partitions(name):
@@ -209,7 +209,7 @@ def _absent_around(known: Collection[str], made: Collection[str], name: str | No
 
 def read_assets(dags: Collection[AssetDags]) -> Iterator[PartitionedAsset]:
     """The assets around which those *dags* are, in their order, as far as they have partitions."""
-    timetables, unread = _timetables({dag_id for each in dags for dag_id in _around(each)})
+    timetables, unread = read_timetables({dag_id for each in dags for dag_id in _around(each)})
     whole = [_with_unreadable(each, unread) for each in dags]
     kept = _kept_meanings([each.asset for each in whole if each.absent])
     for each in whole:
@@ -250,18 +250,6 @@ def _references(table: Any, on: Any, name: str | None, *, makes: bool) -> Select
         .where(AssetModel.active.has(), DagModel.is_stale.is_(False))
     )
     return query if name is None else query.where(AssetModel.name == name)
-
-
-def _timetables(dag_ids: Collection[str]) -> tuple[dict[str, Any], dict[str, DeserializationError]]:
-    """The timetables of Dags, by id, as far as they can be read, and why those of the others can't."""
-    timetables: dict[str, Any] = {}
-    unread: dict[str, DeserializationError] = {}
-    for dag in serialized_dags(dag_ids):
-        try:
-            timetables[dag.dag_id] = dag.timetable
-        except DeserializationError as error:
-            unread[dag.dag_id] = error
-    return timetables, unread
 
 
 def _meaning(dags: AssetDags, timetables: Mapping[str, Any]) -> PartitionDefinition | KeyFormat | None:

@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from airflow.exceptions import DeserializationError
 from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import open_connection, portions
-from airflow_partitions.engine.timetables.serialized_dag import serialized_dags
+from airflow_partitions.engine.timetables.serialized_dag import read_timetables
 
 if TYPE_CHECKING:
     from airflow.timetables.base import Timetable
@@ -38,8 +36,5 @@ def producing_timetables(assets: Collection[str]) -> dict[str, list[Timetable]]:
             )
             for asset, dag_id in connection.execute(query):
                 dag_ids[asset].append(dag_id)
-    timetables: dict[str, Timetable] = {}
-    for dag in serialized_dags({dag_id for some in dag_ids.values() for dag_id in some}):
-        with suppress(DeserializationError):  # the doctor tells of it
-            timetables[dag.dag_id] = dag.timetable
+    timetables, _ = read_timetables({dag_id for some in dag_ids.values() for dag_id in some})
     return {asset: [timetables[dag_id] for dag_id in some if dag_id in timetables] for asset, some in dag_ids.items()}

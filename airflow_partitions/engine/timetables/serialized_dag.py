@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -13,12 +14,16 @@ from airflow.exceptions import DeserializationError
 from airflow.serialization.decoders import decode_timetable
 from airflow.serialization.enums import Encoding
 from airflow.serialization.serialized_objects import BaseSerialization, DagSerialization
+from cachetools import LRUCache
 from sqlalchemy import func, select
 
 from airflow_partitions.engine.database.connection import open_session, portions
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
+
+
+_LOCK = Lock()
 
 
 class Revision(NamedTuple):
@@ -31,6 +36,9 @@ class Revision(NamedTuple):
     id: UUID
     digest: str
     written_at: datetime
+
+
+_FORMS: LRUCache[Revision, Any] = LRUCache(maxsize=2_000)
 
 
 @attrs.frozen(slots=False)
@@ -140,17 +148,47 @@ def serialized_dags(dag_ids: Collection[str]) -> list[SerializedDag]:
     return dags
 
 
-def revisions() -> Select[str, UUID, str, datetime]:
-    """The query for the columns of the :class:`Revision` of each Dag; the forms themselves are not read."""
+def read_timetables(dag_ids: Collection[str]) -> tuple[dict[str, Any], dict[str, DeserializationError]]:
+    """The timetables of those of the Dags that Airflow has, by id, and why those of the others can't be read.
+
+    Of a Dag that is as before only the form is kept, since a timetable remembers what it has looked up.
+    """
+    with open_session() as session:
+        found = [Revision(*row) for portion in portions(sorted(dag_ids)) for row in session.execute(revisions(portion))]
+    with _LOCK:
+        forms = {revision: _FORMS[revision] for revision in found if revision in _FORMS}
+    unread = {revision.dag_id: revision for revision in found if revision not in forms}
+    timetables: dict[str, Any] = {}
+    errors: dict[str, DeserializationError] = {}
+    for dag in serialized_dags(unread):
+        try:
+            timetables[dag.dag_id] = dag.timetable
+        except DeserializationError as error:
+            errors[dag.dag_id] = error
+        else:
+            with _LOCK:
+                _FORMS[unread[dag.dag_id]] = dag.timetable_form
+    for revision, form in forms.items():
+        timetables[revision.dag_id] = read_timetable(form)
+    return timetables, errors
+
+
+def revisions(dag_ids: Collection[str] | None = None) -> Select[str, UUID, str, datetime]:
+    """The query for the columns of the :class:`Revision` of each Dag; the forms themselves are not read.
+
+    :param dag_ids: of which Dags, not more than a statement may name; the default is all.
+    """
     from airflow.models.dag_version import DagVersion
     from airflow.models.serialized_dag import SerializedDagModel as Row
 
-    newest = (
+    versions = (
         select(DagVersion.dag_id, func.max(DagVersion.version_number).label("number"))
         .join(Row, Row.dag_version_id == DagVersion.id)
         .group_by(DagVersion.dag_id)
-        .subquery()
     )
+    if dag_ids is not None:
+        versions = versions.where(DagVersion.dag_id.in_(dag_ids))
+    newest = versions.subquery()
     return (
         select(Row.dag_id, Row.id, Row.dag_hash, Row.last_updated)
         .join(DagVersion, DagVersion.id == Row.dag_version_id)

@@ -30,7 +30,7 @@ from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.states.overview import Overview, overviews_of
 
 # Their events since upkeep last ran are in memory together: without upkeep these are all.
-_AT_ONCE = 100
+_AT_ONCE = 300
 # Intervals of the example of a selection.
 _EXAMPLE = 7
 

@@ -74,6 +74,7 @@ def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str,
 
 def _overviews(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:
     readings = Readings(assets)
+    readings.read_times()
     states = {asset.name: AssetStates(asset, now, readings=readings) for asset in assets}
     versions = {name: version_of(of) for name, of in states.items()}
     with _LOCK:

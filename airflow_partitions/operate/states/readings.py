@@ -36,12 +36,16 @@ class Readings:
 
     def times(self, asset: PartitionedAsset) -> LastTimes:
         """The last times of an asset's partitions."""
-        return self._read((asset.name, asset.meaning), lambda: ((one.name, one.meaning) for one in self._assets))
+        return self._read((asset.name, asset.meaning), lambda: self._own_pairs)
 
     def upstream_times(self, asset: PartitionedAsset) -> dict[str, LastTimes]:
         """The last times of the upstream assets of an asset, by their names."""
         pairs = self._upstream_pairs
         return {pair[0]: self._read(pair, lambda: pairs) for pair in _upstreams(asset)}
+
+    def read_times(self) -> None:
+        """Read the last times of all the assets, and of all their upstreams, at once."""
+        self._times |= last_times((*self._own_pairs, *self._upstream_pairs))
 
     def read_ahead(self, assets: Iterable[PartitionedAsset]) -> None:
         """Read what the ledger has of those of *assets*, and of their upstreams, that have few partitions."""
@@ -84,6 +88,10 @@ class Readings:
     @cached_property
     def _pending(self) -> Mapping[str, Collection[str]]:
         return pending_texts({dag_id for asset in self._assets for dag_id in asset.upstreams})
+
+    @property
+    def _own_pairs(self) -> Collection[_Pair]:
+        return [(asset.name, asset.meaning) for asset in self._assets]
 
     @cached_property
     def _upstream_pairs(self) -> Collection[_Pair]:

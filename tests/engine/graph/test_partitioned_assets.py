@@ -57,9 +57,23 @@ def test_of_one_asset_only_its_own_dags_are_read(estate: Metadata) -> None:
     statements: list[str] = []
     event.listen(estate.engine, "before_cursor_execute", lambda *args: statements.append(f"{args[2]} {args[3]}"))
     partitioned_asset("waiting")
-    (dags,) = [each for each in statements if "serialized_dag" in each]
-    assert "waiting" in dags
-    assert "makes" not in dags
+    which, dags = [each for each in statements if "serialized_dag" in each]
+    for each in (which, dags):
+        assert "waiting" in each
+        assert "makes" not in each
+    assert "serialized_dag.data" in dags
+
+
+def test_a_dag_that_is_as_before_is_not_read_again(estate: Metadata) -> None:
+    before = partitioned_asset("waiting")
+    statements: list[str] = []
+    event.listen(estate.engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    asset = partitioned_asset("waiting")
+    assert [each for each in statements if "serialized_dag" in each]
+    assert not [each for each in statements if "serialized_dag.data" in each]
+    assert asset.timetables.keys() == before.timetables.keys() != set()
+    for dag_id, timetable in asset.timetables.items():
+        assert timetable is not before.timetables[dag_id]  # what it has looked up is that answer's alone
 
 
 @pytest.mark.parametrize(
