@@ -33,7 +33,7 @@ FLOORS = (
     "provider",
 )
 #: Floors within rooms, likewise.
-CORE_FLOORS = ("errors", "versions", "calendars", "keys", "definitions", "dependencies", "partition")
+CORE_FLOORS = ("storable", "errors", "versions", "calendars", "keys", "definitions", "dependencies", "partition")
 ENGINE_FLOORS = ("database", "ledger", "timetables", "graph", "runs", "cluster_policy")
 AUTHORING_FLOORS = ("assets", "arrival", "tasks", "deadline", "local")
 OPERATE_FLOORS = (

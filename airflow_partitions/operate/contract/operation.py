@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from airflow_partitions.core.errors import InvalidRequestError
 from airflow_partitions.core.keys.nearest import nearest_texts
+from airflow_partitions.core.storable import check_storable
 
 _NAMES_IN_PATH = re.compile(r"{(\w+)}")
 
@@ -19,7 +20,19 @@ class Answer(BaseModel):
     model_config = ConfigDict(defer_build=True)  # every command of Airflow's loads these
 
 
-class Operation(BaseModel):
+class Given(BaseModel):
+    """What somebody gives. No field of it takes a value that PostgreSQL or JSON can't hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        check_storable(value)
+        return value
+
+
+class Operation(Given):
     """Something one asks for; the fields are what it takes, and the docstring says what comes of it.
 
     A subclass says where it is over REST, what it answers, and so on:
@@ -31,7 +44,7 @@ class Operation(BaseModel):
     :cvar refusals: statuses of refusals, besides those that any operation may answer.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     route: ClassVar[str]
     answer: ClassVar[type[Answer]]
@@ -80,6 +93,6 @@ class Operation(BaseModel):
         elif mistake["type"] == "dict_type":
             expected = "an object of JSON: names with their values"
         else:
-            expected = mistake["msg"].removeprefix("Input should be ")
+            expected = mistake["msg"].removeprefix("Value error, expected ").removeprefix("Input should be ")
         place = "".join(f"[{step!r}]" for step in steps)
         return f"{name}{place}={mistake['input']!r}; expected {expected}"

@@ -47,6 +47,9 @@ class Request(Answer):
         description="What made the newest failed run of it fail, in one line; null if none failed",
         examples=["ConnectionError: 503 from the source"],
     )
+    problem: str | None = Field(
+        default=None, description="Why something of it can't be shown, such as its conf; null if all is"
+    )
 
 
 class Step(Answer):

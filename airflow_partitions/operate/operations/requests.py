@@ -86,19 +86,19 @@ def list_requests(asked: ListRequests, asker: Asker) -> dict[str, Any]:
             asker.check_reading(name)
         producers = {dag_id for name in asked.asset for dag_id in partitioned_asset(name).dags.producers}
         dags = producers if dags is None else producers.intersection(dags)
-    requests = requests_of(dags, before=None if cursor is None else int(cursor))
+    requests = requests_of(dags, before=None if cursor is None else int(cursor), damaged=True)
     chosen = (one for one in _progress(requests, asked.limit + 1) if not asked.states or one.state in asked.states)
     return page("requests", chosen, asked.limit, Progress.to_json)
 
 
 def show_request(asked: ShowRequest, _: Asker) -> dict[str, Any]:
     """How far a request has come."""
-    return progress(asked.request).to_json()
+    return progress(asked.request, damaged=True).to_json()
 
 
 def pause_request(asked: PauseRequest, _: Asker) -> dict[str, Any]:
     """The request, of which no more runs begin for now."""
-    return (progress if asked.dry_run else control.pause)(asked.request).to_json()
+    return control.pause(asked.request, dry_run=asked.dry_run).to_json()
 
 
 def resume_request(asked: ResumeRequest, asker: Asker) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def resume_request(asked: ResumeRequest, asker: Asker) -> dict[str, Any]:
 
 def cancel_request(asked: CancelRequest, _: Asker) -> dict[str, Any]:
     """The request, of which no more runs begin; also one that can't be read, whose selection is empty then."""
-    return (progress(asked.request, damaged=True) if asked.dry_run else control.cancel(asked.request)).to_json()
+    return control.cancel(asked.request, dry_run=asked.dry_run).to_json()
 
 
 def retry_request(asked: RetryRequest, asker: Asker) -> dict[str, Any]:
@@ -121,10 +121,8 @@ def _begun_again(asked: ResumeRequest | RetryRequest, asker: Asker, change: Call
     request = read_request(asked.request)
     if request.options.while_paused:
         asker.check_pausing([request.dag_id])
-    if asked.dry_run:
-        return progress(asked.request).to_json()
-    changed = change(asked.request, create=False)
-    if changed.state == "creating":
+    changed = change(asked.request, create=False, dry_run=asked.dry_run)
+    if not asked.dry_run and changed.state == "creating":
         work = partial(_create_requested, asked.request)
         if not asker.does_later(work):
             work()

@@ -32,34 +32,38 @@ if TYPE_CHECKING:
 _PORTION = 50
 
 
-def pause(number: int) -> Progress:
+def pause(number: int, *, dry_run: bool = False) -> Progress:
     """Begin no more runs of a request; those that run go on.
 
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
     """
-    with _locked(number) as (session, request):
-        _check_not_ended(session, request, "paused")
+    with _locked(number, dry_run=dry_run) as (session, request):
+        before = _check_not_ended(session, request, "paused")
+        if dry_run:
+            return before
         _set_backfill(session, request, is_paused=True)
     return progress(number)
 
 
-def resume(number: int, *, create: bool = True) -> Progress:
+def resume(number: int, *, create: bool = True, dry_run: bool = False) -> Progress:
     """Go on with a request: begin runs again, and *create* those that are missing because somebody was killed.
 
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
     """
-    with _locked(number) as (session, request):
-        _check_not_ended(session, request, "gone on with")
+    with _locked(number, dry_run=dry_run) as (session, request):
+        before = _check_not_ended(session, request, "gone on with")
         hold(session, request, goes_on=True)
+        if dry_run:
+            return before
         _set_backfill(session, request, is_paused=False, completed_at=None)
     if create and request.is_making:
         create_runs(request)
     return progress(number)
 
 
-def cancel(number: int) -> Progress:
+def cancel(number: int, *, dry_run: bool = False) -> Progress:
     """Begin no more runs of a request, for good: as Airflow does it, those that have not begun fail. Others go on.
 
     One that can't be read is told of without its partitions.
@@ -71,8 +75,10 @@ def cancel(number: int) -> Progress:
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    with _locked(number, damaged=True) as (session, request):
-        _check_not_ended(session, request, "cancelled")
+    with _locked(number, damaged=True, dry_run=dry_run) as (session, request):
+        before = _check_not_ended(session, request, "cancelled")
+        if dry_run:
+            return before
         now = datetime.now(UTC)
         cancelled = attrs.evolve(request, cancelled=now)
         write_request(session, cancelled)
@@ -87,14 +93,14 @@ def cancel(number: int) -> Progress:
         return progress_of(session, cancelled)
 
 
-def retry(number: int, *, create: bool = True) -> Progress:
+def retry(number: int, *, create: bool = True, dry_run: bool = False) -> Progress:
     """Let the runs of a request that failed, or were cancelled, work again, and *create* those that are missing.
 
     :raises UnknownRequestError: if there is none of that *number*.
     :raises OverlapError: if another request asks for its partitions by now.
     :raises NotReadyError: if none of them failed.
     """
-    with _locked(number) as (session, request):
+    with _locked(number, dry_run=dry_run) as (session, request):
         before = progress_of(session, request)
         if not before.runs.get("failed") and not (request.cancelled and request.created < request.partitions):
             raise NotReadyError(f"no run of request {number} has failed; it is {before.state}")
@@ -102,6 +108,8 @@ def retry(number: int, *, create: bool = True) -> Progress:
             if other.id != number:
                 check_overlap(request.selection, other)
         hold(session, request, goes_on=True)
+        if dry_run:
+            return before
         again = attrs.evolve(request, cancelled=None)
         write_request(session, again)
         _set_backfill(session, request, is_paused=False, completed_at=None)
@@ -132,22 +140,27 @@ def _clear_failed(number: int) -> bool:
 
 
 @contextmanager
-def _locked(number: int, *, damaged: bool = False) -> Iterator[tuple[Session, Request]]:
+def _locked(number: int, *, damaged: bool = False, dry_run: bool = False) -> Iterator[tuple[Session, Request]]:
     """A request that nobody else changes until the end, nor begins one of its Dag; then all is committed.
 
     :param damaged: as for :func:`.request_of`.
+    :param dry_run: take back what was written.
     """
     with open_session() as session:
         lock_dag(session, dag_id_of(session, number))
         yield session, lock_request(session, number, damaged=damaged)
-        session.commit()
+        if dry_run:
+            session.rollback()
+        else:
+            session.commit()
 
 
-def _check_not_ended(session: Session, request: Request, verb: str) -> None:
+def _check_not_ended(session: Session, request: Request, verb: str) -> Progress:
     if (before := progress_of(session, request)).has_ended:
         raise NotReadyError(
             f"request {request.id} is {before.state}, so it can't be {verb}; retry what failed, or ask again"
         )
+    return before
 
 
 def _set_backfill(session: Session, request: Request, **values: Any) -> None:

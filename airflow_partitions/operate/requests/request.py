@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from airflow_partitions.core.dependencies import Selection, selection_text
+from airflow_partitions.core.storable import check_storable
 from airflow_partitions.engine.runs.run_options import RunOptions
 
 
@@ -22,6 +23,7 @@ class Request:
     :ivar created: number of keys, from the first on, that have a run by now.
     :ivar cancelled: when it was, aware.
     :ivar partitions: number of its keys.
+    :ivar damage: why it can't be read; what is left of it is without its partitions and its conf then.
     """
 
     id: int
@@ -34,6 +36,7 @@ class Request:
     created: int = 0
     cancelled: datetime | None = None
     partitions: int = attrs.field(default=attrs.Factory(lambda self: len(self.selection), takes_self=True))
+    damage: str | None = None
 
     @property
     def is_making(self) -> bool:
@@ -42,7 +45,15 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form for people and screens: the selection as text."""
-        return attrs.asdict(self, filter=lambda field, _: field.name != "selection") | {
+        options, problem = attrs.asdict(self.options), self.damage
+        try:
+            check_storable(options["conf"])
+        except ValueError as error:
+            options["conf"], problem = {}, f"its conf is left out here: {error}"
+        left_out = "selection", "options", "damage"
+        return attrs.asdict(self, filter=lambda field, _: field.name not in left_out) | {
+            "options": options,
+            "problem": problem,
             "selection": selection_text(self.selection),
             "at": self.at.isoformat(),
             "cancelled": None if self.cancelled is None else self.cancelled.isoformat(),

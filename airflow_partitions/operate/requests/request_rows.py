@@ -70,9 +70,9 @@ def request_of(session: Session, number: int, *, damaged: bool = False) -> Reque
         raise _unknown(number)
     try:
         return _read(row)
-    except UnknownRequestError:
+    except UnknownRequestError as error:
         if damaged:
-            return _remains(row)
+            return _remains(row, str(error))
         raise
 
 
@@ -87,7 +87,7 @@ def add_request(session: Session, request: Request) -> None:
     values = attrs.asdict(request.options) | {
         field.name: getattr(request, field.name)
         for field in attrs.fields(Request)
-        if field.name not in ("selection", "options")
+        if field.name not in ("selection", "options", "damage")
     }
     values |= {"selection": request.selection.to_json(), "written_at": datetime.now(UTC)}
     # SQLite gives the number of a deleted backfill again; what held another Dag for that one is released by upkeep.
@@ -130,12 +130,13 @@ def request_by(requester: str) -> int | None:
 
 
 def requests_of(
-    dag_ids: Collection[str] | None, *, before: int | None = None, report: Report = log.warning
+    dag_ids: Collection[str] | None, *, before: int | None = None, damaged: bool = False, report: Report = log.warning
 ) -> Iterator[Request]:
     """The requests for partitions that some Dags make, the newest first; of all Dags for ``None``.
 
     :param before: only those with a lower number.
-    :param report: is told of those that can't be read and were not cancelled; they are left out.
+    :param damaged: give those that can't be read, too, as :func:`request_of` does.
+    :param report: else it is told of those that can't be read and were not cancelled; they are left out.
     """
     query = _rows().order_by(Row.id.desc()).limit(_AT_ONCE)
     if dag_ids is not None and len(dag_ids) <= MOST_PARAMETERS:
@@ -143,7 +144,7 @@ def requests_of(
     while True:
         with open_session() as session:
             rows = session.scalars(query if before is None else query.where(Row.id < before)).all()
-        yield from _readable((row for row in rows if dag_ids is None or row.dag_id in dag_ids), report)
+        yield from _readable((row for row in rows if dag_ids is None or row.dag_id in dag_ids), report, damaged=damaged)
         if len(rows) < _AT_ONCE:
             return
         before = rows[-1].id
@@ -154,12 +155,14 @@ def _rows() -> Select[Any]:
     return select(Row).join(Backfill, OWN_BACKFILL).execution_options(populate_existing=True)
 
 
-def _readable(rows: Iterable[Row], report: Report) -> Iterator[Request]:
+def _readable(rows: Iterable[Row], report: Report, *, damaged: bool = False) -> Iterator[Request]:
     for row in rows:
         try:
             yield _read(row)
         except UnknownRequestError as error:
-            if row.cancelled is None:
+            if damaged:
+                yield _remains(row, str(error))
+            elif row.cancelled is None:
                 report(str(error))
 
 
@@ -170,7 +173,11 @@ def _read(row: Row) -> Request:
     """
     try:
         options = {field.name: getattr(row, field.name) for field in attrs.fields(RunOptions)}
-        values = {field.name: getattr(row, field.name) for field in attrs.fields(Request) if field.name != "options"}
+        values = {
+            field.name: getattr(row, field.name)
+            for field in attrs.fields(Request)
+            if field.name not in ("options", "damage")
+        }
         return Request(**values | {"selection": Selection.from_json(row.selection), "options": RunOptions(**options)})
     except Exception as error:
         raise UnknownRequestError(
@@ -180,13 +187,23 @@ def _read(row: Row) -> Request:
         ) from error
 
 
-def _remains(row: Row) -> Request:
+def _remains(row: Row, damage: str) -> Request:
     """The request in a *row* that can't be read, without what can't be."""
     names = "newest_first", "stop_at_failure", "label", "while_paused"
     options = RunOptions(**{name: getattr(row, name) for name in names})
     nothing = Selection(WholeAsset())
     return Request(
-        row.id, row.asset, row.dag_id, nothing, options, row.at, row.by, row.created, row.cancelled, row.partitions
+        row.id,
+        row.asset,
+        row.dag_id,
+        nothing,
+        options,
+        row.at,
+        row.by,
+        row.created,
+        row.cancelled,
+        row.partitions,
+        damage,
     )
 
 

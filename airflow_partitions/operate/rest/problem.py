@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -67,11 +68,21 @@ class Problem(BaseModel):
     mistakes: list[Mistake] = Field(default=[], description="Of a request that can't be read")
 
 
+class ProblemResponse(JSONResponse):
+    """A problem document, which also quotes what UTF-8 can't hold: half of a surrogate pair is escaped."""
+
+    media_type = MEDIA_TYPE
+
+    def render(self, content: Any) -> bytes:
+        """The document as bytes."""
+        return json.dumps(content, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")
+
+
 def problem(status: int, title: str, detail: str, **more: Any) -> JSONResponse:
     """The answer to a request that is refused."""
     document = Problem(type=f"urn:airflow-partitions:{'-'.join(title.lower().split())}", title=title, status=status,
                        detail=detail, **more)  # fmt: skip
-    return JSONResponse(document.model_dump(exclude_defaults=True), status, media_type=MEDIA_TYPE)
+    return ProblemResponse(document.model_dump(exclude_defaults=True), status)
 
 
 def of_error(_: Request, error: Exception) -> JSONResponse:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import APIRouter, BackgroundTasks, Depends, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import create_model
 from pydantic.fields import FieldInfo
 
-from airflow_partitions.operate.contract.operation import Operation
+from airflow_partitions.operate.contract.operation import Given, Operation
 from airflow_partitions.operate.contract.operations import OPERATIONS
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.rest.guard import Guarded
@@ -91,11 +91,10 @@ def _located(field: FieldInfo, place: Callable[..., Any]) -> Any:
     return Annotated[(field.annotation, *field.metadata, located)]
 
 
-def _body(operation: type[Operation], fields: dict[str, FieldInfo]) -> type[BaseModel]:
+def _body(operation: type[Operation], fields: dict[str, FieldInfo]) -> type[Given]:
     """The model of a body with these *fields*."""
-    config = ConfigDict(extra="forbid")
     members: dict[str, Any] = {name: (field.rebuild_annotation(), field) for name, field in fields.items()}
-    return create_model(operation.__name__, __config__=config, __doc__=operation.__doc__, **members)
+    return create_model(operation.__name__, __base__=Given, __doc__=operation.__doc__, **members)
 
 
 def _parameter(name: str, annotation: Any, field: FieldInfo | None = None) -> Parameter:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from importlib import import_module
 from inspect import signature
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from airflow_partitions.core.errors import InvalidRequestError
 from airflow_partitions.operate.contract.operation import Operation
@@ -78,3 +82,29 @@ def test_none_stands_for_what_is_not_given() -> None:
     assert ListStates.of(asset="days", select=None, limit=None) == ListStates(asset="days")
     with pytest.raises(InvalidRequestError, match="request=0; expected a number from 1 to"):
         ShowRequest.of(request=0)
+
+
+UNSTORABLE = st.sampled_from(["\ud800", "a\x00", "x\udfff", math.nan, math.inf, -math.inf])
+NESTED = st.recursive(
+    UNSTORABLE,
+    lambda inner: st.lists(inner, min_size=1, max_size=2) | st.dictionaries(st.just("a"), inner, min_size=1),
+)
+
+
+@each
+@given(value=NESTED)
+@settings(max_examples=15, deadline=None)
+def test_eo1_no_field_takes_what_can_not_be_stored(operation: type[Operation], value: Any) -> None:
+    for name in operation.model_fields:
+        for given_value in (value, {"a": value}, [value]):
+            with pytest.raises(ValidationError) as refused:
+                operation(**{name: given_value})
+            assert any(mistake["loc"][0] == name and mistake["type"] != "missing" for mistake in refused.value.errors())
+
+
+@pytest.mark.parametrize("conf", [{"a": "\ud800"}, {"a": "\0"}, {"\0": 1}, {"a": [{"b": math.inf}]}, {"a": math.nan}])
+def test_eo1_conf_is_refused_in_words(conf: dict[str, Any]) -> None:
+    with pytest.raises(
+        InvalidRequestError, match=r"conf=.*; expected (a number that JSON has|text that can be)"
+    ):
+        MaterializePartitions.of(asset="days", select="all", conf=conf)

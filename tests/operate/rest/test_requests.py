@@ -257,3 +257,37 @@ def test_what_is_asked_for_while_a_dag_is_paused_takes_the_right_to_unpause_it(
         assert problem(other.post(f"{path}/resume", json={}))["status"] == 403
         assert problem(other.post(f"{path}/retry", json={}))["status"] == 403
     assert client.post(f"{path}/resume", json={}).status_code == 200
+
+
+@pytest.mark.parametrize("conf", [r'{"a":"\ud800"}', r'{"a":"\u0000"}', '{"a":1e999}', '{"a":NaN}', r'{"\ud800":1}'])
+def test_eo1_a_conf_that_can_not_be_stored_is_refused(client: httpx.Client, conf: str) -> None:
+    for dry_run in ("true", "false"):
+        body = f'{{"select":"2013-01-11","dry_run":{dry_run},"conf":{conf}}}'
+        answer = client.post("/assets/days/requests", content=body, headers={"Content-Type": "application/json"})
+        assert problem(answer)["mistakes"][0]["field"] == "body.conf"
+        assert answer.status_code == 422
+    misnamed = client.post(
+        "/assets/days/requests", content=r'{"\ud800":1}', headers={"Content-Type": "application/json"}
+    )
+    assert misnamed.status_code == 422
+    assert client.get("/requests").status_code == 200
+
+
+def test_eo1_a_request_that_is_stored_badly_is_shown_and_cancelled(client: httpx.Client, estate: Metadata) -> None:
+    number = ask(client, select="2013-01-12")["id"]
+    with estate.engine.begin() as at:
+        at.execute(update(models.Request).where(models.Request.id == number).values(conf={"a": "\ud800"}))
+    (listed,) = [each for each in client.get("/requests").json()["requests"] if each["id"] == number]
+    assert (listed["options"]["conf"], "conf is left out" in listed["problem"]) == ({}, True)
+    assert client.get(f"/requests/{number}").json() == listed
+    assert client.post(f"/requests/{number}/cancel", json={}).json()["state"] == "cancelled"
+
+
+def test_eo5_a_dry_run_is_refused_as_the_change_is(client: httpx.Client) -> None:
+    number = ask(client, select="2013-01-13")["id"]
+    refused = client.post(f"/requests/{number}/retry", json={"dry_run": True})
+    assert problem(refused) == problem(client.post(f"/requests/{number}/retry", json={}))
+    client.post(f"/requests/{number}/cancel", json={})
+    for verb in ("pause", "resume", "cancel"):
+        tried, done = (client.post(f"/requests/{number}/{verb}", json={"dry_run": dry}) for dry in (True, False))
+        assert (tried.status_code, problem(tried)) == (409, problem(done))

@@ -66,4 +66,5 @@ export const request = {
   state: "running",
   runs: { queued: 2 },
   dag_is_paused: false,
+  problem: null,
 };
