@@ -20,7 +20,7 @@ from airflow_partitions.engine.timetables.runtime_timetables import (
 )
 from airflow_partitions.operate.partition_link import PartitionLink
 from airflow_partitions.operate.requests import stop_at_failure
-from airflow_partitions.operate.rest.mount import Mount
+from airflow_partitions.operate.rest.mount import LineBreaks, Mount
 from airflow_partitions.operate.urls import URL_PREFIX
 from airflow_partitions.view.apps import BUNDLES, BUNDLES_PREFIX, react_apps
 
@@ -30,6 +30,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
 
     name = "asset_partitions"
     fastapi_apps = [{"app": Mount(BUNDLES, BUNDLES_PREFIX), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
+    fastapi_root_middlewares = [{"middleware": LineBreaks, "name": "line breaks in paths"}]  # noqa: RUF012
     react_apps = react_apps(URL_PREFIX, airflow_version)
     listeners = [run_note, mailbox, failure, task_error, stop_at_failure]  # noqa: RUF012
     global_operator_extra_links = [PartitionLink()]  # noqa: RUF012

@@ -94,6 +94,10 @@ class NotReadyError(PartitionError, RuntimeError):
     """A Dag can't make what is asked for, as it is now."""
 
 
+class BusyError(PartitionError, RuntimeError):
+    """Something else that takes long is at work, and has to end before."""
+
+
 class OverlapError(PartitionError, RuntimeError):
     """A partition that is asked for is asked for already, or being made.
 

@@ -24,6 +24,11 @@ def check_storable(value: Any) -> None:
             raise ValueError(f"expected text that can be stored, without U+{ord(wrong):04X}")
 
 
+def shown_text(text: str) -> str:
+    """A *text* as it can be written anywhere: half of a surrogate pair as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _unstorable(text: str) -> str | None:
     """The first character of a *text* that can't be stored."""
     return next((letter for letter in text if letter == "\0" or "\ud800" <= letter <= "\udfff"), None)

@@ -47,6 +47,9 @@ class Asker:
         """Whether *work* is done by itself after the answer; else it is to be done now."""
         return False
 
+    def check_waiting(self) -> None:
+        """Refuse to go on with long work for an asker who has gone."""
+
     def track(self, steps: Iterable[T]) -> Iterable[T]:
         """The *steps* of long work, while they are gone through."""
         return steps

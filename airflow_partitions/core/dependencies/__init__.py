@@ -4,6 +4,7 @@ from airflow_partitions.core.dependencies.by_dimension import ByDimension
 from airflow_partitions.core.dependencies.dependency import Dependency
 from airflow_partitions.core.dependencies.inverse import check_inverse
 from airflow_partitions.core.dependencies.key_format import KeyFormat
+from airflow_partitions.core.dependencies.listed_keys import listed_keys
 from airflow_partitions.core.dependencies.rule import KeyRule, Rule, Sides
 from airflow_partitions.core.dependencies.rule_form import rule_from_json
 from airflow_partitions.core.dependencies.same_key import SameKey
@@ -38,6 +39,7 @@ __all__ = [
     "Unpartitioned",
     "Window",
     "check_inverse",
+    "listed_keys",
     "parse_selection",
     "rule_from_json",
     "selection_text",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from airflow_partitions.core.calendars.instants import from_iso
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.keys.partition_key import PartitionKey, is_partition_key
+from airflow_partitions.core.keys.printable import is_printable
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -60,7 +61,7 @@ def text_of(value: Value) -> str:
             f"{value!r} of type {name} can't be a key; expected {SUPPORTED}, no subclass of them", given=value
         )
     if isinstance(value, str):
-        if not value.strip() or value != value.strip() or not value.isprintable():
+        if not value.strip() or value != value.strip() or not is_printable(value):
             raise InvalidKeyError(
                 f"{value!r} can't be a partition key: expected printable text without space at its ends", given=value
             )

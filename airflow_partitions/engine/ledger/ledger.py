@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -156,6 +156,7 @@ def update_ledger(
     *,
     anew: bool = False,
     after: int | None = None,
+    go_on: Callable[[], object] = lambda: None,
 ) -> LedgerUpdate:
     """Bring the ledger of the active *asset* up to date with its events.
 
@@ -163,6 +164,7 @@ def update_ledger(
     :param report: is told of what can't be read; it is written anew.
     :param anew: read all events again, not only the newest; so it is done by itself when the definition has changed.
     :param after: the event up to which this process has read all; then the ledger's own progress stays where it is.
+    :param go_on: is called after each batch of events; what it raises ends the work, which another call goes on with.
     """
     with open_session() as session:
         asset_id = asset_id_of(session, asset)
@@ -199,6 +201,30 @@ def update_ledger(
             if complete:
                 return LedgerUpdate(asset, events, written, malformed)
             last = latest[-1].event
+            go_on()
+
+
+def ledger_changes(
+    asset: str, definition: PartitionDefinition | KeyFormat, *, go_on: Callable[[], object] = lambda: None
+) -> LedgerUpdate:
+    """What reading all events of the active *asset* anew would write in its ledger; changes nothing.
+
+    :param definition: of the keys of its events.
+    :param go_on: is called after each batch of events; what it raises ends the work.
+    """
+    addresses, malformed = LedgerProgress(definition).addresses, dict[str, str]()
+    last, events, written = 0, 0, 0
+    with open_session() as session:
+        asset_id = asset_id_of(session, asset)
+        if asset_id is None:
+            return LedgerUpdate(asset, 0, 0)
+        while latest := _events(session, asset_id, definition, last):
+            records = _records(latest, definition, addresses, malformed)
+            written += len(_changes(session, asset_id, addresses, records)[0])
+            events += len(latest)
+            last = latest[-1].event
+            go_on()
+    return LedgerUpdate(asset, events, written, malformed)
 
 
 def _start(

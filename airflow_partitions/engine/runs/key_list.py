@@ -22,6 +22,7 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEve
 
 from airflow_partitions.core.definitions.definition import MAX_KEY_LENGTH
 from airflow_partitions.core.definitions.runtime import Addition
+from airflow_partitions.core.keys.printable import is_printable
 from airflow_partitions.core.versions import check_version, read_form, read_number, read_time
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _read_additions(data: Iterable[Any]) -> dict[str, Addition]:
     for text, previous, metadata in data:
         if not isinstance(text, str) or not isinstance(previous, str | None):
             raise TypeError(f"{text!r} after {previous!r}: expected texts")
-        if not all(len(each) <= MAX_KEY_LENGTH and each.isprintable() for each in (text, previous or "")):
+        if not all(len(each) <= MAX_KEY_LENGTH and is_printable(each) for each in (text, previous or "")):
             raise ValueError(f"{text!r} after {previous!r}: expected keys")
         additions[text] = Addition(previous, metadata)
     return additions

@@ -13,6 +13,7 @@ from airflow.cli.cli_config import Arg
 from pydantic.fields import FieldInfo
 
 from airflow_partitions.core.errors import InvalidRequestError
+from airflow_partitions.operate.cli.keys_file import KeysFile
 from airflow_partitions.operate.cli.selection import SelectionArg, selected
 from airflow_partitions.operate.contract.operation import Operation
 
@@ -54,8 +55,11 @@ def _argument(name: str, field: FieldInfo, default: Any) -> Arg:
     if name == "select":
         words = "Keys, 2013-03, A..B (not including B), latest or all, and conditions such as '& airport in JFK,LGA'"
         return SelectionArg(  # type: ignore[no-untyped-call]
-            ("select",), nargs="+" if field.is_required() else "*", metavar="SELECTION", help=words
+            ("select",), nargs="*", metavar="SELECTION", help=words
         )
+    if name == "keys":
+        words = "File with one key a line, instead of a selection; - for the standard input"
+        return Arg(("--keys-file",), dest=name, type=KeysFile.read, metavar="FILE", help=words)
     flag, word = _CALLED.get(name, (f"--{name.replace('_', '-')}", _WORDS.get(name, "TEXT")))
     if field.is_required():
         number = {"type": int, "metavar": "NUMBER"} if kind is int else {}
@@ -93,6 +97,8 @@ def _value(args: Namespace, name: str, field: FieldInfo) -> Any:
     if name == "select":
         return selected(args)
     value, kind = getattr(args, name), _kind(field)
+    if isinstance(value, KeysFile):
+        return value.keys
     if value is None or kind in (bool, int, str) or get_origin(kind) is list:
         return value
     try:

@@ -33,6 +33,7 @@ from airflow_partitions.operate.contract.missed import SkipMissed
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.requests import (
     CancelRequest,
+    DeleteRequest,
     ListRequests,
     MaterializePartitions,
     PauseRequest,
@@ -46,6 +47,7 @@ _OUTPUT = Arg(("-o", "--output"), choices=("table", "json"), default="table", he
 _DRY_RUN = Arg(("--dry-run",), action="store_true", help="Change nothing, only tell")
 _DAGS = Arg(("--dags",), metavar="PATH", help="Dag file or folder (default: [core] dags_folder)")
 
+_CONTROL_NOTES = "exit status: 0 if all of them were told so; 1 if one is refused, which keeps none from the others\n"
 _STATUS_NOTES = "exit status: 0 if all of them are materialized and up to date, else 1\n"
 _MATERIALIZE_NOTES = """
 exit status:
@@ -315,6 +317,12 @@ def _requests() -> tuple[CLICommand, ...]:
             "Repeat what failed of a request",
             "Let the runs of a request that failed work again.",
         ),
+        _control(
+            "delete",
+            DeleteRequest,
+            "Delete a request",
+            "Delete a request that is not at work, and its backfill of Airflow. Its runs stay, and what they made.",
+        ),
     )
 
 
@@ -460,6 +468,7 @@ def _order() -> tuple[CLICommand, ...]:
             """,
             (
                 Arg(("assets",), nargs="*", metavar="asset", help="Names of assets (default: all)"),
+                _DRY_RUN,
                 *SOURCE,
                 _OUTPUT,
             ),
@@ -614,6 +623,8 @@ def _data() -> tuple[CLICommand, ...]:
 def _control(name: str, operation: type[Operation], summary: str, description: str) -> ActionCommand:
     examples = f"""
         airflow asset-partitions {name} 17
-        airflow asset-partitions {name} 17 --output json
+        airflow asset-partitions {name} 17 18 23 --output json
     """
-    return _command(name, f"requests.{name}", summary, description, examples, (*arguments(operation), *SOURCE, OUTPUT))
+    numbers = Arg(("numbers",), type=int, nargs="+", metavar="NUMBER", help="Numbers of requests")
+    own = numbers, *arguments(operation, without=("request",)), *SOURCE, OUTPUT
+    return _command(name, f"requests.{name}", summary, description, examples, own, notes=_CONTROL_NOTES)

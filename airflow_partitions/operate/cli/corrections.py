@@ -14,6 +14,7 @@ from rich.text import Text
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.cli.arguments import asked
+from airflow_partitions.operate.cli.keys_file import words_of
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.source import source_of
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
@@ -92,6 +93,6 @@ def _answer(args: Namespace, operation: type[Operation], words: Callable[[dict[s
     try:
         answer = source_of(args, _Watcher()).ask(asked(operation, args))
     except PartitionError as error:
-        sys.exit(str(error))
+        sys.exit(words_of(error, args))
     only_told = "dry run, nothing was changed: " if answer["dry_run"] else ""
     show(args.output, answer, answer.items(), lambda: Text(only_told + words(answer)))

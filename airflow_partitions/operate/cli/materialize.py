@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.operate.cli.arguments import asked
+from airflow_partitions.operate.cli.keys_file import words_of
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.plan import plan_rows, plan_table
 from airflow_partitions.operate.cli.requests import requests_table
@@ -21,6 +22,7 @@ from airflow_partitions.operate.contract.requests import MaterializePartitions, 
 #: Exit status where a request that was waited for has ended or stands still otherwise than well.
 FAILED, STANDS_STILL = 3, 4
 _LOOK_AGAIN = 2.0
+_ENDED = ("success", "skipped", "failed", "again", "elsewhere", "deleted")
 
 
 def materialize(args: Namespace) -> None:
@@ -31,7 +33,7 @@ def materialize(args: Namespace) -> None:
         if args.wait and answer["requests"]:
             answer["requests"] = _wait(source, answer["requests"])
     except PartitionError as error:
-        sys.exit(str(error))
+        sys.exit(words_of(error, args))
     rows = plan_rows(answer["plan"]) if args.dry_run else [[r["id"], r["state"]] for r in answer["requests"]]
     show(args.output, answer, rows, lambda: _shown(answer))
     if args.wait:
@@ -49,7 +51,7 @@ def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]
         while True:
             for task, request in zip(tasks, requests, strict=True):
                 runs = request["runs"]
-                ended = sum(runs.get(name, 0) for name in ("success", "failed", "again", "elsewhere", "deleted"))
+                ended = sum(runs.get(name, 0) for name in _ENDED)
                 failed = f", {runs['failed']} failed" if runs.get("failed") else ""
                 description = f"request {request['id']}, {request['asset']}: {request['state']}{failed}"
                 bars.update(task, completed=ended, description=description)

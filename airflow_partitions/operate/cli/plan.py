@@ -15,6 +15,7 @@ from rich.text import Text
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.operate.cli.arguments import asked
+from airflow_partitions.operate.cli.keys_file import words_of
 from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.source import source_of
 from airflow_partitions.operate.contract.requests import PlanPartitions
@@ -27,7 +28,7 @@ def plan(args: Namespace) -> None:
     try:
         answer = source_of(args).ask(asked(PlanPartitions, args))
     except PartitionError as error:
-        sys.exit(str(error))
+        sys.exit(words_of(error, args))
     show(args.output, answer, plan_rows(answer), lambda: plan_table(answer))
 
 

@@ -1,4 +1,4 @@
-"""``airflow asset-partitions requests``, ``pause``, ``resume``, ``cancel`` and ``retry``."""
+"""``airflow asset-partitions requests``, ``pause``, ``resume``, ``cancel``, ``retry`` and ``delete``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from airflow_partitions.operate.cli.source import source_of
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.requests import (
     CancelRequest,
+    DeleteRequest,
     ListRequests,
     PauseRequest,
     ResumeRequest,
@@ -68,14 +69,21 @@ def retry(args: Namespace) -> None:
     _control(args, RetryRequest)
 
 
+def delete(args: Namespace) -> None:
+    """Delete a request."""
+    _control(args, DeleteRequest)
+
+
 def requests_table(requests: list[dict[str, Any]], title: str) -> RenderableType:
     """What fits into the 80 columns of a terminal, and what made requests fail."""
-    numbers = [Column(name, justify="right", no_wrap=True) for name in ("made", "failed", "running", "queued", "of")]
+    names = "made", "skipped", "failed", "running", "queued", "of"
+    numbers = [Column(name, justify="right", no_wrap=True) for name in names]
     texts = [Column(name, no_wrap=True) for name in ("no.", "state")]
     table = Table(*texts, *numbers, Column("label", overflow="ellipsis"), box=SIMPLE, title=escape(title))
     for request in requests:
-        number, state, partitions, *counts, _, label = _row(request)
+        number, state, partitions, made, *counts, _, label = _row(request)
         colour, sign = SIGNS[state]
+        counts = [made, request["runs"].get("skipped"), *counts]
         cells = [*(str(count or "") for count in counts), str(partitions), escape(label)]
         table.add_row(str(number), f"[{colour}]{sign} {state}[/]", *cells)
     errors = (Text(f"{one['id']}: {one['error']}", style="red") for one in requests if one["error"] is not None)
@@ -83,11 +91,25 @@ def requests_table(requests: list[dict[str, Any]], title: str) -> RenderableType
 
 
 def _control(args: Namespace, operation: type[Operation]) -> None:
+    """Tell each of the requests the same; one that is refused keeps none from the others."""
+    requests: list[dict[str, Any]] = []
+    refused: dict[int, str] = {}
     try:
-        answer = source_of(args).ask(asked(operation, args))
+        source = source_of(args)
     except PartitionError as error:
         sys.exit(str(error))
-    show(args.output, answer, [_row(answer)], lambda: requests_table([answer], answer["asset"]))
+    for number in dict.fromkeys(args.numbers):
+        try:
+            requests.append(source.ask(asked(operation, args, request=number)))
+        except PartitionError as error:
+            refused[number] = str(error)
+    rows = [*map(_row, requests), *([number, "refused", words] for number, words in refused.items())]
+    answer = {"requests": requests, "refused": [{"id": number, "detail": words} for number, words in refused.items()]}
+    if requests or args.output != "table":
+        show(args.output, answer, rows, lambda: requests_table(requests, "requests"))
+    if refused:
+        several = len(args.numbers) > 1
+        sys.exit("\n".join(f"{number}: {words}" if several else words for number, words in refused.items()))
 
 
 def _row(request: dict[str, Any]) -> list[Any]:

@@ -116,7 +116,7 @@ def reconcile(args: Namespace) -> None:
         source = source_of(args)
         names = args.assets or list(_names(source))
         assets = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
-        updates = [source.ask(Reconcile(asset=asset)) for asset in assets]
+        updates = [source.ask(Reconcile(asset=asset, dry_run=args.dry_run)) for asset in assets]
     except PartitionError as error:
         sys.exit(str(error))
     _show(updates, args.output)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from airflow_partitions.operate.contract.fields import AssetName, DryRun, Reason, Selected, Text
+from airflow_partitions.operate.contract.fields import AssetName, DryRun, KeyTexts, Reason, Select, Text
 from airflow_partitions.operate.contract.operation import Answer, Operation
 
 
@@ -56,7 +56,8 @@ class Mark(Operation, route="POST /assets/{asset}/mark", answer=Marked, noun="co
     """Mark partitions as materialized now, without a run; storage is not touched."""
 
     asset: AssetName
-    select: Selected
+    select: Select = None
+    keys: KeyTexts = None
     reason: Reason = ""
     quiet: Annotated[bool, Field(description="Let nothing downstream run for it")] = False
     dry_run: DryRun = False
@@ -66,7 +67,8 @@ class Forget(Operation, route="POST /assets/{asset}/forget", answer=Forgotten, n
     """Let partitions count as missing until they are materialized again; storage is not touched, and nothing runs."""
 
     asset: AssetName
-    select: Selected
+    select: Select = None
+    keys: KeyTexts = None
     reason: Reason = ""
     dry_run: DryRun = False
 
@@ -77,7 +79,8 @@ class Remember(
     """Take back that partitions were forgotten: they count as materialized when they were; nothing runs for it."""
 
     asset: AssetName
-    select: Selected
+    select: Select = None
+    keys: KeyTexts = None
     dry_run: DryRun = False
 
 

@@ -63,9 +63,14 @@ class Diagnosis(Answer):
     complete: bool = Field(description="Whether it is about all assets, not only those that one may read")
 
 
-class ListProblems(Operation, route="GET /doctor", answer=Diagnosis, noun="upkeep"):
+class ListProblems(Operation, route="GET /doctor", answer=Diagnosis, noun="upkeep", refusals=(429,)):
     """What can't work, what is stuck or late, and what mends it, of what one may read."""
 
     records: Annotated[
         bool, Field(description="Look at each record of the ledgers, too, which takes seconds for 100,000 of them")
     ] = True
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether records are looked at."""
+        return self.records

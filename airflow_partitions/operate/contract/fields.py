@@ -11,6 +11,9 @@ MOST = 1_000
 #: Entries of a page where nobody says how many.
 USUAL = 100
 
+#: The most keys in a list, however many a request may have.
+MOST_KEYS = 1_000_000
+
 #: Any text but one with the character NUL, which PostgreSQL can't take.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=2_000)]
 #: A name or key in a path; a line break there leads nowhere.
@@ -24,7 +27,15 @@ AssetName = Annotated[
 ]
 RequestId = Annotated[int, Field(ge=1, le=2**31 - 1, description="Number of the request", examples=[7])]
 Select = Annotated[Text | None, Field(description=_SELECTION, examples=[_SELECTED])]
-Selected = Annotated[Text, Field(description=_SELECTION, examples=[_SELECTED])]
+KeyTexts = Annotated[
+    list[Text] | None,
+    Field(
+        min_length=1,
+        max_length=MOST_KEYS,
+        description="Texts of keys, instead of a selection",
+        examples=[["2013-03-01", "2013-03-08"]],
+    ),
+]
 Search = Annotated[Text | None, Field(description="A part of the text, in capitals or not", examples=["flights"])]
 Since = Annotated[
     Text,

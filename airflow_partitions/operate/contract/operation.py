@@ -57,6 +57,11 @@ class Operation(Given):
         super().__init_subclass__(**kwargs)
         cls.route, cls.answer, cls.noun, cls.refusals = route, answer, noun, refusals
 
+    @property
+    def is_heavy(self) -> bool:
+        """Whether a server does it for one asker at a time, since it may take long."""
+        return False
+
     @classmethod
     def called(cls) -> str:
         """Its name in addresses and documents: that of the class, in lower case."""

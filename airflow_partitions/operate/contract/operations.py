@@ -15,6 +15,7 @@ from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.orphans import ListOrphans
 from airflow_partitions.operate.contract.requests import (
     CancelRequest,
+    DeleteRequest,
     ListRequests,
     MaterializePartitions,
     PauseRequest,
@@ -46,6 +47,7 @@ OPERATIONS: tuple[type[Operation], ...] = (
     ResumeRequest,
     CancelRequest,
     RetryRequest,
+    DeleteRequest,
     Mark,
     Forget,
     Remember,

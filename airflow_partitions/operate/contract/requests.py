@@ -8,7 +8,18 @@ from pydantic import Field
 
 from airflow_partitions.engine.runs.request_state import RequestState
 from airflow_partitions.engine.runs.run_options import MOST_AT_A_TIME
-from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, DryRun, Limit, RequestId, Select, Text
+from airflow_partitions.operate.contract.fields import (
+    MOST,
+    USUAL,
+    AssetName,
+    Cursor,
+    DryRun,
+    KeyTexts,
+    Limit,
+    RequestId,
+    Select,
+    Text,
+)
 from airflow_partitions.operate.contract.operation import Answer, Operation
 from airflow_partitions.operate.state import State
 
@@ -109,6 +120,14 @@ class PlanPartitions(
 
     asset: AssetName
     select: Select = None
+    keys: Annotated[
+        list[Text] | None,
+        Field(
+            min_length=1,
+            max_length=MOST,
+            description="Texts of keys, instead of a selection; for more try the request itself as a dry run",
+        ),
+    ] = None
     states: Annotated[list[State] | None, Field(description="Only those in one of these states")] = None
     upstream: Annotated[bool, Field(description="What they need and is missing is made first")] = False
     downstream: Annotated[bool, Field(description="Tell what events make again because of it")] = False
@@ -124,6 +143,7 @@ class MaterializePartitions(
 
     asset: AssetName
     select: Select = None
+    keys: KeyTexts = None
     states: Annotated[list[State] | None, Field(description="Only those in one of these states")] = None
     upstream: Annotated[bool, Field(description="What they need and is missing is made first")] = False
     concurrency: Annotated[int, Field(ge=1, le=MOST_AT_A_TIME, description="The most runs at a time")] = 16
@@ -174,6 +194,15 @@ class CancelRequest(
     Operation, route="POST /requests/{request}/cancel", answer=Request, noun="requests", refusals=(404, 409)
 ):
     """Begin no more runs of a request, for good; those that have not begun fail, as Airflow has it."""
+
+    request: RequestId
+    dry_run: DryRun = False
+
+
+class DeleteRequest(
+    Operation, route="POST /requests/{request}/delete", answer=Request, noun="requests", refusals=(404, 409)
+):
+    """Delete a request that is not at work, and its backfill; its runs stay, and what they made."""
 
     request: RequestId
     dry_run: DryRun = False

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow_partitions.core.dependencies import Selection, parse_selection
-from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.errors import InvalidDefinitionError, SelectionError
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
+from airflow_partitions.operate.operations.asked_partitions import asked_partitions
 from airflow_partitions.operate.requests import forget as forgetting
 from airflow_partitions.operate.requests import mark as marking
 from airflow_partitions.operate.upkeep.adopt import adopt_from_asset, adopt_from_storage
@@ -49,4 +50,9 @@ def adopt(asked: Adopt, asker: Asker) -> dict[str, Any]:
 def _selected(asked: Mark | Forget | Remember) -> tuple[PartitionedAsset, Selection]:
     """The asset, and the partitions of it that are meant."""
     asset = partitioned_asset(asked.asset)
-    return asset, parse_selection(asset.definition, asked.select, closed_by=datetime.now(UTC))
+    partitions = asked_partitions(asset.definition, asked.select, asked.keys, datetime.now(UTC))
+    if partitions is None:
+        raise SelectionError(
+            "nothing says which partitions are meant; expected a selection such as 2013-03-01..2013-03-10, or keys"
+        )
+    return asset, partitions

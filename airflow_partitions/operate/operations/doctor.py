@@ -12,7 +12,7 @@ import attrs
 from sqlalchemy import func, select
 
 from airflow_partitions.core.dependencies import selection_text
-from airflow_partitions.core.errors import NotMigratedError
+from airflow_partitions.core.errors import GoneError, NotMigratedError
 from airflow_partitions.engine.database.connection import open_connection, open_session
 from airflow_partitions.engine.graph.absent_dags import Cause, import_failures
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
@@ -34,7 +34,7 @@ from airflow_partitions.operate.operations.work_check import (
 )
 from airflow_partitions.operate.requests.progress import progress_of_all
 from airflow_partitions.operate.requests.request_rows import requests_of
-from airflow_partitions.operate.upkeep.cell_check import cell_problems
+from airflow_partitions.operate.upkeep.cell_check import Track, cell_problems
 from airflow_partitions.operate.upkeep.leader import last_heartbeat, leader
 
 #: Finds problems of one kind of thing.
@@ -66,7 +66,7 @@ def list_problems(asked: ListProblems, asker: Asker) -> dict[str, Any]:
     may_start = set(asker.startable({dag_id for each in own.values() for dag_id in each.owners}))
     changeable = {name for name, each in own.items() if may_start.issuperset(each.owners)}
     complete = len(own) == len(every)
-    checks = checks_of(own, complete=complete, records=asked.records)
+    checks = checks_of(own, complete=complete, records=asked.records, track=asker.track)
     problems = list(examined(checks))
     may_edit = set(
         asker.editable({one.dag_id for one in problems if one.kind == "paused-dag" and one.dag_id is not None})
@@ -85,11 +85,14 @@ def list_problems(asked: ListProblems, asker: Asker) -> dict[str, Any]:
     return {"problems": [offered(one).to_json() for one in problems], "complete": complete}
 
 
-def checks_of(assets: Mapping[str, AssetDags], *, complete: bool, records: bool) -> dict[str, Check]:
+def checks_of(
+    assets: Mapping[str, AssetDags], *, complete: bool, records: bool, track: Track = iter
+) -> dict[str, Check]:
     """What is looked at, by its name, of some *assets*, by name.
 
     :param complete: look at the graph of all Dags, and at what their tasks need.
     :param records: look at the state stores and ledgers, too.
+    :param track: as for :func:`.cell_problems`.
     """
     graph = _Once(read_serialized_dags)
     producers = sorted({dag_id for each in assets.values() for dag_id in each.producers})
@@ -98,7 +101,7 @@ def checks_of(assets: Mapping[str, AssetDags], *, complete: bool, records: bool)
     if complete:
         checks |= {"the graph of Dags": lambda: _graph(graph())}
     checks |= {
-        "cells": lambda: _cells(assets if records else ()),
+        "cells": lambda: _cells(assets if records else (), track),
         "Dag files": lambda: _absent(assets, complete=complete),
         "upkeep": _upkeep,
         "requests": lambda: stuck_requests(producers),
@@ -124,11 +127,12 @@ def examined(checks: Mapping[str, Check]) -> Iterator[Problem]:
     """What *checks* find; one that fails is a problem itself, and keeps no other from being done.
 
     :raises NotMigratedError: if nothing can be looked at, since the database has not our tables.
+    :raises GoneError: if the asker has gone.
     """
     for name, check in checks.items():
         try:
             yield from check()
-        except NotMigratedError:
+        except (NotMigratedError, GoneError):
             raise
         except Exception as error:
             log.exception("The check of %s failed", name)
@@ -155,9 +159,9 @@ def _graph(dags: SerializedDags) -> Iterator[Problem]:
         yield Problem(kind="graph", text=text, is_error=True)
 
 
-def _cells(assets: Collection[str]) -> Iterator[Problem]:
+def _cells(assets: Collection[str], track: Track) -> Iterator[Problem]:
     """What is wrong in the state stores and ledgers of some *assets*."""
-    for cell in cell_problems(assets):
+    for cell in cell_problems(assets, track):
         remedy = Remedy("reconcile") if cell.is_rewritten else None
         yield Problem(kind="cell", text=cell.text, is_error=True, asset=cell.asset, remedy=remedy)
 
@@ -233,7 +237,7 @@ def stuck_requests(dag_ids: Collection[str] | None = None) -> Iterator[Problem]:
             kind, remedy, words = _REQUESTS_STUCK[one.state]
             why = "" if one.error is None else f", the newest by: {one.error}"
             request, runs = one.request, one.runs
-            left = request.partitions - runs.get("success", 0)
+            left = request.partitions - runs.get("success", 0) - runs.get("skipped", 0)
             yield Problem(
                 kind=kind,
                 text=f"request {request.id} for {request.asset!r} {words.format(runs.get('failed', 0), left)}{why}",

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from airflow_partitions.core.dependencies import Selection, parse_selection
+from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import SelectionError
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags, partitioned_asset
@@ -18,6 +18,7 @@ from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.requests import (
     CancelRequest,
+    DeleteRequest,
     ListRequests,
     MaterializePartitions,
     PauseRequest,
@@ -26,6 +27,7 @@ from airflow_partitions.operate.contract.requests import (
     RetryRequest,
     ShowRequest,
 )
+from airflow_partitions.operate.operations.asked_partitions import asked_partitions
 from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.requests import control
 from airflow_partitions.operate.requests.materialize import begin, create_runs
@@ -42,7 +44,7 @@ _LONGEST = 10
 def plan_partitions(asked: PlanPartitions, asker: Asker) -> dict[str, Any]:
     """Which partitions a request would make, in order, with usual seconds and bytes."""
     asset, now = partitioned_asset(asked.asset), datetime.now(UTC)
-    selection, states = _asked_for(asset, asked.select, asked.states, now), frozenset(asked.states or ())
+    selection, states = _asked_for(asset, asked, now), frozenset(asked.states or ())
     options: dict[str, Any] = {"upstream": asked.upstream, "downstream": asked.downstream, "dags": asker.readable}
     steps = plan(asset, selection, states=states, **options, now=now)
     return _visible(steps.to_json(), asker) | {"asset": asset.name}
@@ -51,20 +53,20 @@ def plan_partitions(asked: PlanPartitions, asker: Asker) -> dict[str, Any]:
 def materialize_partitions(asked: MaterializePartitions, asker: Asker) -> dict[str, Any]:
     """What was asked for: a plan, and a request for each Dag of which something begins at once."""
     asset, now = partitioned_asset(asked.asset), datetime.now(UTC)
-    selection, states = _asked_for(asset, asked.select, asked.states, now), frozenset(asked.states or ())
+    selection, states = _asked_for(asset, asked, now), frozenset(asked.states or ())
     if asked.while_paused:
         asker.check_pausing(asset.dags.producers)
     dags = _startable(asker, asked) if asked.upstream else None
     steps = plan(asset, selection, states=states, upstream=asked.upstream, dags=dags, now=now)
     requests: list[Progress] = []
-    if not asked.dry_run:
-        options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})
-        for request, producer in begin(steps, options, by=asker.name):
-            work = partial(create_runs, request, producer)
-            if asker.does_later(work):
-                requests.append(Progress(request, "creating", {}))
-            else:
-                requests += _progress(iter([work()]), 1)
+    options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})
+    begun = begin(steps, options, by=asker.name, dry_run=asked.dry_run)
+    for request, producer in () if asked.dry_run else begun:
+        work = partial(create_runs, request, producer)
+        if asker.does_later(work):
+            requests.append(Progress(request, "creating", {}))
+        else:
+            requests += _progress(iter([work()]), 1)
     return {
         "asset": asset.name,
         "plan": _visible(steps.to_json(), asker),
@@ -111,6 +113,11 @@ def cancel_request(asked: CancelRequest, _: Asker) -> dict[str, Any]:
     return control.cancel(asked.request, dry_run=asked.dry_run).to_json()
 
 
+def delete_request(asked: DeleteRequest, _: Asker) -> dict[str, Any]:
+    """The request as it was; also one that can't be read."""
+    return control.delete(asked.request, dry_run=asked.dry_run).to_json()
+
+
 def retry_request(asked: RetryRequest, asker: Asker) -> dict[str, Any]:
     """The request, of which what failed works again."""
     return _begun_again(asked, asker, control.retry)
@@ -121,18 +128,8 @@ def _begun_again(asked: ResumeRequest | RetryRequest, asker: Asker, change: Call
     request = read_request(asked.request)
     if request.options.while_paused:
         asker.check_pausing([request.dag_id])
-    changed = change(asked.request, create=False, dry_run=asked.dry_run)
-    if not asked.dry_run and changed.state == "creating":
-        work = partial(_create_requested, asked.request)
-        if not asker.does_later(work):
-            work()
-            changed = progress(asked.request)
+    changed = change(asked.request, later=asker.does_later, dry_run=asked.dry_run)
     return changed.to_json()
-
-
-def _create_requested(number: int) -> None:
-    """Create the runs that the request of that number has not got yet."""
-    create_runs(read_request(number))
 
 
 def _startable(asker: Asker, asked: MaterializePartitions) -> Collection[str] | None:
@@ -159,12 +156,15 @@ def _progress(requests: Iterator[Request], at_once: int) -> Iterator[Progress]:
             yield from progress_of_all(session, portion)
 
 
-def _asked_for(asset: PartitionedAsset, select: str | None, states: Collection[str] | None, now: datetime) -> Selection:
-    if select is None and not states:
+def _asked_for(asset: PartitionedAsset, asked: PlanPartitions | MaterializePartitions, now: datetime) -> Selection:
+    everything = asked.select is not None and asked.select.strip() == "all" and asked.keys is None
+    select = None if everything else asked.select
+    selection = asked_partitions(asset.definition, select, asked.keys, now)
+    if selection is not None:
+        return selection
+    if not everything and not asked.states:
         raise SelectionError(
             "nothing says which partitions are meant; expected a selection such as 2013-03-01..2013-03-10, states such"
-            " as missing, or all"
+            " as missing, keys, or all"
         )
-    if select is None or select.strip() == "all":
-        return AssetStates(asset, now).everything()
-    return parse_selection(asset.definition, select, closed_by=now)
+    return AssetStates(asset, now).everything()

@@ -1,25 +1,29 @@
-"""Pause, go on with, cancel and retry a request."""
+"""Pause, go on with, cancel, retry and delete a request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import select, update
+from sqlalchemy import delete as delete_rows
+from sqlalchemy import or_, select, update
 
 from airflow_partitions.core.errors import NotReadyError
 from airflow_partitions.engine.database.connection import open_session
-from airflow_partitions.operate.requests.hold import hold
+from airflow_partitions.operate.requests.hold import hold, release
 from airflow_partitions.operate.requests.materialize import check_overlap, create_runs
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import (
+    Row,
     dag_id_of,
     lock_dag,
     lock_request,
+    read_request,
     requests_being_made,
     write_request,
 )
@@ -30,6 +34,13 @@ if TYPE_CHECKING:
 
 #: Runs cleared in one transaction: Airflow asks the database several times for each of their tasks.
 _PORTION = 50
+#: Takes work that may be done after the answer, and says whether it does it.
+Later = Callable[[Callable[[], object]], bool]
+
+
+def _now(_: Callable[[], object]) -> bool:
+    """Nothing is done later."""
+    return False
 
 
 def pause(number: int, *, dry_run: bool = False) -> Progress:
@@ -46,9 +57,10 @@ def pause(number: int, *, dry_run: bool = False) -> Progress:
     return progress(number)
 
 
-def resume(number: int, *, create: bool = True, dry_run: bool = False) -> Progress:
-    """Go on with a request: begin runs again, and *create* those that are missing because somebody was killed.
+def resume(number: int, *, later: Later = _now, dry_run: bool = False) -> Progress:
+    """Go on with a request: begin runs again, and create those that are missing because somebody was killed.
 
+    :param later: takes what may be done after the answer, and says whether it does it.
     :raises UnknownRequestError: if there is none of that *number*.
     :raises NotReadyError: if it has ended.
     """
@@ -58,8 +70,8 @@ def resume(number: int, *, create: bool = True, dry_run: bool = False) -> Progre
         if dry_run:
             return before
         _set_backfill(session, request, is_paused=False, completed_at=None)
-    if create and request.is_making:
-        create_runs(request)
+    if request.is_making and not later(partial(_create, number)):
+        _create(number)
     return progress(number)
 
 
@@ -93,9 +105,45 @@ def cancel(number: int, *, dry_run: bool = False) -> Progress:
         return progress_of(session, cancelled)
 
 
-def retry(number: int, *, create: bool = True, dry_run: bool = False) -> Progress:
-    """Let the runs of a request that failed, or were cancelled, work again, and *create* those that are missing.
+def delete(number: int, *, dry_run: bool = False) -> Progress:
+    """Delete a request that is not at work, and its backfill; its runs stay. Returns what it was.
 
+    One that can't be read is told of without its partitions.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    :raises NotReadyError: if it has not ended, or runs of it are at work.
+    """
+    from airflow.models.backfill import Backfill, BackfillDagRun
+    from airflow.models.dagrun import DagRun
+
+    with _locked(number, damaged=True, dry_run=dry_run) as (session, request):
+        before = progress_of(session, request)
+        if not before.has_ended:
+            raise NotReadyError(
+                f"request {number} is {before.state}, so it can't be deleted; cancel it first:"
+                f" airflow asset-partitions cancel {number}"
+            )
+        if at_work := before.runs.get("running", 0) + before.runs.get("queued", 0):
+            raise NotReadyError(
+                f"request {number} is {before.state}, but {at_work:,} of its runs are at work, so it can't be deleted;"
+                " wait for them, or set them to failed"
+            )
+        if not dry_run:
+            own = update(DagRun).where(DagRun.backfill_id == number).values(backfill_id=None)
+            session.execute(own.execution_options(synchronize_session=False))
+            session.execute(delete_rows(BackfillDagRun).where(BackfillDagRun.backfill_id == number))
+            release(session, request.dag_id, [number])
+            session.execute(delete_rows(Row).where(Row.id == number))
+            session.execute(delete_rows(Backfill).where(Backfill.id == number))
+    return before
+
+
+def retry(number: int, *, later: Later = _now, dry_run: bool = False) -> Progress:
+    """Let the runs of a request that failed, or were cancelled, work again, and create those that are missing.
+
+    Some do so at once. Who is killed before all do leaves the others failed: they can be retried.
+
+    :param later: takes what may be done after the answer, and says whether it does it.
     :raises UnknownRequestError: if there is none of that *number*.
     :raises OverlapError: if another request asks for its partitions by now.
     :raises NotReadyError: if none of them failed.
@@ -113,15 +161,29 @@ def retry(number: int, *, create: bool = True, dry_run: bool = False) -> Progres
         again = attrs.evolve(request, cancelled=None)
         write_request(session, again)
         _set_backfill(session, request, is_paused=False, completed_at=None)
-    while _clear_failed(number):
-        pass
-    if create and again.is_making:
-        create_runs(again)
+    began = datetime.now(UTC)
+    rest = _clear_failed(number, began)
+    if (rest or again.is_making) and not later(partial(_go_on, number, began)):
+        _go_on(number, began)
     return progress(number)
 
 
-def _clear_failed(number: int) -> bool:
-    """Clear some of a request's failed runs; whether there were any."""
+def _go_on(number: int, began: datetime) -> None:
+    """Clear the other runs of a request that had failed when a retry of it *began*, and create those it lacks."""
+    while _clear_failed(number, began):
+        pass
+    _create(number)
+
+
+def _create(number: int) -> None:
+    """Create the runs that a request has not got yet."""
+    request = read_request(number)
+    if request.is_making:
+        create_runs(request)
+
+
+def _clear_failed(number: int, began: datetime) -> bool:
+    """Clear some of a request's runs that had failed when a retry *began*; whether there may be more."""
     from airflow.models.backfill import BackfillDagRun
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
@@ -130,13 +192,17 @@ def _clear_failed(number: int) -> bool:
         query = (
             select(DagRun)
             .join(BackfillDagRun, BackfillDagRun.dag_run_id == DagRun.id)
-            .where(BackfillDagRun.backfill_id == number, DagRun.state == DagRunState.FAILED)
+            .where(
+                BackfillDagRun.backfill_id == number,
+                DagRun.state == DagRunState.FAILED,
+                or_(DagRun.end_date.is_(None), DagRun.end_date <= began),
+            )
             .order_by(BackfillDagRun.sort_ordinal)
             .limit(_PORTION)
         )
-        runs = list(session.scalars(query))
+        runs = [] if request.cancelled else list(session.scalars(query))
         clear_runs(session, request, runs)
-        return bool(runs)
+        return len(runs) == _PORTION
 
 
 @contextmanager

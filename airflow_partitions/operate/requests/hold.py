@@ -66,16 +66,25 @@ def release_ended(report: Report) -> int:
                 own = Hold.dag_id == dag_id
                 at_work = _at_work(session, dag_id)
                 ended = set(session.scalars(select(Hold.request_id).where(own))) - at_work
-                if ended:
-                    session.execute(delete(Hold).where(own, Hold.request_id.in_(ended)))
-                    if session.scalar(select(func.count()).select_from(Hold).where(own)) == 0:
-                        _pause(session, dag_id)
-                        released += 1
+                released += release(session, dag_id, ended)
                 session.commit()
             except PartitionError as error:
                 session.rollback()
                 report(f"Dag {dag_id}: {error}")
     return released
+
+
+def release(session: Session, dag_id: str, numbers: Collection[int]) -> bool:
+    """Let requests of those *numbers* hold a Dag no more; whether it was held, and nothing else holds it.
+
+    Whoever calls it has locked the Dag, which is paused again then.
+    """
+    own = Hold.dag_id == dag_id
+    released = session.connection().execute(delete(Hold).where(own, Hold.request_id.in_(numbers))).rowcount
+    if not released or session.scalar(select(func.count()).select_from(Hold).where(own)):
+        return False
+    _pause(session, dag_id)
+    return True
 
 
 def _at_work(session: Session, dag_id: str) -> set[int]:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Runs created in one transaction: a second's work, since SQLite has one writer at a time.
 PORTION = 250
+#: Instead of that of a backfill, in a dry run.
+_NO_NUMBER = 0
 
 
 def materialize(
@@ -65,7 +67,7 @@ def ask(asset: PartitionedAsset, selection: Selection, options: RunOptions | Non
     return _ask(Producer.of(asset), selection, options or RunOptions(), by)
 
 
-def _ask(producer: Producer, selection: Selection, options: RunOptions, by: str) -> Request:
+def _ask(producer: Producer, selection: Selection, options: RunOptions, by: str, *, dry_run: bool = False) -> Request:
     now = datetime.now(UTC)
     producer.check_request(selection, now)
     producer.check_ready(options)
@@ -74,7 +76,7 @@ def _ask(producer: Producer, selection: Selection, options: RunOptions, by: str)
             f"each partition of {producer.dag_id} needs the one before it, so the newest can't be made first; ask for"
             " them oldest first"
         )
-    return _begin(producer, selection, options, by, now)
+    return _begin(producer, selection, options, by, now, dry_run=dry_run)
 
 
 def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tuple[Request, ...]:
@@ -85,15 +87,22 @@ def carry_out(plan: Plan, options: RunOptions | None = None, *, by: str) -> tupl
     return tuple(request for request, _ in begin(plan, options, by=by))
 
 
-def begin(plan: Plan, options: RunOptions | None = None, *, by: str) -> list[tuple[Request, Producer]]:
-    """The requests of :func:`carry_out`, each with the Dag that makes its partitions, for :func:`create_runs`."""
+def begin(
+    plan: Plan, options: RunOptions | None = None, *, by: str, dry_run: bool = False
+) -> list[tuple[Request, Producer]]:
+    """The requests of :func:`carry_out`, each with the Dag that makes its partitions, for :func:`create_runs`.
+
+    :param dry_run: keep none of them, which have no numbers then; what is refused otherwise is refused.
+    """
     options = options or RunOptions()
     begins = [(step.producer, step.begins) for step in plan.steps if step.begins and step.producer is not None]
     producers = as_of_now([producer for producer, _ in begins])
     for producer in producers:  # all of them, before any is asked
         producer.check_ready(options)
     selections = (selection for _, selection in begins)
-    return [(_ask(each, some, options, by), each) for each, some in zip(producers, selections, strict=True)]
+    return [
+        (_ask(each, some, options, by, dry_run=dry_run), each) for each, some in zip(producers, selections, strict=True)
+    ]
 
 
 def create_runs(request: Request, producer: Producer | None = None) -> Request:
@@ -120,7 +129,9 @@ def create_runs(request: Request, producer: Producer | None = None) -> Request:
     return request
 
 
-def _begin(producer: Producer, selection: Selection, options: RunOptions, by: str, now: datetime) -> Request:
+def _begin(
+    producer: Producer, selection: Selection, options: RunOptions, by: str, now: datetime, *, dry_run: bool
+) -> Request:
     """Keep the request and its backfill, if nobody else asks for any of it or makes it."""
     from airflow.models.backfill import Backfill, ReprocessBehavior
 
@@ -129,6 +140,11 @@ def _begin(producer: Producer, selection: Selection, options: RunOptions, by: st
         for other in requests_being_made(session, producer.dag_id):
             check_overlap(selection, other)
         _check_runs(session, producer.dag_id, selection)
+        if dry_run:
+            request = Request(_NO_NUMBER, producer.asset, producer.dag_id, selection, options, now, by)
+            hold(session, request)
+            session.rollback()
+            return request
         first, last = _span(selection, now)
         backfill = Backfill(
             dag_id=producer.dag_id,

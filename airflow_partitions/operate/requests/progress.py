@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import case, func, select
+from sqlalchemy import and_, case, func, select
 
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.runs.request_state import ENDED
 from airflow_partitions.engine.runs.run_errors import run_errors
 from airflow_partitions.operate.requests.request import Request
-from airflow_partitions.operate.requests.request_rows import request_of
+from airflow_partitions.operate.requests.request_rows import Row, request_of
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -24,7 +24,8 @@ class Progress:
 
     :ivar state: ``creating`` runs, ``running``, ``paused``, ``stopped`` at a failure, ``cancelled``, or ended as
         ``done`` or ``failed``.
-    :ivar runs: number of runs by Airflow's state of them; ``again`` are those that a later request has taken over,
+    :ivar runs: number of runs by Airflow's state of them; ``skipped`` are those that succeeded while the task that
+        makes the asset skipped itself, ``again`` are those that a later request has taken over,
         ``elsewhere`` partitions that another run was making.
     :ivar error: what made the newest of the failed ones fail, in one line; ``None`` if none has.
     """
@@ -43,7 +44,7 @@ class Progress:
     @property
     def finished(self) -> int:
         """Number of runs that have ended."""
-        return self.runs.get("success", 0) + self.runs.get("failed", 0)
+        return sum(self.runs.get(name, 0) for name in ("success", "skipped", "failed"))
 
     def to_json(self) -> dict[str, Any]:
         """JSON form."""
@@ -93,6 +94,10 @@ def progress_of_all(session: Session, requests: Sequence[Request]) -> list[Progr
     runs: dict[int, dict[str, int]] = {number: {} for number in numbers}
     for number, state, count in session.execute(counted):
         runs[number]["elsewhere" if state == "in flight" else str(state)] = count
+    succeeded = [number for number, counts in runs.items() if counts.get("success")]
+    for number, count in _skipped(session, succeeded).items():
+        made = runs[number].pop("success") - count
+        runs[number] |= {"skipped": count} | ({"success": made} if made else {})
     query = (
         select(Backfill.id, Backfill.is_paused, DagModel.is_paused)
         .join(DagModel, DagModel.dag_id == Backfill.dag_id, isouter=True)
@@ -113,6 +118,39 @@ def progress_of_all(session: Session, requests: Sequence[Request]) -> list[Progr
         for request in requests
         for is_paused, dag_is_paused in [paused.get(request.id, (False, False))]
     ]
+
+
+def _skipped(session: Session, numbers: Collection[int]) -> dict[int, int]:
+    """Of each of these requests with such runs: in how many the task that makes the asset skipped itself."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.dagrun import DagRun
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.utils.state import DagRunState, TaskInstanceState
+
+    if not numbers:
+        return {}
+    outlet = (
+        select(TaskOutletAssetReference.task_id)
+        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+        .where(
+            TaskOutletAssetReference.dag_id == TaskInstance.dag_id,
+            TaskOutletAssetReference.task_id == TaskInstance.task_id,
+            AssetModel.name == Row.asset,
+        )
+    )
+    query = (
+        select(DagRun.backfill_id, func.count(DagRun.id.distinct()))
+        .join(TaskInstance, and_(TaskInstance.dag_id == DagRun.dag_id, TaskInstance.run_id == DagRun.run_id))
+        .join(Row, Row.id == DagRun.backfill_id)
+        .where(
+            DagRun.backfill_id.in_(numbers),
+            DagRun.state == DagRunState.SUCCESS,
+            TaskInstance.state == TaskInstanceState.SKIPPED,
+            outlet.exists(),
+        )
+        .group_by(DagRun.backfill_id)
+    )
+    return {number: count for number, count in session.execute(query) if number is not None}
 
 
 def _errors(session: Session, numbers: Collection[int]) -> dict[int, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from airflow_partitions.core.dependencies import Selection, selection_text
-from airflow_partitions.core.storable import check_storable
+from airflow_partitions.core.storable import check_storable, shown_text
 from airflow_partitions.engine.runs.run_options import RunOptions
 
 
@@ -52,7 +52,8 @@ class Request:
             options["conf"], problem = {}, f"its conf is left out here: {error}"
         left_out = "selection", "options", "damage"
         return attrs.asdict(self, filter=lambda field, _: field.name not in left_out) | {
-            "options": options,
+            "options": options | {"label": shown_text(self.options.label)},
+            "by": shown_text(self.by),
             "problem": problem,
             "selection": selection_text(self.selection),
             "at": self.at.isoformat(),

@@ -37,9 +37,14 @@ def check_size(selection: Selection) -> None:
 
     :raises RequestSizeError: naming the number and the way out.
     """
+    check_number(len(selection))
+
+
+def check_number(size: int) -> None:
+    """Refuse so many partitions, if these are none, or more than allowed; errors as for :func:`check_size`."""
     from airflow.sdk.configuration import conf
 
-    size, most = len(selection), conf.getint("asset_partitions", "max_request_size", fallback=100_000)
+    most = conf.getint("asset_partitions", "max_request_size", fallback=100_000)
     if not size:
         raise RequestSizeError("no partition is selected; expected at least one")
     if size > most:

@@ -10,10 +10,19 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.operate.rest.names import SLASH
-from airflow_partitions.operate.rest.problem import Problem, of_database, of_error, of_failure, of_mistakes, of_status
+from airflow_partitions.operate.rest.problem import (
+    Problem,
+    of_database,
+    of_error,
+    of_failure,
+    of_gone,
+    of_mistakes,
+    of_status,
+)
 from airflow_partitions.operate.rest.routes import router
 from airflow_partitions.operate.urls import VERSION_PREFIX
 
@@ -51,6 +60,7 @@ def create_app() -> FastAPI:
     app.add_exception_handler(RequestValidationError, of_mistakes)
     app.add_exception_handler(HTTPException, of_status)
     app.add_exception_handler(OperationalError, of_database)
+    app.add_exception_handler(ClientDisconnect, of_gone)
     app.add_exception_handler(Exception, of_failure)
     app.add_middleware(EncodedSlashes)
     return app

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from airflow_partitions.core.errors import (
+    BusyError,
     ConflictError,
     DeniedError,
     MissingPartitionError,
@@ -26,12 +25,16 @@ from airflow_partitions.core.errors import (
     UnknownRequestError,
     UnknownVersionError,
 )
+from airflow_partitions.operate.rest.json_answer import JsonAnswer
 
+#: After so long it is worth to ask again.
+_SECONDS = 10
 MEDIA_TYPE = "application/problem+json"
 #: The status of an answer by the class of the error, the first that fits; what a caller says wrong is 422.
 STATUSES: tuple[tuple[type[PartitionError], HTTPStatus], ...] = (
     (UnknownAssetError, HTTPStatus.NOT_FOUND),
     (UnknownRequestError, HTTPStatus.NOT_FOUND),
+    (BusyError, HTTPStatus.TOO_MANY_REQUESTS),
     (OverlapError, HTTPStatus.CONFLICT),
     (NotReadyError, HTTPStatus.CONFLICT),
     (MissingPartitionError, HTTPStatus.NOT_FOUND),
@@ -68,28 +71,24 @@ class Problem(BaseModel):
     mistakes: list[Mistake] = Field(default=[], description="Of a request that can't be read")
 
 
-class ProblemResponse(JSONResponse):
-    """A problem document, which also quotes what UTF-8 can't hold: half of a surrogate pair is escaped."""
+class ProblemAnswer(JsonAnswer):
+    """A problem document."""
 
     media_type = MEDIA_TYPE
 
-    def render(self, content: Any) -> bytes:
-        """The document as bytes."""
-        return json.dumps(content, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")
 
-
-def problem(status: int, title: str, detail: str, **more: Any) -> JSONResponse:
+def problem(status: int, title: str, detail: str, **more: Any) -> ProblemAnswer:
     """The answer to a request that is refused."""
     document = Problem(type=f"urn:airflow-partitions:{'-'.join(title.lower().split())}", title=title, status=status,
                        detail=detail, **more)  # fmt: skip
-    return ProblemResponse(document.model_dump(exclude_defaults=True), status)
+    return ProblemAnswer(document.model_dump(exclude_defaults=True), status)
 
 
-def of_error(_: Request, error: Exception) -> JSONResponse:
+def of_error(_: Request, error: Exception) -> ProblemAnswer:
     """The problem that an *error* of this package stands for."""
     status = next(status for kind, status in STATUSES if isinstance(error, kind))
     given = getattr(error, "given", None)
-    return problem(
+    answer = problem(
         status,
         _words(type(error).__name__.removesuffix("Error")),
         str(error),
@@ -97,9 +96,12 @@ def of_error(_: Request, error: Exception) -> JSONResponse:
         nearest=list(getattr(error, "nearest", ())),
         request=getattr(error, "request", None),
     )
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        answer.headers["Retry-After"] = str(_SECONDS)
+    return answer
 
 
-def of_mistakes(_: Request, error: Exception) -> JSONResponse:
+def of_mistakes(_: Request, error: Exception) -> ProblemAnswer:
     """The problem of a request that can't be read."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - Starlette types handlers by the root of all
     mistakes = [Mistake(field=".".join(map(str, each["loc"])), detail=each["msg"]) for each in error.errors()]
@@ -107,7 +109,7 @@ def of_mistakes(_: Request, error: Exception) -> JSONResponse:
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "Invalid request", detail, mistakes=mistakes)
 
 
-def of_status(_: Request, error: Exception) -> JSONResponse:
+def of_status(_: Request, error: Exception) -> ProblemAnswer:
     """The problem that Airflow or the framework answers by its status."""
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     answer = problem(error.status_code, HTTPStatus(error.status_code).phrase.capitalize(), str(error.detail))
@@ -115,13 +117,18 @@ def of_status(_: Request, error: Exception) -> JSONResponse:
     return answer
 
 
-def of_database(_: Request, error: Exception) -> JSONResponse:
+def of_database(_: Request, error: Exception) -> ProblemAnswer:
     """The problem that Airflow's database does not answer, or is locked."""
     reason = f"Airflow's database does not answer: {type(error).__name__}; try again"
     return problem(HTTPStatus.SERVICE_UNAVAILABLE, "Database unavailable", reason)
 
 
-def of_failure(_: Request, __: Exception) -> JSONResponse:
+def of_gone(_: Request, __: Exception) -> ProblemAnswer:
+    """What nobody reads: the caller has gone, so the work for the answer has ended."""
+    return problem(HTTPStatus.REQUEST_TIMEOUT, "Caller gone", "The caller has gone before the answer was there")
+
+
+def of_failure(_: Request, __: Exception) -> ProblemAnswer:
     """The problem that the server itself fails; the reason is in its log."""
     reason = "The server failed; the log of Airflow's API server says why"
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Server failed", reason)

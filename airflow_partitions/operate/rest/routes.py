@@ -15,6 +15,7 @@ from airflow_partitions.operate.contract.operation import Given, Operation
 from airflow_partitions.operate.contract.operations import OPERATIONS
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.rest.guard import Guarded
+from airflow_partitions.operate.rest.heavy import alone
 from airflow_partitions.operate.rest.permissions import CHECKS, signed_in
 from airflow_partitions.operate.rest.problem import problems
 from airflow_partitions.operate.rest.tagged_route import TaggedRoute, seen_version, unchanged, with_version
@@ -51,15 +52,20 @@ def _endpoint(operation: type[Operation]) -> Callable[..., Any]:
     if operation.route.startswith("GET"):
         parameters += [_parameter(name, _located(field, Query), field) for name, field in others.items()]
     elif others:
-        parameters.append(_parameter(_BODY, _body(operation, others)))
+        body = _body(operation, others)
+        if any(field.is_required() for field in others.values()):
+            parameters.append(_parameter(_BODY, body))
+        else:  # who says nothing need not send it
+            parameters.append(Parameter(_BODY, Parameter.KEYWORD_ONLY, default=None, annotation=body | None))
     versioned = "version" in operation.answer.model_fields
 
     def endpoint(http_request: Request, http_response: Response, **given: Any) -> Any:
         seen = seen_version(http_request) if versioned else None
-        asker = User(given.pop("user"), given.pop("background"), seen)
+        asker = User(given.pop("user"), given.pop("background"), seen, http_request)
         body = given.pop(_BODY, None)
         asked = operation(**given, **({} if body is None else body.model_dump(exclude_unset=True)))
-        answered = answer(asked, asker)
+        with alone(asked, asker):
+            answered = answer(asked, asker)
         if not versioned:
             return answered
         return unchanged(http_request) if answered is None else with_version(answered, http_response)

@@ -11,6 +11,8 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from airflow_partitions.operate.rest.json_answer import JsonAnswer
+
 _HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
 
 
@@ -18,7 +20,7 @@ class TaggedRoute(APIRoute):
     """A route whose answers to GET have an ETag; the fields of an answer are those that the operation gives."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{**kwargs, "response_model_exclude_unset": True})
+        super().__init__(*args, **{**kwargs, "response_model_exclude_unset": True, "response_class": JsonAnswer})
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler of the route, with tags."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
+from typing import TypeVar
 
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
-from fastapi import BackgroundTasks
+from anyio import from_thread
+from fastapi import BackgroundTasks, Request
+from starlette.requests import ClientDisconnect
 
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.rest import permissions
+
+T = TypeVar("T")
 
 
 class User(Asker):
@@ -17,10 +22,11 @@ class User(Asker):
 
     :param background: what is done after the answer.
     :param seen: the version of the answer that the user has.
+    :param request: that of HTTP.
     """
 
-    def __init__(self, user: BaseUser, background: BackgroundTasks, seen: str | None) -> None:
-        self._user, self._background, self.seen = user, background, seen
+    def __init__(self, user: BaseUser, background: BackgroundTasks, seen: str | None, request: Request) -> None:
+        self._user, self._background, self.seen, self._request = user, background, seen, request
 
     @property
     def name(self) -> str:
@@ -45,3 +51,12 @@ class User(Asker):
     def does_later(self, work: Callable[[], object]) -> bool:
         self._background.add_task(work)
         return True
+
+    def check_waiting(self) -> None:
+        if from_thread.run(self._request.is_disconnected):
+            raise ClientDisconnect
+
+    def track(self, steps: Iterable[T]) -> Iterator[T]:
+        for step in steps:
+            self.check_waiting()
+            yield step

@@ -12,9 +12,10 @@ import attrs
 from airflow_partitions.core.calendars.instants import TimeRange
 from airflow_partitions.core.calendars.steps import back
 from airflow_partitions.core.calendars.timeline import FIRST, LAST
-from airflow_partitions.core.definitions import PartitionBySequence
+from airflow_partitions.core.definitions import PartitionBySequence, PartitionDefinition
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box, in_order
+from airflow_partitions.core.errors import InvalidKeyError, SelectionError
 from airflow_partitions.core.keys import Segment
 from airflow_partitions.operate.state import MISSING, WAITING, Status
 from airflow_partitions.operate.states.asset_states import AssetStates
@@ -164,12 +165,17 @@ class _Sight:
         return range(first, min(len(values), first + self.view.row_limit))
 
     def _row_after(self, cursor: str, values: Sequence[str | None]) -> int:
-        """The number of the row after that of a segment, which may be gone meanwhile."""
+        """The number of the row after that of a segment, which may be gone meanwhile.
+
+        :raises SelectionError: if it is none.
+        """
         if cursor in values:
             return values.index(cursor) + 1
         dimension = self.of.definition.dimensions.get(self.view.down or "")
+        if dimension is None or not _is_key(dimension, cursor):
+            raise SelectionError(f"row_cursor {cursor!r} is not one of a page; expected that of the page before")
         if isinstance(dimension, PartitionBySequence):
-            return 0  # of another definition: all are shown again rather than one left out
+            return 0  # of another selection: all are shown again rather than one left out
         return bisect(values, cursor, key=str)
 
     @cached_property
@@ -257,3 +263,11 @@ class _Painter:
 
     def _number(self, cell: Cell) -> int:
         return self._numbers.setdefault(frozenset(one for one in cell.items() if one[1]), len(self._numbers))
+
+
+def _is_key(definition: PartitionDefinition, text: str) -> bool:
+    try:
+        definition.parse(text)
+    except InvalidKeyError:
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _READERS: Mapping[str, Callable[[Any], object]] = {TASK_REQUEST: TaskRequest.from_json, CELL: RuntimeKeys.from_json}
 _STREAMED: Mapping[str, int] = {"yield_per": 1_000}
+Track = Callable[[Iterable[Any]], Iterable[Any]]
+# So many assets are looked at in one step.
+_ASSETS = 50
 # So many partitions of an asset are told one by one.
 _SHOWN = 10
 
@@ -42,19 +45,20 @@ class CellProblem(NamedTuple):
     is_rewritten: bool = False
 
 
-def cell_problems(assets: Collection[str] | None = None) -> Iterator[CellProblem]:
+def cell_problems(assets: Collection[str] | None = None, track: Track = iter) -> Iterator[CellProblem]:
     """What tasks have left that can't be read, and the records that neither an event nor a run explains.
 
     What Airflow has purged explains nothing any more: only records that are younger than what is left are judged.
 
     :param assets: only of these; of all if not given.
+    :param track: is given the steps of the work, and gives them one by one.
     """
     from airflow.models.asset import AssetModel
 
     if assets is None:
         conditions = [AssetModel.active.has()]
     else:
-        conditions = [AssetModel.active.has() & AssetModel.name.in_(some) for some in portions(sorted(assets))]
+        conditions = [AssetModel.active.has() & AssetModel.name.in_(some) for some in portions(sorted(assets), _ASSETS)]
     parts = (
         _unreadable_ledgers,
         _unreadable_task_requests,
@@ -64,7 +68,7 @@ def cell_problems(assets: Collection[str] | None = None) -> Iterator[CellProblem
         _unexplained,
     )
     for part in parts:
-        for condition in conditions:
+        for condition in track(conditions):
             yield from part(condition)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +30,13 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any
     return form
 
 
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The state of the one request that a command was about."""
+    (request,) = answer(capsys, *arguments)["requests"]
+    state: str = request["state"]
+    return state
+
+
 def test_a_month_is_filled_watched_and_repaired(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
     planned = answer(capsys, "plan", "flights", "2013-03", "--only", "missing")
     assert (planned["partitions"], planned["steps"][0]["selection"]) == (31, "2013-03")
@@ -40,11 +49,11 @@ def test_a_month_is_filled_watched_and_repaired(dags: Metadata, capsys: pytest.C
     (listed,) = answer(capsys, "requests", "flights")["requests"]
     assert (listed["state"], listed["runs"]) == ("failed", {"success": 30, "failed": 1})
     assert answer(capsys, "plan", "flights", "--only", "failed")["steps"][0]["selection"] == "2013-03-07"
-    assert answer(capsys, "retry", number)["state"] == "running"
-    assert answer(capsys, "pause", number, "--dry-run")["state"] == "running"
-    assert answer(capsys, "pause", number)["state"] == "paused"
-    assert answer(capsys, "resume", number)["state"] == "running"
-    assert answer(capsys, "cancel", number)["state"] == "cancelled"
+    assert told(capsys, "retry", number) == "running"
+    assert told(capsys, "pause", number, "--dry-run") == "running"
+    assert told(capsys, "pause", number) == "paused"
+    assert told(capsys, "resume", number) == "running"
+    assert told(capsys, "cancel", number) == "cancelled"
 
 
 def test_forms_for_people_and_lines_for_scripts(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,3 +131,79 @@ def test_pages_of_requests(dags: Metadata, capsys: pytest.CaptureFixture[str]) -
     assert [request["id"] for request in first["requests"]] == numbers[:0:-1]
     rest = answer(capsys, "requests", "flights", "--limit", "2", "--after", first["cursor"])
     assert ([request["id"] for request in rest["requests"]], rest["cursor"]) == (numbers[:1], None)
+
+
+def test_eo15_several_are_told_at_once_and_one_that_is_refused_keeps_none_from_the_others(
+    dags: Metadata, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        str(answer(capsys, "materialize", "flights", f"2013-03-0{day}")["requests"][0]["id"]) for day in (1, 2)
+    )
+    with pytest.raises(SystemExit) as ended:
+        run("cancel", one, "12345", other, one, "--output", "json")
+    form = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [(each["id"], each["state"]) for each in form["requests"]] == [
+        (int(one), "cancelled"),
+        (int(other), "cancelled"),
+    ]
+    assert [each["id"] for each in form["refused"]] == [12345]
+    assert str(ended.value.code).startswith("12345: there is no request 12345")
+    with pytest.raises(SystemExit):
+        run("retry", "12345", one, other, "--output", "plain")
+    lines = [line.split("\t")[:2] for line in capsys.readouterr().out.splitlines()[-3:]]
+    assert lines == [[one, "running"], [other, "running"], ["12345", "refused"]]
+
+
+def test_a_request_is_deleted_when_it_has_ended(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
+    number = str(answer(capsys, "materialize", "flights", "2013-03-01")["requests"][0]["id"])
+    with pytest.raises(SystemExit, match=f"can't be deleted; cancel it first: .* cancel {number}"):
+        run("delete", number)
+    run("cancel", number)
+    assert told(capsys, "delete", number, "--dry-run") == "cancelled"
+    assert told(capsys, "delete", number) == "cancelled"
+    assert answer(capsys, "requests")["requests"] == []
+    assert len(runs(dags)) == 1
+    with pytest.raises(SystemExit, match=f"there is no request {number}"):
+        run("delete", number)
+
+
+def test_eo6_keys_come_from_a_file_or_the_standard_input(
+    dags: Metadata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ticket.txt"
+    days = [f"2013-03-{day:02}" for day in range(1, 32, 2)]
+    file.write_text("\ufeff# of the ticket\n\n" + "\n".join(f"  {day} " for day in days) + "\n")
+    assert answer(capsys, "plan", "flights", "--keys-file", str(file))["partitions"] == 16
+    monkeypatch.setattr("sys.stdin", io.StringIO("2013-04-01\n2013-04-03\n"))
+    (request,) = answer(capsys, "materialize", "flights", "--keys-file", "-")["requests"]
+    assert request["selection"] == "2013-04-01, 2013-04-03"
+    assert answer(capsys, "mark", "flights", "--keys-file", str(file))["count"] == 16
+    assert answer(capsys, "forget", "flights", "--keys-file", str(file), "--dry-run")["count"] == 16
+    assert answer(capsys, "remember", "flights", "--keys-file", str(file))["count"] == 0
+    assert answer(capsys, "plan", "flights", "--keys-file", str(file), "--only", "materialized")["partitions"] == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "2013-03-01\n\n# a comment\n2013-03-33\nx\n",
+            "line 4 of .*ticket.txt: '2013-03-33' is not .*; line 5 of .*'x'",
+        ),
+        ("2013-03-01\n2013-3-2\n", "line 2 of .*: '2013-3-2' .*nearest: "),
+    ],
+)
+def test_eo6_a_wrong_key_is_told_by_its_line(dags: Metadata, tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "ticket.txt").write_text(text)
+    for command in ("materialize", "mark", "forget", "remember", "plan"):
+        with pytest.raises(SystemExit, match=words):
+            run(command, "flights", "--keys-file", str(tmp_path / "ticket.txt"))
+
+
+def test_eo6_a_file_without_keys_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").write_text("# nothing\n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for name, words in (("empty", "has no key"), ("binary", "expected a file of text"), ("none", "No such file")):
+        with pytest.raises(SystemExit):
+            run("mark", "flights", "--keys-file", str(tmp_path / name))
+        assert words in capsys.readouterr().err

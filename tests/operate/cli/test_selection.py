@@ -34,7 +34,6 @@ def test_none_is_none_for_each_call() -> None:
     ("words", "message"),
     [
         ("status --only missing", "the following arguments are required: asset"),
-        ("mark days --dry-run", "the following arguments are required: SELECTION"),
         ("status days --onyl missing 2013-03", "unrecognized arguments: --onyl"),
         ("status days --only lost", "invalid choice: 'lost'"),
     ],

@@ -104,7 +104,5 @@ def test_eo1_no_field_takes_what_can_not_be_stored(operation: type[Operation], v
 
 @pytest.mark.parametrize("conf", [{"a": "\ud800"}, {"a": "\0"}, {"\0": 1}, {"a": [{"b": math.inf}]}, {"a": math.nan}])
 def test_eo1_conf_is_refused_in_words(conf: dict[str, Any]) -> None:
-    with pytest.raises(
-        InvalidRequestError, match=r"conf=.*; expected (a number that JSON has|text that can be)"
-    ):
+    with pytest.raises(InvalidRequestError, match=r"conf=.*; expected (a number that JSON has|text that can be)"):
         MaterializePartitions.of(asset="days", select="all", conf=conf)

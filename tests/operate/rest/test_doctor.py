@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from itertools import count
+from threading import Event
 from typing import Any
 
 import httpx
@@ -11,9 +16,10 @@ import pytest
 from sqlalchemy import update
 
 from airflow_partitions.engine.database.models import Asset
+from airflow_partitions.operate.operations import doctor
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor, viewer
-from tests.operate.rest.conftest import Server, ask_for
+from tests.operate.rest.conftest import Server, ask_for, problem
 from tests.operate.states.world import put_pending
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
@@ -113,3 +119,54 @@ def test_who_may_not_read_all_is_told_of_the_rest(server: Server, estate: Metada
         assert "airport_days" not in str(answer)
     with server.client(editor()) as client:
         assert client.get("/doctor").json()["complete"] is True
+
+
+def test_what_may_take_long_is_done_for_one_at_a_time(
+    server: Server, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, end = Event(), Event()
+
+    def slow(assets: Collection[str], track: Any) -> Iterator[Any]:
+        begun.set()
+        end.wait()
+        return iter(())
+
+    monkeypatch.setattr(doctor, "cell_problems", slow)
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(client.get, "/doctor")
+        begun.wait()
+        try:
+            with server.client(viewer()) as other:
+                refused = other.get("/doctor")
+                assert (problem(refused)["status"], refused.headers["Retry-After"]) == (429, "10")
+                assert "editor has asked for list_problems" in problem(refused)["detail"]
+                assert problem(client.post("/assets/days/reconcile"))["status"] == 429
+                monkeypatch.setattr(doctor, "cell_problems", lambda *_: iter(()))
+                assert other.get("/doctor", params={"records": False}).status_code == 200
+        finally:
+            end.set()
+        assert asked.result().status_code == 200
+    assert client.get("/doctor").status_code == 200
+
+
+def test_long_work_ends_when_the_caller_has_gone(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = Event(), Event()
+
+    def endless(assets: Collection[str], track: Any) -> Iterator[Any]:
+        try:
+            for _ in track(count()):
+                begun.set()
+                time.sleep(0.01)
+        finally:
+            ended.set()
+        return iter(())
+
+    monkeypatch.setattr(doctor, "cell_problems", endless)
+    with pytest.raises(httpx.ReadTimeout):
+        client.get("/doctor", timeout=1)
+    assert begun.is_set()
+    assert ended.wait(30)
+    monkeypatch.undo()
+    while client.get("/doctor").status_code == 429:  # until it has let the next one in
+        time.sleep(0.05)
+    assert client.get("/doctor").status_code == 200

@@ -48,3 +48,14 @@ def test_who_has_a_picture_already_is_told_so_before_it_is_drawn(
 @pytest.mark.parametrize("query", [{"across": "x"}, {"down": "date"}, {"columns": 0}, {"start": "x"}, {"select": "x"}])
 def test_a_picture_that_makes_no_sense_is_refused(client: httpx.Client, query: dict[str, str]) -> None:
     assert problem(client.get("/assets/airport_days/grid", params=query))["status"] == 422
+
+
+@pytest.mark.parametrize(("asset", "cursor"), [("airport_days", "zz"), ("airport_days", "EWR|JFK"), ("days", "EWR")])
+def test_eo9_a_wrong_row_cursor_is_refused(client: httpx.Client, asset: str, cursor: str) -> None:
+    answer = problem(client.get(f"/assets/{asset}/grid", params={"row_cursor": cursor}))
+    assert (answer["status"], "is not one of a page" in answer["detail"]) == (422, True)
+
+
+def test_eo9_a_row_cursor_goes_on(client: httpx.Client) -> None:
+    first = client.get("/assets/airport_days/grid", params={"row_limit": 1}).json()
+    assert client.get("/assets/airport_days/grid", params={"row_cursor": first["row_cursor"]}).status_code == 200

@@ -31,7 +31,8 @@ ANSWERS = {
     "POST /requests/{request}/pause": (401, 403, 403, 200),
     "POST /requests/{request}/resume": (401, 403, 403, 200),
     "POST /requests/{request}/cancel": (401, 403, 403, 200),
-    "POST /requests/{request}/retry": (401, 403, 403, 200),
+    "POST /requests/{request}/delete": (401, 403, 403, 409),
+    "POST /requests/{request}/retry": (401, 403, 403, 409),
     "GET /assets/{asset}/orphans": (401, 200, 403, 200),
     "GET /assets/{asset}/late": (401, 200, 403, 200),
     "POST /assets/{asset}/mark": (401, 403, 403, 200),
@@ -51,7 +52,10 @@ QUERIES = {"GET /assets/{asset}/plan": {"select": "2013-01-01"}, "GET /changes":
 #: What a request of a route needs to be answered.
 BODIES: dict[str, dict[str, Any]] = {
     "POST /assets/{asset}/requests": {"select": "2013-01-01..2013-01-03", "dry_run": True},
-    **{f"POST /requests/{{request}}/{verb}": {"dry_run": True} for verb in ("pause", "resume", "cancel", "retry")},
+    **{
+        f"POST /requests/{{request}}/{verb}": {"dry_run": True}
+        for verb in ("pause", "resume", "cancel", "retry", "delete")
+    },
     "POST /assets/{asset}/mark": {"select": "2013-01-01"},
     "POST /assets/{asset}/forget": {"select": "2013-01-01"},
     "POST /assets/{asset}/remember": {"select": "2013-01-01"},

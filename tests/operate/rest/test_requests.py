@@ -7,12 +7,15 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import event, update
+from airflow.models.dagrun import DagRun
+from airflow.models.taskinstance import TaskInstance
+from sqlalchemy import event, select, update
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import InvalidRequestError
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
+from airflow_partitions.operate.contract.operations import OPERATIONS
 from airflow_partitions.operate.contract.requests import MaterializePartitions
 from airflow_partitions.operate.requests.materialize import ask as ask_without_runs
 from tests.metadata import Metadata
@@ -292,3 +295,160 @@ def test_eo5_a_dry_run_is_refused_as_the_change_is(client: httpx.Client) -> None
     for verb in ("pause", "resume", "cancel"):
         tried, done = (client.post(f"/requests/{number}/{verb}", json={"dry_run": dry}) for dry in (True, False))
         assert (tried.status_code, problem(tried)) == (409, problem(done))
+
+
+def test_eo1_a_request_that_is_stored_badly_is_deleted(server: Server, client: httpx.Client, estate: Metadata) -> None:
+    bad = ask(client, select="2013-01-14")["id"]
+    with estate.engine.begin() as at:
+        at.execute(update(models.Request).where(models.Request.id == bad).values(conf={"a": "\ud800"}))
+    estate.break_form(models.Request.selection, models.Request.id == ask(client, select="2013-01-15")["id"])
+    for number in [each["id"] for each in client.get("/requests").json()["requests"] if each["problem"]]:
+        path = f"/requests/{number}/delete"
+        assert "cancel it first" in problem(client.post(path, json={"dry_run": True}))["detail"]
+        assert problem(client.post(path))["status"] == 409
+        client.post(f"/requests/{number}/cancel")
+        with server.client(viewer()) as reader:
+            assert reader.post(path).status_code == 403
+        assert client.post(path).json()["id"] == number
+        assert problem(client.get(f"/requests/{number}"))["status"] == 404
+    assert [each for each in client.get("/requests").json()["requests"] if each["problem"]] == []
+
+
+def test_a_deleted_request_holds_its_dag_no_more(client: httpx.Client, estate: Metadata) -> None:
+    from airflow.models.dag import DagModel
+
+    change_dag(estate, "makes", is_paused=True)
+    try:
+        number = ask(client, select="2013-01-16", while_paused=True)["id"]
+        client.post(f"/requests/{number}/cancel")
+        assert client.post(f"/requests/{number}/delete").status_code == 200
+        with estate.engine.connect() as at:
+            assert at.scalar(select(DagModel.is_paused).where(DagModel.dag_id == "makes")) is True
+            assert at.scalars(select(models.Hold.request_id)).all() == []
+    finally:
+        change_dag(estate, "makes", is_paused=False)
+
+
+def test_eo6_a_list_of_keys_is_asked_for(client: httpx.Client) -> None:
+    keys = [f"2013-02-{day:02}" for day in range(1, 28, 2)]
+    planned = client.get("/assets/days/plan", params={"keys": keys}).json()
+    assert planned["partitions"] == 14
+    request = ask(client, keys=[*keys, keys[0]])
+    assert (request["partitions"], request["runs"]) == (14, {"queued": 14})
+    client.post(f"/requests/{request['id']}/cancel")
+    assert client.post("/assets/days/mark", json={"keys": keys}).json()["count"] == 14
+    assert client.post("/assets/days/forget", json={"keys": keys}).json()["count"] == 14
+    assert client.post("/assets/days/remember", json={"keys": keys[:3]}).json()["count"] == 3
+
+
+@pytest.mark.parametrize("path", ["requests", "mark", "forget", "remember"])
+def test_eo6_keys_or_a_selection_and_each_key_is_one(client: httpx.Client, path: str) -> None:
+    def refused(**body: Any) -> str:
+        answer = problem(client.post(f"/assets/days/{path}", json=body))
+        assert answer["status"] == 422
+        detail: str = answer["detail"]
+        return detail
+
+    assert "expected one of both" in refused(select="all", keys=["2013-03-01"])
+    assert "expected one of both" in refused(select="2013-03-01", keys=["2013-03-01"])
+    assert "nothing says which partitions are meant" in refused()
+    wrong = refused(keys=["2013-03-01", "2013-03-2", "2013-03-03", "JFK"])
+    assert wrong.startswith("keys[1]: '2013-03-2' ")
+    assert "nearest: 2013-03" in wrong
+    assert "keys[3]: 'JFK'" in wrong
+    assert "keys" in refused(keys=[])
+
+
+#: What changes something and can be tried first: what a refusal of it takes, and what it says.
+REFUSED: dict[str, tuple[dict[str, Any], int]] = {
+    "POST /assets/{asset}/requests": ({"select": "2013-01-01|JFK"}, 422),
+    "POST /assets/{asset}/mark": ({"select": "2015-01-01"}, 422),
+    "POST /assets/{asset}/forget": ({"select": "2015-01-01"}, 422),
+    "POST /assets/{asset}/remember": ({"select": "2015-01-01"}, 422),
+    "POST /assets/{asset}/adopt": ({"from_asset": "days"}, 422),
+    "POST /assets/{asset}/keys/add": ({"keys": ["ann"]}, 422),
+    "POST /assets/{asset}/keys/remove": ({"keys": ["ann"]}, 422),
+    "POST /assets/{asset}/reconcile": ({}, 404),
+    "POST /requests/{request}/pause": ({}, 409),
+    "POST /requests/{request}/resume": ({}, 409),
+    "POST /requests/{request}/cancel": ({}, 409),
+    "POST /requests/{request}/retry": ({}, 409),
+    "POST /requests/{request}/delete": ({}, 409),
+}
+
+
+def test_eo5_every_change_can_be_tried_and_is_refused_as_it_would_be(client: httpx.Client, estate: Metadata) -> None:
+    assert {each.route for each in OPERATIONS if each.route.startswith("POST")} == REFUSED.keys()
+    done, at_work = ask(client, select="2013-01-17")["id"], ask(client, select="2013-01-18")["id"]
+    with estate.engine.begin() as at:
+        at.execute(update(DagRun).where(DagRun.backfill_id == done).values(state="success"))
+    for route, (body, status) in REFUSED.items():
+        number = at_work if route.endswith("delete") else done
+        asset = "lost" if route.endswith("reconcile") else "days"
+        path = route.split()[1].format(request=number, asset=asset)
+        tried, changed = (client.post(path, json=body | {"dry_run": dry_run}) for dry_run in (True, False))
+        assert (route, changed.status_code) == (route, status)
+        assert (route, problem(tried)) == (route, problem(changed))
+    client.post(f"/requests/{at_work}/cancel")
+
+
+def test_eo5_to_ask_for_partitions_is_refused_in_a_dry_run_as_else(client: httpx.Client, estate: Metadata) -> None:
+    number = ask(client, select="2013-01-19")["id"]
+    before = [each["id"] for each in client.get("/requests").json()["requests"]]
+
+    def refused(**body: Any) -> int:
+        tried, asked = (
+            client.post("/assets/days/requests", json=body | {"dry_run": dry_run}) for dry_run in (True, False)
+        )
+        assert problem(tried) == problem(asked)
+        return tried.status_code
+
+    assert refused(select="2013-01-19..2013-01-21") == 409  # in part asked for already
+    client.post(f"/requests/{number}/cancel")
+    change_dag(estate, "makes", is_paused=True)
+    try:
+        assert refused(select="2013-01-20") == 409
+        body = {"select": "2013-01-20", "while_paused": True, "dry_run": True}
+        assert client.post("/assets/days/requests", json=body).json()["requests"] == []
+    finally:
+        change_dag(estate, "makes", is_paused=False)
+    assert client.post("/assets/days/requests", json={"select": "2013-01-20", "dry_run": True}).status_code == 200
+    assert [each["id"] for each in client.get("/requests").json()["requests"]] == before
+
+
+def test_eo5_reconcile_can_be_tried(client: httpx.Client, estate: Metadata) -> None:
+    client.post("/assets/days/mark", json={"select": "2013-01-21..2013-01-24", "quiet": True})
+    tried = client.post("/assets/days/reconcile", json={"dry_run": True}).json()
+    assert (tried["dry_run"], tried["written"] >= 3) == (True, True)
+    assert client.post("/assets/days/reconcile", json={"dry_run": True}).json() == tried  # nothing was written
+    assert client.post("/assets/days/reconcile").json() == tried | {"dry_run": False}
+    assert client.post("/assets/days/reconcile", json={"dry_run": True}).json()["written"] == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/a%0Ab", "/assets/a%0Ab/states", "/nothing", "/assets/days/nothing", "/a%0Ab"]
+)
+def test_eo10_what_is_not_there_is_a_problem_document(client: httpx.Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, problem(answer)["status"]) == (404, 404)
+
+
+def test_eo14_a_skipped_partition_is_not_made(client: httpx.Client, estate: Metadata) -> None:
+    number = ask(client, select="2013-01-25..2013-01-28")["id"]
+    with estate.engine.begin() as at:
+        at.execute(update(DagRun).where(DagRun.backfill_id == number).values(state="success"))
+        own = select(DagRun.run_id).where(DagRun.backfill_id == number, DagRun.partition_key == "2013-01-26")
+        at.execute(update(TaskInstance).where(TaskInstance.run_id.in_(own)).values(state="skipped"))
+    shown = client.get(f"/requests/{number}").json()
+    assert (shown["state"], shown["runs"]) == ("done", {"success": 2, "skipped": 1})
+
+
+def test_eo11_a_retry_answers_soon_and_goes_on_afterwards(client: httpx.Client, estate: Metadata) -> None:
+    number = ask(client, select="2013-01-01..2013-03-30")["id"]
+    with estate.engine.begin() as at:
+        at.execute(update(DagRun).where(DagRun.backfill_id == number).values(state="failed"))
+    answered = client.post(f"/requests/{number}/retry").json()
+    assert (answered["state"], answered["runs"]["queued"]) == ("running", 50)
+    while client.get(f"/requests/{number}").json()["runs"] != {"queued": 88}:
+        time.sleep(0.05)
+    client.post(f"/requests/{number}/cancel")

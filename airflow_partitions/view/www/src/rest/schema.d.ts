@@ -368,6 +368,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/requests/{request}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete Request
+         * @description Delete a request that is not at work, and its backfill; its runs stay, and what they made.
+         */
+        post: operations["delete_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/assets/{asset}/mark": {
         parameters: {
             query?: never;
@@ -1153,6 +1173,18 @@ export interface components {
             };
         };
         /**
+         * DeleteRequest
+         * @description Delete a request that is not at work, and its backfill; its runs stay, and what they made.
+         */
+        DeleteRequest: {
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Diagnosis
          * @description What can't work as the Dags are now, and what is stuck or late.
          */
@@ -1371,7 +1403,16 @@ export interface components {
              * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
              * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
              */
-            select: string;
+            select?: string | null;
+            /**
+             * Keys
+             * @description Texts of keys, instead of a selection
+             * @example [
+             *       "2013-03-01",
+             *       "2013-03-08"
+             *     ]
+             */
+            keys?: string[] | null;
             /**
              * Reason
              * @description Why; it is kept
@@ -1592,7 +1633,16 @@ export interface components {
              * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
              * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
              */
-            select: string;
+            select?: string | null;
+            /**
+             * Keys
+             * @description Texts of keys, instead of a selection
+             * @example [
+             *       "2013-03-01",
+             *       "2013-03-08"
+             *     ]
+             */
+            keys?: string[] | null;
             /**
              * Reason
              * @description Why; it is kept
@@ -1728,6 +1778,15 @@ export interface components {
              * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
              */
             select?: string | null;
+            /**
+             * Keys
+             * @description Texts of keys, instead of a selection
+             * @example [
+             *       "2013-03-01",
+             *       "2013-03-08"
+             *     ]
+             */
+            keys?: string[] | null;
             /**
              * States
              * @description Only those in one of these states
@@ -2020,8 +2079,20 @@ export interface components {
             };
         };
         /**
+         * Reconcile
+         * @description Read all events of an asset again, and write what is missing in its ledger.
+         */
+        Reconcile: {
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
          * Reconciliation
-         * @description What making a ledger again has changed.
+         * @description What making a ledger again has changed, or would.
          */
         Reconciliation: {
             /** Asset */
@@ -2043,6 +2114,8 @@ export interface components {
             malformed: {
                 [key: string]: string;
             };
+            /** Dry Run */
+            dry_run: boolean;
         };
         /**
          * Remedy
@@ -2076,7 +2149,16 @@ export interface components {
              * @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all
              * @example 2013-03-01..2013-03-10 & origin in JFK,LGA
              */
-            select: string;
+            select?: string | null;
+            /**
+             * Keys
+             * @description Texts of keys, instead of a selection
+             * @example [
+             *       "2013-03-01",
+             *       "2013-03-08"
+             *     ]
+             */
+            keys?: string[] | null;
             /**
              * Dry Run
              * @description Change nothing, only tell
@@ -2196,6 +2278,11 @@ export interface components {
              * @example ConnectionError: 503 from the source
              */
             error?: string | null;
+            /**
+             * Problem
+             * @description Why something of it can't be shown, such as its conf; null if all is
+             */
+            problem?: string | null;
         };
         /**
          * RequestPage
@@ -3546,6 +3633,8 @@ export interface operations {
             query?: {
                 /** @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all */
                 select?: string | null;
+                /** @description Texts of keys, instead of a selection; for more try the request itself as a dry run */
+                keys?: string[] | null;
                 /** @description Only those in one of these states */
                 states?: components["schemas"]["State"][] | null;
                 /** @description What they need and is missing is made first */
@@ -3640,9 +3729,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["MaterializePartitions"];
+                "application/json": components["schemas"]["MaterializePartitions"] | null;
             };
         };
         responses: {
@@ -3866,9 +3955,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["PauseRequest"];
+                "application/json": components["schemas"]["PauseRequest"] | null;
             };
         };
         responses: {
@@ -3950,9 +4039,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["ResumeRequest"];
+                "application/json": components["schemas"]["ResumeRequest"] | null;
             };
         };
         responses: {
@@ -4034,9 +4123,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["CancelRequest"];
+                "application/json": components["schemas"]["CancelRequest"] | null;
             };
         };
         responses: {
@@ -4118,9 +4207,93 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["RetryRequest"];
+                "application/json": components["schemas"]["RetryRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_request: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text; needed without a bearer token, by which forged requests are known */
+                "X-Requested-With"?: string | null;
+            };
+            path: {
+                /** @description Number of the request */
+                request: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteRequest"] | null;
             };
         };
         responses: {
@@ -4202,9 +4375,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["Mark"];
+                "application/json": components["schemas"]["Mark"] | null;
             };
         };
         responses: {
@@ -4277,9 +4450,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["Forget"];
+                "application/json": components["schemas"]["Forget"] | null;
             };
         };
         responses: {
@@ -4352,9 +4525,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["Remember"];
+                "application/json": components["schemas"]["Remember"] | null;
             };
         };
         responses: {
@@ -4427,9 +4600,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["Adopt"];
+                "application/json": components["schemas"]["Adopt"] | null;
             };
         };
         responses: {
@@ -4537,6 +4710,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Service Unavailable */
             503: {
                 headers: {
@@ -4617,7 +4799,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Reconcile"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -4657,6 +4843,15 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
