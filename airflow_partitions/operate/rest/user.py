@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
-from anyio import from_thread
+from anyio import from_thread, move_on_after
 from fastapi import BackgroundTasks, Request
 from starlette.requests import ClientDisconnect
 
@@ -15,6 +15,9 @@ from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.rest import permissions
 
 T = TypeVar("T")
+
+#: Seconds in which it is told that the caller has gone.
+_MOMENT = 0.02
 
 
 class User(Asker):
@@ -53,8 +56,16 @@ class User(Asker):
         return True
 
     def check_waiting(self) -> None:
-        if from_thread.run(self._request.is_disconnected):
+        if from_thread.run(self._has_gone):
             raise ClientDisconnect
+
+    async def _has_gone(self) -> bool:
+        # The framework's own question is never answered with yes behind Airflow's middlewares, which take a moment.
+        with move_on_after(_MOMENT):
+            while (await self._request.receive())["type"] != "http.disconnect":
+                pass
+            return True
+        return False
 
     def track(self, steps: Iterable[T]) -> Iterator[T]:
         for step in steps:
