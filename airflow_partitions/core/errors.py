@@ -98,6 +98,10 @@ class BusyError(PartitionError, RuntimeError):
     """Something else that takes long is at work, and has to end before."""
 
 
+class GoneError(PartitionError, ConnectionError):
+    """Who asked has gone before the answer was there, so the work for it has ended."""
+
+
 class OverlapError(PartitionError, RuntimeError):
     """A partition that is asked for is asked for already, or being made.
 

@@ -48,7 +48,10 @@ class Asker:
         return False
 
     def check_waiting(self) -> None:
-        """Refuse to go on with long work for an asker who has gone."""
+        """Refuse to go on with long work for an asker who has gone.
+
+        :raises GoneError: if so.
+        """
 
     def track(self, steps: Iterable[T]) -> Iterable[T]:
         """The *steps* of long work, while they are gone through."""

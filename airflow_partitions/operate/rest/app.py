@@ -10,7 +10,6 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.operate.rest.names import SLASH
@@ -19,7 +18,6 @@ from airflow_partitions.operate.rest.problem import (
     of_database,
     of_error,
     of_failure,
-    of_gone,
     of_mistakes,
     of_status,
 )
@@ -60,7 +58,6 @@ def create_app() -> FastAPI:
     app.add_exception_handler(RequestValidationError, of_mistakes)
     app.add_exception_handler(HTTPException, of_status)
     app.add_exception_handler(OperationalError, of_database)
-    app.add_exception_handler(ClientDisconnect, of_gone)
     app.add_exception_handler(Exception, of_failure)
     app.add_middleware(EncodedSlashes)
     return app

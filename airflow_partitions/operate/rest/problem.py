@@ -14,6 +14,7 @@ from airflow_partitions.core.errors import (
     BusyError,
     ConflictError,
     DeniedError,
+    GoneError,
     MissingPartitionError,
     NotMigratedError,
     NotReadyError,
@@ -34,6 +35,7 @@ MEDIA_TYPE = "application/problem+json"
 STATUSES: tuple[tuple[type[PartitionError], HTTPStatus], ...] = (
     (UnknownAssetError, HTTPStatus.NOT_FOUND),
     (UnknownRequestError, HTTPStatus.NOT_FOUND),
+    (GoneError, HTTPStatus.REQUEST_TIMEOUT),
     (BusyError, HTTPStatus.TOO_MANY_REQUESTS),
     (OverlapError, HTTPStatus.CONFLICT),
     (NotReadyError, HTTPStatus.CONFLICT),
@@ -121,11 +123,6 @@ def of_database(_: Request, error: Exception) -> ProblemAnswer:
     """The problem that Airflow's database does not answer, or is locked."""
     reason = f"Airflow's database does not answer: {type(error).__name__}; try again"
     return problem(HTTPStatus.SERVICE_UNAVAILABLE, "Database unavailable", reason)
-
-
-def of_gone(_: Request, __: Exception) -> ProblemAnswer:
-    """What nobody reads: the caller has gone, so the work for the answer has ended."""
-    return problem(HTTPStatus.REQUEST_TIMEOUT, "Caller gone", "The caller has gone before the answer was there")
 
 
 def of_failure(_: Request, __: Exception) -> ProblemAnswer:

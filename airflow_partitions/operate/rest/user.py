@@ -9,8 +9,8 @@ from typing import TypeVar
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from anyio import from_thread, move_on_after
 from fastapi import BackgroundTasks, Request
-from starlette.requests import ClientDisconnect
 
+from airflow_partitions.core.errors import GoneError
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.rest import permissions
 
@@ -57,7 +57,7 @@ class User(Asker):
 
     def check_waiting(self) -> None:
         if from_thread.run(self._has_gone):
-            raise ClientDisconnect
+            raise GoneError("the caller has gone before the answer was there, so the work for it has ended")
 
     async def _has_gone(self) -> bool:
         # The framework's own question is never answered with yes behind Airflow's middlewares, which take a moment.

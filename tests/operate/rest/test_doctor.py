@@ -6,8 +6,8 @@ import time
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from itertools import count
+from pathlib import Path
 from threading import Event
 from typing import Any
 

@@ -5235,9 +5235,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["SkipMissed"];
+                "application/json": components["schemas"]["SkipMissed"] | null;
             };
         };
         responses: {
