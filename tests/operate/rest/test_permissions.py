@@ -35,6 +35,8 @@ ANSWERS = {
     "POST /requests/{request}/retry": (401, 403, 403, 409),
     "GET /assets/{asset}/orphans": (401, 200, 403, 200),
     "GET /assets/{asset}/late": (401, 200, 403, 200),
+    "GET /assets/{asset}/missed": (401, 200, 403, 200),
+    "POST /assets/{asset}/missed/skip": (401, 403, 403, 200),
     "POST /assets/{asset}/mark": (401, 403, 403, 200),
     "POST /assets/{asset}/forget": (401, 403, 403, 200),
     "POST /assets/{asset}/remember": (401, 403, 403, 200),

@@ -369,6 +369,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int]] = {
     "POST /assets/{asset}/keys/add": ({"keys": ["ann"]}, 422),
     "POST /assets/{asset}/keys/remove": ({"keys": ["ann"]}, 422),
     "POST /assets/{asset}/reconcile": ({}, 404),
+    "POST /assets/{asset}/missed/skip": ({}, 404),
     "POST /requests/{request}/pause": ({}, 409),
     "POST /requests/{request}/resume": ({}, 409),
     "POST /requests/{request}/cancel": ({}, 409),
@@ -384,7 +385,7 @@ def test_eo5_every_change_can_be_tried_and_is_refused_as_it_would_be(client: htt
         at.execute(update(DagRun).where(DagRun.backfill_id == done).values(state="success"))
     for route, (body, status) in REFUSED.items():
         number = at_work if route.endswith("delete") else done
-        asset = "lost" if route.endswith("reconcile") else "days"
+        asset = "lost" if status == 404 else "days"
         path = route.split()[1].format(request=number, asset=asset)
         tried, changed = (client.post(path, json=body | {"dry_run": dry_run}) for dry_run in (True, False))
         assert (route, changed.status_code) == (route, status)
