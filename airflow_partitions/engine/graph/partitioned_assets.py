@@ -193,8 +193,10 @@ def _absent_around(known: Collection[str], made: Collection[str], name: str | No
     :param made: names of those that other Dags make.
     :param name: of the only asset to look at; all if ``None``.
     """
-    dags = list(absent_dags().values())
     around: dict[str, list[AbsentDag]] = defaultdict(list)
+    if name in made:  # so it is not absent, and nothing is asked
+        return around
+    dags = list(absent_dags().values())
     for dag in dags:
         for asset in dag.work.tasks:
             if asset not in made and name in (None, asset):
