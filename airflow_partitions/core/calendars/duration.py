@@ -31,5 +31,5 @@ def duration(length: Length) -> timedelta:
     except OverflowError:  # longer than anything lasts
         pass
     raise InvalidDefinitionError(
-        f"{length!r} is not a length of time; expected a timedelta, seconds, or text such as '10m', '12h' or '7d'"
+        f"{length!r} is not a length of time; expected a timedelta, seconds, or text such as '30min', '12h' or '7d'"
     )

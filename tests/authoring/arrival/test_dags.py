@@ -37,7 +37,7 @@ def test_en3_the_time_between_two_looks_may_be_seconds(tmp_path: Path) -> None:
     landing = Parquet("/lake/landing", partition=HOURS)
     (one, other) = (watched("one", landing, state="/s", poke_interval=10), watched("two", landing, state="/s"))
     assert {one.name, other.name} == {"one", "two"}
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidDefinitionError, match="None is not a length of time"):
         watched("three", landing, state="/s", poke_interval=None)  # type: ignore[arg-type]
 
 
