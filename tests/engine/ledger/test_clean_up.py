@@ -60,10 +60,9 @@ def test_eb1_events_that_came_while_a_file_was_away_count(metadata: Metadata) ->
     update_ledger("sales", DAYS)
     metadata.take_away("sales")
     metadata.emit("sales", keys[2])
-    assert update_ledger("sales", DAYS).records == 0
-    metadata.bring_back("sales")
     assert update_ledger("sales", DAYS).records == 1
-
+    metadata.bring_back("sales")
+    assert update_ledger("sales", DAYS).records == 0
     assert sorted(key for page in metadata.pages("sales").values() for key in page) == keys[:3]
 
 
