@@ -145,9 +145,10 @@ def test_d2_a_request_that_cant_be_read_keeps_no_other_from_being_listed(
 ) -> None:
     damaged, other = materialize("flights", "2013-03-01"), materialize("flights", "2013-03-02")
     damage(dags, damaged.id, column, value)
-    assert [each["id"] for each in answer(ListRequests())["requests"]] == [other.id]
-    with pytest.raises(UnknownRequestError, match=rf"request {damaged.id} of Dag flights can't be read"):
-        answer(ShowRequest(request=damaged.id))
+    problems = {each["id"]: each["problem"] for each in answer(ListRequests())["requests"]}
+    assert (list(problems), problems[other.id]) == ([other.id, damaged.id], None)
+    assert f"request {damaged.id} of Dag flights can't be read" in problems[damaged.id]
+    assert answer(ShowRequest(request=damaged.id))["problem"] == problems[damaged.id]
     (problem,) = [each for each in answer(ListProblems())["problems"] if each["kind"] == "cell"]
     assert (problem["is_error"], f"request {damaged.id} of Dag flights" in problem["text"]) == (True, True)
     materialize("flights", "2013-03-03")
@@ -159,7 +160,8 @@ def test_a_request_that_is_no_json_keeps_no_other_from_being_read_and_can_be_can
 ) -> None:
     damaged, other = interrupted("2013-03-01..2013-03-04", monkeypatch), materialize("flights", "2013-03-05")
     dags.break_form(column, models.Request.id == damaged)
-    assert [each["id"] for each in answer(ListRequests())["requests"]] == [other.id]
+    listed = answer(ListRequests())["requests"]
+    assert [(each["id"], each["problem"] is None) for each in listed] == [(other.id, True), (damaged, False)]
     (problem,) = [each for each in answer(ListProblems())["problems"] if each["kind"] == "cell"]
     assert f"cancel it: airflow asset-partitions cancel {damaged}; or mend or delete its row" in problem["text"]
     for change in (pause, resume, retry, progress):
