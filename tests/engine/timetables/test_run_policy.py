@@ -127,7 +127,8 @@ def test_what_fires_is_not_idle(
 
 def test_lengths_of_time() -> None:
     assert [duration(length) for length in ("30s", 90, "30min", "30m", "12h", "7d", "2w")] == [
-        timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=30), timedelta(minutes=30), timedelta(hours=12), timedelta(days=7), timedelta(weeks=2),
+        timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=30), timedelta(minutes=30),
+        timedelta(hours=12), timedelta(days=7), timedelta(weeks=2),
     ]  # fmt: skip
     for wrong in ("7", "7 years", "", "-3d", timedelta(seconds=-1), -7, True):
         with pytest.raises(InvalidDefinitionError, match="'30min', '12h' or '7d'"):
