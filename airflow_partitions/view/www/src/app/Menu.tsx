@@ -21,7 +21,7 @@ export const Menu = () => {
           <NavLink key={name} to={to} end>
             <Center
               height={10}
-              px={4}
+              px={{ base: 2, md: 4 }}
               mb="-1px"
               fontWeight="bold"
               color={current ? "fg" : "fg.muted"}

@@ -48,7 +48,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
         </Text>
       </Box>
       {asset.absent.map((dag) => (
-        <Alert.Root key={dag.dag_id} status="error">
+        <Alert.Root key={dag.dag_id} status="error" role="alert">
           <Alert.Indicator />
           <Alert.Content minW={0}>
             <Alert.Title overflowWrap="anywhere">Airflow can’t run it now: {dag.text}</Alert.Title>

@@ -30,7 +30,7 @@ const Row = ({ run }: { readonly run: Run }) => {
       <Table.Cell minW={48}>
         <To to={paths.run(run.dag_id, run.run_id)}>{run.run_id}</To>
         {run.error == null ? null : (
-          <Text fontSize="sm" color="fg.error" overflowWrap="anywhere">
+          <Text fontSize="sm" overflowWrap="anywhere">
             <bdi>{run.error}</bdi>
           </Text>
         )}
