@@ -21,7 +21,8 @@ export const Menu = () => {
           <NavLink key={name} to={to} end>
             <Center
               height={10}
-              px={{ base: 2, md: 4 }}
+              px={{ base: 1, md: 4 }}
+              fontSize={{ base: "sm", md: "md" }}
               mb="-1px"
               fontWeight="bold"
               color={current ? "fg" : "fg.muted"}
