@@ -107,7 +107,7 @@ def test_the_source_distribution_has_what_the_view_is_made_of(tmp_path: Path) ->
         names = [name.partition("/")[2] for name in archive.getnames()]
     view = "airflow_partitions/view"
     assert {f"{view}/dist/partitions.umd.js", f"{view}/www/package-lock.json", f"{view}/www/src/main.tsx"} <= set(names)
-    assert not [name for name in names if "node_modules" in name]
+    assert not [name for name in names if "/node_modules/" in name]
 
 
 def test_the_metadata(metadata: Message) -> None:

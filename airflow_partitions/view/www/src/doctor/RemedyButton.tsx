@@ -89,7 +89,9 @@ const MaterializeButton = ({ asset, selection }: { readonly asset: string; reado
 const Command = ({ command }: { readonly command: string }) => (
   <Clipboard.Root value={command}>
     <HStack wrap="wrap">
-      <Code size="sm">{command}</Code>
+      <Code size="sm" whiteSpace="pre-wrap" overflowWrap="anywhere" minW={0}>
+        {command}
+      </Code>
       <Clipboard.Trigger asChild>
         <Button size="xs" variant="outline">
           <Clipboard.Indicator copied="Copied">Copy</Clipboard.Indicator>
