@@ -206,8 +206,10 @@ def test_eb5_what_another_release_wrote_is_not_read_as_if_it_were_ours(tmp_path:
     files = Files(str(tmp_path / "lake"), format="text", partition=LETTERS, log=str(tmp_path / "log") if log else None)
     append(files, Attempt("dag", "run", 1), "x")
     append(files, Attempt("dag", "run", 2), "y")
-    record = next(tmp_path.rglob(f"log/{2:020}.json" if log else "_lake/partitions/**/*.json"))
-    record.write_text(json.dumps({**json.loads(record.read_text()), "version": 99}))
+    records = list(tmp_path.rglob(f"log/{2:020}.json" if log else "_lake/partitions/**/*.json"))
+    assert records
+    for record in records:
+        record.write_text(json.dumps({**json.loads(record.read_text()), "version": 99}))
     with pytest.raises(StorageError, match=r"has version 99; expected 1\. .* run one release everywhere"):
         content(files)
 

@@ -133,9 +133,7 @@ def test_es_folders_of_others_are_replaced_whatever_they_are_called(tmp_path: Pa
     assert files.read(as_="pandas")["n"].tolist() == [7]
 
 
-@pytest.mark.parametrize(
-    "name", ["no\u00a0break", "space ", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "x" * 100 + "/" + "y" * 200]
-)
+@pytest.mark.parametrize("name", ["no\u00a0break", "space ", "a\u200db", "x" * 100 + "/" + "y" * 200])
 def test_es11_a_file_whose_name_can_be_no_key_is_left_out_with_a_warning(tmp_path: Path, name: str) -> None:
     for each in ("a", name):
         (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
