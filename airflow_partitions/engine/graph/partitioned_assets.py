@@ -51,6 +51,11 @@ class AssetDags:
         """The Dags whose rights are those of the asset: that make it, or wait for it where others make it."""
         return self.producers or self.consumers
 
+    @property
+    def is_absent(self) -> bool:
+        """Whether nothing can make it now: all Dags that do are absent, or there are none."""
+        return set(self.producers) <= {dag.dag_id for dag in self.absent}
+
     def owned_by(self, dag_ids: Collection[str]) -> bool:
         """Whether its owners are all among these Dags."""
         return all(dag_id in dag_ids for dag_id in self.owners)

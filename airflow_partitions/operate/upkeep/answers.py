@@ -125,8 +125,7 @@ def _answer(task_request: TaskRequest, answer: TaskAnswer | None) -> TaskAnswer:
 def _is_away(task_request: TaskRequest) -> bool:
     """Whether the file of the Dag may be away for a moment."""
     dags = asset_dags(task_request.asset).get(task_request.asset)
-    is_absent = dags is None or set(dags.producers) <= {dag.dag_id for dag in dags.absent}
-    return is_absent and datetime.now(UTC) - task_request.at < _AWAY
+    return (dags is None or dags.is_absent) and datetime.now(UTC) - task_request.at < _AWAY
 
 
 def _show(rows: Iterable[Row]) -> None:
