@@ -20,12 +20,12 @@ from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.doctor import Kind, ListProblems, RemedyKind
+from airflow_partitions.operate.operations.failed_partitions import failed_partitions
 from airflow_partitions.operate.operations.late import late_partitions
 from airflow_partitions.operate.operations.missed import missed_words
 from airflow_partitions.operate.operations.orphans import orphan_texts
 from airflow_partitions.operate.operations.problem import Problem, Remedy
 from airflow_partitions.operate.operations.work_check import (
-    failed_runs,
     full_pools,
     missing_connections,
     missing_folders,
@@ -107,7 +107,7 @@ def checks_of(
         "requests": lambda: stuck_requests(producers),
         "what waits": lambda: _waiting(read_dag_details(producers), makes),
         "missed events": lambda: _missed(assets),
-        "failed runs": lambda: failed_runs(assets),
+        "failed runs": lambda: failed_partitions(assets),
         "slots": lambda: full_pools(producers),
         "deadlines": lambda: _late(assets),
     }

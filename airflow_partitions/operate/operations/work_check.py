@@ -10,11 +10,8 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, select
 
 from airflow_partitions.engine.database.connection import open_connection, open_session, portions
-from airflow_partitions.engine.database.models import Request
-from airflow_partitions.engine.graph.partitioned_assets import AssetDags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags
 from airflow_partitions.operate.operations.problem import Problem, Remedy
-from airflow_partitions.operate.states.readings import Readings
 
 _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of this machine, to compare with
 _SHOWN = 3
@@ -110,56 +107,6 @@ def missing_packages(dags: SerializedDags) -> Iterator[Problem]:
                 text=f"the storage of asset {name!r} is {path}, and nothing on this machine can read {protocol}://"
                 f" ({reason}); install it where tasks run and in the API server",
                 asset=name,
-            )
-
-
-def failed_runs(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
-    """The assets with failed runs that no request asked for, and that nothing has made good since."""
-    from airflow.models.dagrun import DagRun
-    from airflow.utils.state import DagRunState
-
-    producers = sorted({dag_id for each in assets.values() for dag_id in each.producers})
-    numbers: dict[str, set[int]] = {}
-    with open_connection() as connection:
-        for portion in portions(producers):
-            query = select(DagRun.dag_id, DagRun.id).where(
-                DagRun.dag_id.in_(portion),
-                DagRun.state == DagRunState.FAILED,
-                DagRun.partition_key.is_not(None),
-                DagRun.start_date.is_not(None),
-                func.coalesce(DagRun.backfill_id, -1).not_in(select(Request.id)),
-            )
-            for dag_id, number in connection.execute(query):
-                numbers.setdefault(dag_id, set()).add(number)
-    dags = [each for each in assets.values() if not numbers.keys().isdisjoint(each.producers)]
-    some = list(read_assets(dags))
-    readings = Readings(some)
-    for asset in some:
-        own = {number for dag_id in asset.dags.producers for number in numbers.get(dag_id, ())}
-        times, again = readings.times(asset), readings.made_again[asset.name]
-        failed = {
-            place: run
-            for place, run in readings.runs[asset.name].failed.items()
-            if run.number in own and place not in again
-        }
-        starts = [place.start for place in failed]
-        there = times.between((min(starts), max(starts) + 1)) if starts else {}
-        left = sorted(
-            run
-            for place, run in failed.items()
-            if there.get(place.start, {}).get(place.segments, run.began) <= run.began
-        )
-        if left:
-            newest = left[-1]
-            one = len(left) == 1
-            yield Problem(
-                kind="failed-runs",
-                text=f"asset {asset.name!r}: {len(left):,} partition{'' if one else 's'} that no request asked for"
-                f" failed, the newest {newest.key!r}, and {'is' if one else 'are'} not there since; ask again:"
-                f" airflow asset-partitions materialize {asset.name} {newest.key!r}",
-                asset=asset.name,
-                dag_id=asset.dags.producers[0],
-                remedy=Remedy("materialize", select=newest.key),
             )
 
 
