@@ -19,6 +19,8 @@ TAG = "partitioned"
 
 Hook = Callable[[Any], None]
 
+#: Callbacks of tasks that Airflow calls for runs of their own only.
+_NOT_FOR_MEMBERS = ("on_success_callback", "on_execute_callback", "on_skipped_callback")
 _TEMPLATES = "airflow_partitions.engine.runs.templates.PartitionExtension"
 
 
@@ -51,6 +53,8 @@ def dag_policy(dag: DAG) -> None:
     _refuse_past_dependencies(dag)
     if getattr(timetable, "past", 0):
         _refuse_reversed_backfills(dag)
+    if timetable.batch > 1:
+        _refuse_what_no_batch_has(dag, timetable.batch)
     _refuse_undated_templates(dag)
     _refuse_undated_arguments(dag)
     _give_partition(dag)
@@ -135,6 +139,33 @@ def _refuse_past_dependencies(dag: DAG) -> None:
                     " say with past=1 that a partition needs the one before it of its own asset, or with the rule"
                     " Lookback(n) which earlier partitions of another one it needs"
                 )
+
+
+def _refuse_what_no_batch_has(dag: DAG, size: int) -> None:
+    """Refuse a batch where one task can't stand for the runs of others."""
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    tasks = list(dag.tasks)
+    problem = None
+    if dag.max_active_runs != 1:
+        problem = (
+            f"max_active_runs={dag.max_active_runs}, so that runs begin which the batch of another one makes; expected"
+            " max_active_runs=1"
+        )
+    elif len(tasks) != 1:
+        problem = f"{len(tasks)} tasks ({', '.join(sorted(dag.task_ids))}); expected one, which makes the partition"
+    elif not callable(getattr(tasks[0], "make", None)):
+        problem = (
+            f"a task of {type(tasks[0]).__name__}; expected a plain function of @asset or @spark_asset, or a"
+            " SparkAssetOperator"
+        )
+    else:
+        for owner, names in ((dag, ("on_success_callback",)), (tasks[0], _NOT_FOR_MEMBERS)):
+            called = [name for name in names if getattr(owner, name, None)]
+            if called:
+                problem = f"{called[0]}, which Airflow calls for the run of a task alone; expected none"
+    if problem is not None:
+        raise AirflowClusterPolicyViolation(f"{dag.dag_id}: batch={size} and {problem}, or no batch=")
 
 
 def _refuse_reversed_backfills(dag: DAG) -> None:

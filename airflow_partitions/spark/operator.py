@@ -17,6 +17,7 @@ from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.dependencies import Rule
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
+from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
 from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.frames.frame import Frame
@@ -117,7 +118,11 @@ class SparkAssetOperator(Submission):
         self._spark: SparkSession | None = None
 
     def execute(self, context: Context) -> None:
-        """Make the partition of this run."""
+        """Make the partition of this run, and those of the runs that it has been given."""
+        make_batch(context, self.make)
+
+    def make(self, context: Context) -> None:
+        """Make the partition of *context*."""
         connection = connection_of(self._conn_id)
         self._check_way(connection)
         self.conf = {**conf_of(connection), **(self.conf or {})}

@@ -51,6 +51,8 @@ class PartitionedDag(DagArguments):
         ``"never"``, or ``Within("7d", settle="30min")``.
     :ivar max_wait: time after which an upstream run at work is waited for no longer.
     :ivar past: a partition needs so many before it of the asset itself, along time; they are made in order.
+    :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued. Each run
+        keeps its state, note and event; one that fails is tried alone. One task works at a time.
 
     The others mean what they mean for a Dag.
     """
@@ -67,6 +69,7 @@ class PartitionedDag(DagArguments):
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)
     past: int = 0
+    batch: int = 1
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Refuse an asset that says nothing of its partitions, before Python does."""
@@ -97,15 +100,15 @@ class PartitionedDag(DagArguments):
         return self.create(
             default_dag_id,
             timetable,
-            max_active_runs=1 if takes_turns else None,
+            max_active_runs=1 if takes_turns or self.batch > 1 else None,
             docstring=docstring,
         )
 
     def _timetable(self, name: str) -> Any:
         if self.partition is None:
-            if self.refresh or self.allow_open or self.past:
+            if self.refresh or self.allow_open or self.past or self.batch != 1:
                 raise InvalidDefinitionError(
-                    f"{name}: refresh, allow_open and past need a partition; partition is None"
+                    f"{name}: refresh, allow_open, past and batch need a partition; partition is None"
                 )
             return self.schedule
         check_length_limit(self.partition, name)
@@ -116,6 +119,8 @@ class PartitionedDag(DagArguments):
             definitions = self.upstreams or {}
             timetable = None if self.rules else runtime_timetable(self.schedule, self.partition, definitions, **policy)
             if timetable is not None:
+                if self.batch != 1:
+                    raise InvalidDefinitionError(f"{name}: batch needs runs with a partition; these add keys")
                 return timetable
         return Partitioned(
             self.schedule,
@@ -128,6 +133,7 @@ class PartitionedDag(DagArguments):
             rerun=self.rerun,
             max_wait=self.max_wait,
             past=self.past,
+            batch=self.batch,
         )
 
     def produces(self) -> ProducedPartitions | None:

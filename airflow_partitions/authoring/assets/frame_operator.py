@@ -95,8 +95,8 @@ class FrameOperator(AssetFunctionOperator):
             python_callable=function,
         )
 
-    def execute(self, context: Context) -> Any:
-        """Call the function, and make the partition of this run."""
+    def make(self, context: Context) -> Any:
+        """Call the function, and make the partition of *context*."""
         partition, storage = partition_in(context, self.task_id), self.storage
         # Its place is made before anything is read: what another run publishes from now on is not for it to replace.
         staging = None if storage is None else _staging(context, storage, partition)
@@ -111,7 +111,7 @@ class FrameOperator(AssetFunctionOperator):
             sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
         reading = read_inputs(sources)
         self._frames = {**self.unfilled(inputs), **reading.frames}
-        value = super().execute(context)
+        value = super().make(context)
         frame = StoredFrame.of(value).collected()
         if frame.storage or storage is not None:
             value = None

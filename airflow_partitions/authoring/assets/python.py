@@ -11,9 +11,11 @@ from airflow.providers.standard.operators.python import PythonOperator
 from airflow.sdk import Asset
 
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.timetables.condition import condition_of, leaves
 
 if TYPE_CHECKING:
+    from airflow.sdk import Context
     from airflow.sdk.definitions.asset import BaseAsset
 
 #: Parameter names that mean something other than an upstream asset.
@@ -86,6 +88,15 @@ class AssetFunctionOperator(PythonOperator):
             outlets=list(outlets),
             python_callable=function,
         )
+
+    def execute(self, context: Any) -> Any:
+        """Make the partition of this run, and those of the runs that it has been given."""
+        return make_batch(context, self.make)
+
+    def make(self, context: Context) -> Any:
+        """Call the function for the partition of *context*."""
+        self.op_kwargs = {}  # of the partition before it
+        return super().execute(context)
 
     def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
         """The argument for each parameter of the function."""

@@ -203,6 +203,24 @@ class Request(Base):
     written_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
+class BatchMember(Base):
+    """A run whose partition another run of its Dag, its leader, makes together with its own, or has made.
+
+    :ivar run_id: number of the run; Airflow's, as that of the leader.
+    :ivar outcome: ``made``, ``skipped``, or ``failed``: then the run tries it by itself; ``None`` before the
+        leader ends.
+    :ivar error: what made it fail, in one line.
+    """
+
+    __tablename__ = f"{PREFIX}batch_member"
+    __table_args__ = (Index(f"idx_{PREFIX}batch_member_leader_id", "leader_id"),)
+
+    run_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    leader_id: Mapped[int] = mapped_column(Integer)
+    outcome: Mapped[str | None] = mapped_column(String(8))
+    error: Mapped[str | None] = mapped_column(Text)
+
+
 class Hold(Base):
     """A paused Dag that works for a request, and for nothing else, until that has ended."""
 

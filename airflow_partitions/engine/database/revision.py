@@ -5,9 +5,9 @@ from __future__ import annotations
 #: Alembic's own table of the revision that a database has.
 VERSION_TABLE = "alembic_version_asset_partitions"
 #: The newest revision of each release that brought one.
-REVISIONS = {"0.1.0": "6d1f0c2b7a45"}
+REVISIONS = {"0.1.0": "6d1f0c2b7a45", "0.2.0": "9c2e51a7d083"}
 #: What this release works with.
-REVISION = REVISIONS["0.1.0"]
+REVISION = REVISIONS["0.2.0"]
 #: How the tables come to be.
 COMMAND = "airflow db migrate"
 

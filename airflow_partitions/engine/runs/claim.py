@@ -77,6 +77,16 @@ def claim_cell(text: str) -> str:
     return f"claim|{text}"
 
 
+def door_cell(text: str) -> str:
+    """The cell of the run that came last to claim it."""
+    return f"door|{text}"
+
+
+def passed_cell(text: str) -> str:
+    """The cell of the run that last passed the door."""
+    return f"passed|{text}"
+
+
 def _claim(context: Mapping[str, Any], text: str, names: Mapping[str, str]) -> None:
     """Claim the key *text* of each asset.
 
@@ -125,12 +135,12 @@ def _other_at_work(
 
     :param behind: the claim that was there when it last looked, for when Airflow has thrown that away.
     """
-    claimed, door, passed = claim_cell(text), f"door|{text}", f"passed|{text}"
+    claimed, door, passed = claim_cell(text), door_cell(text), passed_cell(text)
     own = Claimant(context["dag_run"].dag_id, context["dag_run"].run_id)
     if other := _running(store.get(claimed) or behind, context):
         return other
     store.set(door, note_of(own))
-    if (other := _running(passing := store.get(passed), context)) and _lately(passing):
+    if (other := _running(passing := store.get(passed), context)) and is_lately(passing):
         return other
     store.set(passed, note_of(own))
     last = claimant_in(store.get(door))
@@ -172,7 +182,8 @@ def is_newer(note: Any, other: Any) -> bool:
     return time is not None and other_time is not None and time > other_time
 
 
-def _lately(note: Any) -> bool:
+def is_lately(note: Any) -> bool:
+    """Whether a *note* was left so lately that the run in it keeps others from passing the door."""
     time = _time_of(note)
     return time is not None and abs(datetime.now(UTC) - time) < _PASSING
 

@@ -10,22 +10,20 @@ Airflow calls these listeners in the transaction that changes the run's state, i
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from airflow.listeners import hookimpl
 from sqlalchemy import select
-from sqlalchemy.orm import object_session
 
-from airflow_partitions.core.errors import NotMigratedError
 from airflow_partitions.core.versions import read_form
-from airflow_partitions.engine.database.connection import check_tables, portions
+from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
 from airflow_partitions.engine.runs.claim import Claimant, claim_cell, note_of
 from airflow_partitions.engine.runs.key_list import KEYS_OF
 from airflow_partitions.engine.runs.key_table import take_over
 from airflow_partitions.engine.runs.own_claims import OWN_CLAIMS, OwnClaims
+from airflow_partitions.engine.runs.transaction import within
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 
 if TYPE_CHECKING:
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 log = logging.getLogger(__name__)
+
+_NOT_MADE = "what its tasks need was not made again"
 
 
 @hookimpl
@@ -45,10 +45,10 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
     outlets = {str(outlet.name) for task in tasks for outlet in task.outlets or ()}
     inlets = {str(getattr(inlet, "name", "")) for task in tasks for inlet in task.inlets or ()}
     lists = sorted(name.removeprefix(KEYS_OF) for name in inlets if name.startswith(KEYS_OF))
-    with _within(dag_run) as at:
+    with within(dag_run, _NOT_MADE) as at:
         restore_claims(at, outlets | {f"{KEYS_OF}{name}" for name in lists})
     if lists:
-        with _within(dag_run) as at:
+        with within(dag_run, _NOT_MADE) as at:
             take_over(at, lists, log.warning)
 
 
@@ -67,27 +67,8 @@ def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airf
 def _take_over_added(dag_run: DagRun) -> None:
     timetable: Any = getattr(dag_run.dag, "timetable", None)
     if isinstance(timetable, PartitionTimetable) and timetable.adds is not None:
-        with _within(dag_run) as at:
+        with within(dag_run, _NOT_MADE) as at:
             take_over(at, [timetable.adds.name], log.warning)
-
-
-@contextmanager
-def _within(dag_run: DagRun) -> Iterator[Connection]:
-    """The transaction that changes the state of a run; what fails here is undone and logged, and nothing besides."""
-    session = object_session(dag_run)
-    if session is None:
-        raise RuntimeError(f"run {dag_run.run_id} of {dag_run.dag_id} is in no session")
-    session.flush()  # what it has changed is not part of what may be undone
-    at = session.connection()
-    try:
-        check_tables()
-        # Not a savepoint of the session: the scheduler takes its end for a commit, which it refuses.
-        with at.begin_nested():
-            yield at
-    except NotMigratedError as error:
-        log.warning("What tasks of run %s of %s need was not made again: %s", dag_run.run_id, dag_run.dag_id, error)
-    except Exception:
-        log.exception("What tasks of run %s of %s need was not made again", dag_run.run_id, dag_run.dag_id)
 
 
 def restore_claims(connection: Connection, assets: Collection[str] | None = None) -> None:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.engine.runs.claim import LOOK_AGAIN, Claimant, last_claimant
 from airflow_partitions.engine.runs.materialized import AssetHistory
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset
 
-    from airflow_partitions.core.dependencies import Selection
     from airflow_partitions.core.keys import Key
 
 log = logging.getLogger(__name__)
 
 
-def wait_for_past(context: Mapping[str, Any]) -> None:
+def wait_for_past(context: Mapping[str, Any], made: Collection[Key] = ()) -> None:
     """Put the first tasks of a run back while a partition is not there that its own needs, of an asset of the Dag.
 
     The run has claimed its partition already, so that those after it know who is to make it.
 
+    :param made: keys that this task has made by now, of which no event tells yet.
     :raises AirflowRescheduleException: if the run is to look again later.
     :raises AirflowFailException: if waiting would keep the run that is waited for from ever starting.
     """
@@ -31,6 +32,8 @@ def wait_for_past(context: Mapping[str, Any]) -> None:
     if own_past is None or context["task"].upstream_task_ids:
         return
     past = own_past.upstream(context["partition"].wrapped)
+    if made:
+        past -= Selection.of(past.definition, *made)
     for asset in written_by(context["dag"]):
         _wait(context, asset, past)
 

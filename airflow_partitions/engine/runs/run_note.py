@@ -19,9 +19,9 @@ from airflow_partitions.engine.timetables.base import PartitionTimetable
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
 
-_SKIPPED = "\nSkipped: "
-_FAILED = "\nPublished in spite of failed checks: "
-_LONGEST = 1000  # what Airflow's column takes
+SKIPPED = "\nSkipped: "
+FAILED = "\nPublished in spite of failed checks: "
+LONGEST_NOTE = 1000  # what Airflow's column takes
 
 
 @hookimpl
@@ -30,7 +30,7 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
     if (partition := partition_of_run(dag_run)) is not None:
         note, own = dag_run.note, words(partition)
         # A run that was cleared works now.
-        if not note or note.startswith((own + _SKIPPED, own + _FAILED)):
+        if not note or note.startswith((own + SKIPPED, own + FAILED)):
             _write(dag_run, own)
 
 
@@ -42,7 +42,7 @@ def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
         return
     note = own = dag_run.note or words(partition)
     for key, value in _pushed(dag_run):
-        heading = _SKIPPED if key == SKIP_REASON else _FAILED
+        heading = SKIPPED if key == SKIP_REASON else FAILED
         if heading not in note:
             note += f"{heading}{value}"
     if note != own:
@@ -91,7 +91,7 @@ def _write(dag_run: DagRun, text: str) -> None:
     from airflow.models.dagrun import DagRunNote
     from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
 
-    session, content = object_session(dag_run), text[:_LONGEST]
+    session, content = object_session(dag_run), text[:LONGEST_NOTE]
     if session is not None:
         values = {"dag_run_id": dag_run.id, "content": content}
         statement = build_upsert_stmt(

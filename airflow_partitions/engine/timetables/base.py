@@ -24,6 +24,7 @@ class PartitionTimetable(Timetable):
     :ivar adds: the partitions whose keys the tasks add; ``None`` if they add none.
     :ivar dag_id: of its Dag, once it is known.
     :ivar own_past: the dependency of the runs' partitions on those before them; ``None`` if there is none.
+    :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued.
     """
 
     VERSION: ClassVar[int] = 1
@@ -32,6 +33,7 @@ class PartitionTimetable(Timetable):
     adds: PartitionAtRuntime | None = None
     dag_id: str | None = None
     own_past: Dependency | None = None
+    batch: int = 1
 
     @property
     @abstractmethod

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: The most partitions of a batch: what one transaction of the scheduler ends in well below a second.
+MOST_IN_BATCH = 2_000
 _NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
 
 
@@ -79,6 +81,8 @@ class Partitioned(PartitionTimetable):
     :param max_wait: time after which an upstream run at work is waited for no longer.
     :param past: a partition needs so many before it of the Dag's own assets, along time, as far as the definition goes
         back; the partitions are made in order.
+    :param batch: the most partitions that one task makes, its own run's and those of runs that are queued. Each run
+        keeps its state, note and event.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -101,6 +105,7 @@ class Partitioned(PartitionTimetable):
         rerun: str | Within = "always",
         max_wait: str | timedelta = timedelta(days=1),
         past: int = 0,
+        batch: int = 1,
     ) -> None:
         self._dag_id: str | None = None
         check_definition(partition)
@@ -108,6 +113,11 @@ class Partitioned(PartitionTimetable):
             raise InvalidDefinitionError(
                 f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
             )
+        if type(batch) is not int or not 1 <= batch <= MOST_IN_BATCH:
+            raise InvalidDefinitionError(
+                f"batch={batch!r}; expected the most partitions that one task makes, from 1 to {MOST_IN_BATCH:,}"
+            )
+        self.batch = batch
         self.past = past
         self.own_past = own_past(partition, past)
         self.partition: PartitionDefinition = partition
@@ -375,6 +385,7 @@ class Partitioned(PartitionTimetable):
             "allow_open": self.allow_open,
             "dag_id": self.dag_id,
             **({"past": self.past} if self.past else {}),
+            **({"batch": self.batch} if self.batch > 1 else {}),
         }
 
     @classmethod
@@ -389,6 +400,7 @@ class Partitioned(PartitionTimetable):
             refresh=data["refresh"],
             allow_open=data["allow_open"],
             past=data.get("past", 0),
+            batch=data.get("batch", 1),
             **cls._more_arguments(data),
         )
         timetable.dag_id = data["dag_id"]

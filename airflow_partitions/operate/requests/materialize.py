@@ -150,7 +150,8 @@ def _begin(
             dag_id=producer.dag_id,
             from_date=first,
             to_date=last,
-            max_active_runs=options.concurrency,
+            # One run leads a batch; the others wait for it, and have no place of their own.
+            max_active_runs=options.concurrency if producer.timetable.batch == 1 else 1,
             dag_run_conf=dict(options.conf),
             reprocess_behavior=ReprocessBehavior.COMPLETED,
             triggering_user_name=by or None,

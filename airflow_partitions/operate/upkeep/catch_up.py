@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.core.definitions.whole import UNKEYED
@@ -25,14 +25,13 @@ from airflow_partitions.engine.ledger.clocks import CLOCKS
 from airflow_partitions.engine.ledger.events import about
 from airflow_partitions.engine.ledger.marks import Mark
 from airflow_partitions.engine.ledger.new_events import SETTLED
+from airflow_partitions.engine.ledger.pending_partitions import request_partitions
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.mapper import DependencyMapper
 from airflow_partitions.engine.timetables.upstreams import Upstream
 from airflow_partitions.operate.upkeep.consumers import digest, last_events, set_last_event
 
 _AT_ONCE = 5_000
-#: So many rows are put in by one statement.
-_ROWS = 500
 
 
 class UpstreamEvent(NamedTuple):
@@ -80,7 +79,7 @@ def catch_up(dag_id: str, timetable: Partitioned, after: Mapping[str, int] | Non
         return 0
     with open_session() as session:
         missed = read_missed(session, dag_id, timetable, after)
-        _request(session, dag_id, missed.requests, missed.prints)
+        request_partitions(session, dag_id, missed.requests, missed.prints)
         for asset_id, event_id in missed.positions.items():
             set_last_event(session, asset_id, dag_id, digest(missed.prints), event_id)
         session.commit()
@@ -214,45 +213,3 @@ def _undelivered(
         others.update(row for row, form in session.execute(forms) if form != prints)
     known = {event for event, row in delivered if row not in others}
     return [event for event in events if event.id not in known and not event.quiet]
-
-
-def _request(
-    session: Session, dag_id: str, requests: Mapping[str, Mapping[int, tuple[int, str]]], prints: Mapping[str, Any]
-) -> None:
-    """Put pending rows where the scheduler looks for them.
-
-    :param requests: by key of the consumer, the events that call for it, each with its asset and the key it has.
-    """
-    from airflow.models.asset import AssetPartitionDagRun as Row
-    from airflow.models.asset import PartitionedAssetKeyLog as Log
-
-    def pending(keys: Sequence[str]) -> dict[str, int]:
-        query = select(Row.partition_key, Row.id, Row.rollup_fingerprint).where(
-            Row.target_dag_id == dag_id, Row.partition_key.in_(keys), Row.created_dag_run_id.is_(None)
-        )  # the scheduler deletes those of other prints, and looks at the newest
-        return {key: row for key, row, form in session.execute(query.order_by(Row.id)) if form == prints}
-
-    for keys in portions(list(requests), _ROWS):
-        there = pending(keys)
-        new = [
-            {"target_dag_id": dag_id, "partition_key": key, "rollup_fingerprint": prints}
-            for key in keys
-            if key not in there
-        ]
-        if new:
-            session.execute(insert(Row), new)
-            there = pending(keys)
-        logs = [
-            {
-                "asset_id": asset_id,
-                "asset_event_id": event,
-                "asset_partition_dag_run_id": there[key],
-                "source_partition_key": text,
-                "target_dag_id": dag_id,
-                "target_partition_key": key,
-            }
-            for key in keys
-            for event, (asset_id, text) in requests[key].items()
-        ]
-        for some in portions(logs, _ROWS):
-            session.execute(insert(Log), some)

@@ -1,0 +1,68 @@
+"""What Airflow's scheduler does for batches when runs begin and end.
+
+Airflow calls these listeners in the transaction that changes the run's state, in the scheduler and in the API server.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow.listeners import hookimpl
+from sqlalchemy.orm import object_session
+
+from airflow_partitions.engine.batches.choice import choose
+from airflow_partitions.engine.batches.ending import Leader, end_batch
+from airflow_partitions.engine.runs.transaction import within
+from airflow_partitions.engine.timetables.base import PartitionTimetable
+
+if TYPE_CHECKING:
+    from airflow.models.dagrun import DagRun
+
+
+@hookimpl
+def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """Give it the runs that it makes together with its own partition."""
+    if (timetable := batching(dag_run)) is not None and (task := _task_of(dag_run)) is not None:
+        with within(dag_run, "it makes its own partition only") as at:
+            choose(at, dag_run, task.task_id, assets_of(task), timetable.batch)
+
+
+@hookimpl
+def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """End the runs whose partitions it has made."""
+    _end(dag_run)
+
+
+@hookimpl
+def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
+    """End the runs whose partitions it has made before it failed."""
+    _end(dag_run)
+
+
+def _end(dag_run: DagRun) -> None:
+    if (timetable := batching(dag_run)) is not None and (task := _task_of(dag_run)) is not None:
+        session = object_session(dag_run)
+        if session is None:
+            return
+        with within(dag_run, "the runs whose partitions it has made stay queued until upkeep ends them") as at:
+            leader = Leader(dag_run.id, dag_run.dag_id, dag_run.run_id, task.task_id, assets_of(task))
+            end_batch(at, session, leader, timetable)
+
+
+def batching(dag_run: DagRun) -> PartitionTimetable | None:
+    """The timetable of a run's Dag, if it makes partitions in batches and this run has one."""
+    timetable: Any = getattr(dag_run.dag, "timetable", None)
+    if not isinstance(timetable, PartitionTimetable) or timetable.batch == 1 or dag_run.partition_key is None:
+        return None
+    return timetable
+
+
+def _task_of(dag_run: DagRun) -> Any:
+    """The only task of a run's Dag; ``None`` if there are several."""
+    tasks: Any = [] if dag_run.dag is None else dag_run.dag.tasks
+    return tasks[0] if len(tasks) == 1 else None
+
+
+def assets_of(task: Any) -> list[str]:
+    """Names of the assets that a task writes."""
+    return sorted({str(outlet.name) for outlet in task.outlets or ()})

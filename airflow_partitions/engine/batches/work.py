@@ -1,0 +1,209 @@
+"""The work of a batch, in the task of its leader: one partition after the other, each with its own outcome."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from airflow_partitions.core.partition import Partition
+from airflow_partitions.core.versions import read_form
+from airflow_partitions.engine.batches.member import MEMBERS, Member, members_from_json
+from airflow_partitions.engine.batches.member_context import member_context
+from airflow_partitions.engine.batches.outcome import Ending, Outcome
+from airflow_partitions.engine.batches.outcome_cells import OutcomeCells
+from airflow_partitions.engine.runs.own_past import wait_for_past
+from airflow_partitions.engine.runs.publication import FAILED_CHECKS
+from airflow_partitions.engine.runs.skip import skip_if_materialized
+from airflow_partitions.engine.runs.task_error import error_line
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_partitions.core.keys import Key
+    from airflow_partitions.storage.scan.stored_partition import StoredPartition
+
+log = logging.getLogger(__name__)
+
+#: A member whose run was ended by others meanwhile is noticed within this many seconds.
+_LOOK_EVERY = 1.0
+
+
+def make_batch(context: Context, make: Callable[[Context], Any]) -> Any:
+    """Make the partition of this run, and those of the runs that the scheduler has given it, in the order of time.
+
+    What fails of one is its own outcome: its run tries by itself later. What fails of the run's own partition is raised
+    once the others are made. An error that is nobody's, such as memory that ends, ends the batch: the others stay
+    queued.
+
+    :param make: makes the partition of a context.
+    :returns: what it gives for the partition of this run.
+    """
+    form: Any = context["task_state_store"].get(MEMBERS)
+    members = read_form(form, members_from_json, "the members of the batch", log.warning)
+    if not members:
+        return make(context)
+    return _Batch(context, make, members).work()
+
+
+class _Batch:
+    """The partitions that one task makes.
+
+    :param members: the runs that they are of, beside the task's own.
+    """
+
+    def __init__(self, context: Context, make: Callable[[Context], Any], members: list[Member]) -> None:
+        self._context = context
+        self._make = make
+        self._own = _partition(context)
+        self._contexts = {member: member_context(context, member) for member in members}
+        self._cells = OutcomeCells(context["task_state_store"])
+        self._made: set[Key] = set()
+        self._stored = self._published()
+        self._looked = time.monotonic()
+        self._value: Any = None
+        self._error: Exception | None = None
+
+    def work(self) -> Any:
+        """Make them all; what the function gives for the own one."""
+        count = len(self._contexts) + 1
+        log.info("Making %s partitions in one batch", f"{count:,}")
+        with self._cells:
+            for member, context in sorted(
+                [(None, self._context), *self._contexts.items()], key=lambda each: _order(_partition(each[1]))
+            ):
+                if member is None:
+                    self._make_own()
+                elif (known := self._cells.outcomes.get(member.run_id)) is None:
+                    self._make_member(member, context)
+                elif known.ending is not Ending.FAILED:  # by an earlier try
+                    self._made.add(_partition(context).wrapped)
+        endings = [outcome.ending for outcome in self._cells.outcomes.values()]
+        log.info(
+            "Of %s other partitions %s were made, %s failed, %s were skipped, %s are left to the next run",
+            f"{count - 1:,}",
+            *(f"{endings.count(ending):,}" for ending in (Ending.MADE, Ending.FAILED, Ending.SKIPPED)),
+            f"{count - 1 - len(endings):,}",
+        )
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _make_own(self) -> None:
+        with _section(self._own.text):
+            try:
+                self._value = self._make(self._context)
+            except _NOBODYS:
+                raise
+            except Exception as error:
+                log.exception("Partition %s failed", self._own.text)
+                self._error = error
+            else:
+                self._made.add(self._own.wrapped)
+
+    def _make_member(self, member: Member, context: Context) -> None:
+        from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
+
+        begin = datetime.now(UTC)
+        with _section(member.key):
+            try:
+                if self._has_ended(member):
+                    return
+                extras, text = self._made_by(member, context)
+                outcome = Outcome(member.run_id, Ending.MADE, begin, datetime.now(UTC), extras, text)
+            except AirflowRescheduleException:
+                log.info("Partition %s can't be made now; its own run, or the next batch, looks again", member.key)
+                return
+            except AirflowSkipException as error:
+                outcome = Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=str(error))
+            except _NOBODYS:
+                raise
+            except Exception as error:
+                log.exception("Partition %s failed; its own run tries again", member.key)
+                text = error_line(error)
+                outcome = Outcome(member.run_id, Ending.FAILED, begin, datetime.now(UTC), text=text)
+        if outcome.ending is not Ending.FAILED:
+            self._made.add(_partition(context).wrapped)
+        self._cells.add(outcome)
+
+    def _made_by(self, member: Member, context: Context) -> tuple[dict[str, Any], str]:
+        """Make its partition; the extras of its events, and the checks that it fails all the same."""
+        outlets = [outlet.name for outlet in context["task"].outlets]
+        partition = _partition(context)
+        if (stored := self._stored.get(partition.wrapped)) is not None and _is_by(stored, context, member):
+            log.info("Partition %s was published already, by a task that ended before it could say so", member.key)
+            return {name: _counts(stored) for name in outlets}, ""
+        skip_if_materialized(context)
+        wait_for_past(context, self._made)
+        self._make(context)
+        events = context["outlet_events"]
+        extras = {}
+        for outlet in context["task"].outlets:
+            event = events[outlet]
+            if event.partition_keys:
+                raise ValueError("the function adds keys to its events, which it can't in a batch; remove batch=")
+            extras[outlet.name] = event.extra
+        return extras, str(context["ti"].pushed.get(FAILED_CHECKS, ""))  # type: ignore[attr-defined]
+
+    def _has_ended(self, member: Member) -> bool:
+        """Whether somebody has ended its run meanwhile, as far as that is known by now."""
+        if time.monotonic() - self._looked < _LOOK_EVERY:
+            return False
+        count = self._context["ti"].get_dr_count(
+            dag_id=self._context["dag_run"].dag_id, run_ids=[member.run_id], states=["queued"]
+        )
+        if count:
+            self._looked = time.monotonic()  # else the next one is looked at, too
+            return False
+        log.info("Run %s is not queued any more; its partition is left alone", member.run_id)
+        return True
+
+    def _published(self) -> Mapping[Key, StoredPartition]:
+        """What is stored of the members' partitions."""
+        storage = getattr(self._context["task"], "storage", None)
+        if storage is None:
+            return {}
+        partitions = [_partition(context) for context in self._contexts.values()]
+        stored: Mapping[Key, StoredPartition] = storage.get_many([partition.wrapped for partition in partitions])
+        return stored
+
+
+#: Errors that say nothing of the partition at hand.
+_NOBODYS = (MemoryError,)
+
+
+def _partition(context: Mapping[str, Any]) -> Partition:
+    partition: Partition = context["partition"]
+    return partition
+
+
+def _order(partition: Partition) -> tuple[Any, str]:
+    return (partition.start or datetime.min.replace(tzinfo=UTC), partition.text)
+
+
+def _is_by(stored: StoredPartition, context: Mapping[str, Any], member: Member) -> bool:
+    """Whether the run of *member* has published what is stored, by the try that this one is."""
+    metadata = stored.content.metadata
+    if metadata is None:
+        return False
+    attempt = metadata.attempt
+    run = context["dag_run"].dag_id, member.run_id, member.try_number
+    return (attempt.dag_id, attempt.run_id, attempt.number) == run
+
+
+def _counts(stored: StoredPartition) -> dict[str, Any]:
+    metadata = stored.content.metadata
+    return {} if metadata is None else {"rows": metadata.rows, "files": metadata.files, "bytes": metadata.bytes}
+
+
+@contextmanager
+def _section(key: str) -> Iterator[None]:
+    """A part of the log that Airflow's pages fold."""
+    log.info("::group::Partition %s", key)
+    try:
+        yield
+    finally:
+        log.info("::endgroup::")
