@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.listeners import hookimpl
 from sqlalchemy import select
+from sqlalchemy.orm import aliased
 
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.database.connection import portions
+from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
 from airflow_partitions.engine.runs.claim import Claimant, claim_cell, note_of
 from airflow_partitions.engine.runs.key_list import KEYS_OF
@@ -109,4 +111,24 @@ def _claims(connection: Connection) -> dict[tuple[str, str], Any]:
         if own is not None:
             note = note_of(Claimant(dag_id, run_id), written)
             claims.update({(asset, name.removeprefix(OWN_CLAIMS)): note for asset in own.assets})
-    return claims
+    return claims | _claims_of_batches(connection)
+
+
+def _claims_of_batches(connection: Connection) -> dict[tuple[str, str], Any]:
+    """The notes of the partitions that runs which work make for others, by asset and key."""
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    member = aliased(DagRun)
+    query = (
+        select(AssetModel.name, member.partition_key, DagRun.dag_id, DagRun.run_id)
+        .join(BatchMember, BatchMember.leader_id == DagRun.id)
+        .join(member, member.id == BatchMember.run_id)
+        .join(TaskOutletAssetReference, TaskOutletAssetReference.dag_id == DagRun.dag_id)
+        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+        .where(DagRun.state == DagRunState.RUNNING, BatchMember.outcome.is_(None))
+    )
+    return {
+        (asset, str(key)): note_of(Claimant(dag_id, run_id)) for asset, key, dag_id, run_id in connection.execute(query)
+    }

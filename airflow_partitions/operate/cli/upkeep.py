@@ -148,11 +148,13 @@ def _report(outcome: Round | None, args: Namespace, told: set[str]) -> None:
     told.discard("standing by")
     for problem in outcome.problems:
         console(stderr=True).print(problem, markup=False, style="yellow")
-    if not args.loop or outcome.records or outcome.caught_up or outcome.fired or outcome.hopeless or outcome.requests:
+    work = outcome.records, outcome.caught_up, outcome.fired, outcome.hopeless, outcome.requests, outcome.batches
+    if not args.loop or any(work):
         out.print(
             f"{outcome.assets} ledgers, {outcome.records} partitions written; {outcome.caught_up} caught up;"
             f" deleted pending rows: {outcome.fired} fired, {outcome.hopeless} that can never fire"
             + (f"; created the runs of {outcome.requests} requests" if outcome.requests else "")
+            + (f"; ended the runs of {outcome.batches} batches" if outcome.batches else "")
         )
     for table in outcome.tables:
         out.print(str(table), markup=False, highlight=False)

@@ -111,6 +111,11 @@ class Run(Answer):
         description="What made the first of them fail, in one line; null if the run has not failed",
         examples=["ConnectionError: 503 from the source"],
     )
+    leader: str | None = Field(
+        default=None,
+        description="The run in whose batch its partition is made, was made or has failed; null if it was in none",
+        examples=["backfill__2013-03-08T00:00Z__9f5e46a8"],
+    )
     note: str
     conf: dict[str, Any]
     backfill: int | None = Field(description="The request, or backfill of Airflow, that asked for it")

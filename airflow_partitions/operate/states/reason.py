@@ -88,6 +88,8 @@ def _at_work(evidence: Evidence) -> Iterator[str]:
         if run.state == "running":
             tries = f", try {run.tries}" if run.tries > 1 else ""
             yield f"{_run(run)} has been at work since {_time(run.began)}{tries}"
+        elif run.state == "queued" and run.leader is not None and run.error is None:
+            yield f"run {run.leader} of {run.dag_id} makes it in its batch; {_run(run)} ends with that"
 
 
 def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
@@ -96,6 +98,8 @@ def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
         if run.state == "queued":
             why = f", and Dag {run.dag_id} is paused, so it does not begin" if run.dag_id in paused else ""
             yield f"{_run(run)} has been queued since {_time(run.queued)}{why}"
+            if run.leader is not None and run.error is not None:
+                yield f"it failed in the batch of run {run.leader}, and is tried alone now: {run.error}"
 
 
 def _failed(run: RunDetails) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import open_session
+from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.runs.run_errors import run_errors
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 _MOST = 20
 
@@ -25,6 +29,7 @@ class RunDetails:
     :ivar tries: of this task, as far as it was begun.
     :ivar failed: ids of the tasks that failed.
     :ivar error: what made it fail, in one line; ``None`` if it has not.
+    :ivar leader: id of the run in whose batch its partition is made, was made, or has failed; ``None`` if in none.
     :ivar note: what is noted of it; empty if nothing is.
     :ivar conf: what was given with it.
     """
@@ -40,6 +45,7 @@ class RunDetails:
     tries: int
     failed: tuple[str, ...]
     error: str | None
+    leader: str | None
     note: str
     conf: Mapping[str, Any]
     backfill: int | None
@@ -72,6 +78,7 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
     with open_session() as session:
         rows_of_runs = session.execute(runs).all()
         errors = run_errors(session, [run.id for run, _ in rows_of_runs])
+        batches = _batches(session, [run.id for run, _ in rows_of_runs])
         for run, note in rows_of_runs:
             rows = session.execute(
                 select(Task.task_id, Task.state, Task.try_number).where(
@@ -92,10 +99,34 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
                     task_id,
                     tries,
                     tuple(sorted({task for task, state, _ in rows if state == "failed"})),
-                    errors[run.id].text if run.id in errors else None,
+                    errors[run.id].text if run.id in errors else batches[run.id].error if run.id in batches else None,
+                    batches[run.id].leader if run.id in batches else None,
                     note or "",
                     run.conf or {},
                     run.backfill_id,
                 )
             )
     return details
+
+
+@attrs.frozen
+class _Batch:
+    """The batch that a run's partition is made in.
+
+    :ivar error: what made it fail there, in one line; ``None`` if it has not.
+    """
+
+    leader: str
+    error: str | None
+
+
+def _batches(session: Session, run_ids: Collection[int]) -> dict[int, _Batch]:
+    """The batches of those of some runs that are members of one, by their numbers."""
+    from airflow.models.dagrun import DagRun
+
+    query = (
+        select(BatchMember.run_id, DagRun.run_id, BatchMember.error)
+        .join(DagRun, DagRun.id == BatchMember.leader_id)
+        .where(BatchMember.run_id.in_(run_ids))
+    )
+    return {number: _Batch(leader, error) for number, leader, error in session.execute(query)}

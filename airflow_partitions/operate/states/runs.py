@@ -8,11 +8,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, case, func, literal, or_, select
 
 from airflow_partitions.core.calendars.instants import instant
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.engine.database.connection import MOST_PARAMETERS, open_connection, portions
+from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.graph.absent_dags import absent_dags
 from airflow_partitions.engine.ledger.places import Place, Places
 from airflow_partitions.operate.state import State
@@ -124,7 +125,12 @@ def _unfinished(connection: Connection, dag_ids: Collection[str]) -> Iterator[tu
     has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
     at_work = DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED])
     for portion in portions(sorted(dag_ids)):
-        keyed = select(*_columns()).where(DagRun.dag_id.in_(portion), DagRun.partition_key.is_not(None))
+        in_batch = and_(BatchMember.run_id == DagRun.id, BatchMember.outcome.is_(None))
+        keyed = (
+            select(*_columns(state=_at_work_state()))
+            .join(BatchMember, in_batch, isouter=True)
+            .where(DagRun.dag_id.in_(portion), DagRun.partition_key.is_not(None))
+        )
         for dag_id, *row in connection.execute(keyed.where(or_(at_work, has_failed))):
             yield dag_id, row
 
@@ -153,12 +159,21 @@ def _skipped(
             yield task_id, dag_id, row
 
 
-def _columns() -> tuple[Any, ...]:
+def _at_work_state() -> Any:
+    """The state of a run; of one that is queued, and whose partition another one makes just now, that it is running."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    is_being_made = and_(DagRun.state == DagRunState.QUEUED, BatchMember.run_id.is_not(None))
+    return case((is_being_made, literal(DagRunState.RUNNING.value)), else_=DagRun.state)
+
+
+def _columns(state: Any = None) -> tuple[Any, ...]:
     """What is read of a run: its Dag, and then as :func:`_placed` takes it."""
     from airflow.models.dagrun import DagRun
 
     began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after, type_=DagRun.run_after.type)
-    return DagRun.dag_id, DagRun.partition_key, DagRun.state, began, DagRun.id
+    return DagRun.dag_id, DagRun.partition_key, DagRun.state if state is None else state, began, DagRun.id
 
 
 def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Place, LastRun]]) -> dict[str, set[Place]]:

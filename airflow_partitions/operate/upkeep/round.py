@@ -23,6 +23,7 @@ from airflow_partitions.operate.upkeep.mailboxes import renew_mailboxes
 from airflow_partitions.operate.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
 from airflow_partitions.operate.upkeep.problems import Problems
 from airflow_partitions.operate.upkeep.tables import TableUpkeep, TableWork
+from airflow_partitions.operate.upkeep.unfinished_batches import delete_old_members, finish_batches
 from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests, finish_requests
 
 
@@ -36,6 +37,7 @@ class Round:
     :ivar fired: pending rows deleted because they fired long ago.
     :ivar hopeless: pending rows deleted because they can never fire.
     :ivar requests: requests whose runs were created because their maker was killed.
+    :ivar batches: batches whose runs were ended because the scheduler had not.
     :ivar tables: what was done to tables of assets.
     :ivar problems: failures for single assets, Dags and jobs, each as a sentence; of a process's rounds, what lasts is
         told by the first.
@@ -47,13 +49,14 @@ class Round:
     fired: int
     hopeless: int
     requests: int = 0
+    batches: int = 0
     tables: tuple[TableUpkeep, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def idle(self) -> bool:
         """Whether there was nothing to do."""
-        work = self.records, self.caught_up, self.fired, self.hopeless, self.requests, self.tables
+        work = self.records, self.caught_up, self.fired, self.hopeless, self.requests, self.batches, self.tables
         return not (any(work) or self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -111,7 +114,7 @@ class Upkeep:
             with self._problems.of("runtime keys") as report:
                 take_over_all(report)
         caught_up = self._catch_up(dags, positions, first, beat)
-        hopeless = fired = requests = 0
+        hopeless = fired = requests = batches = 0
         with self._problems.of("requests of tasks") as report:
             answer_all(report)
         beat()
@@ -121,6 +124,9 @@ class Upkeep:
         with self._problems.of("requests") as report:
             requests = finish_requests(report)
         beat()
+        with self._problems.of("batches") as report:
+            batches = finish_batches(report)
+        beat()
         with self._problems.of("holds") as report:
             release_ended(report)
         if is_whole:
@@ -129,7 +135,15 @@ class Upkeep:
         beat()
         tables = self._maintain(dags, begin=is_whole)
         return Round(
-            len(dags.definitions), records, caught_up, fired, hopeless, requests, tuple(tables), self._problems.new()
+            len(dags.definitions),
+            records,
+            caught_up,
+            fired,
+            hopeless,
+            requests,
+            batches,
+            tuple(tables),
+            self._problems.new(),
         )
 
     def _delete_old(self, keep_fired: timedelta) -> int:
@@ -139,6 +153,8 @@ class Upkeep:
             fired = delete_fired(keep_fired)
         with self._problems.of("old requests"):
             delete_old_requests()
+        with self._problems.of("old members of batches"):
+            delete_old_members()
         with self._problems.of("old positions of consumers"):
             delete_unused({dag_id: digest(prints) for dag_id, prints in self._consumers.items()})
         return fired
