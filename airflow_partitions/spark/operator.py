@@ -119,7 +119,7 @@ class SparkAssetOperator(Submission):
 
     def execute(self, context: Context) -> None:
         """Make the partition of this run, and those of the runs that it has been given."""
-        make_batch(context, self.make)
+        make_batch(self.dag, context, self.make)
 
     def make(self, context: Context) -> None:
         """Make the partition of *context*."""

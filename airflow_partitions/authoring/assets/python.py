@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.asset import BaseAsset
 
 #: Parameter names that mean something other than an upstream asset.
-RESERVED = frozenset({"self", "context", "outlet_events", "partition", "spark"})
+RESERVED = frozenset({"self", "context", "outlet_events", "partition", "partitions", "spark"})
 
 
 def check_parameters(function: Callable[..., Any]) -> None:
@@ -81,6 +81,11 @@ class AssetFunctionOperator(PythonOperator):
         """The task of *function*, which writes *outlets*, in a Dag with that *schedule*."""
         check_parameters(function)
         check_names(function, schedule)
+        if "partitions" in inspect.signature(function).parameters:
+            raise InvalidDefinitionError(
+                f"asset {asset_name!r} takes 'partitions', all of a batch at once, and has no storage; expected"
+                " storage=, or 'partition' instead"
+            )
         return cls(
             task_id=function.__name__,
             asset_name=asset_name,
@@ -91,7 +96,7 @@ class AssetFunctionOperator(PythonOperator):
 
     def execute(self, context: Any) -> Any:
         """Make the partition of this run, and those of the runs that it has been given."""
-        return make_batch(context, self.make)
+        return make_batch(self.dag, context, self.make)
 
     def make(self, context: Context) -> Any:
         """Call the function for the partition of *context*."""

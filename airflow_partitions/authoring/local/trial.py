@@ -151,7 +151,13 @@ def _call(task: AssetFunctionOperator, partition: Partition, frames: Mapping[str
 
     outlet_events: Any = defaultdict(lambda: SimpleNamespace(extra={}))
     context = {"partition": partition, "outlet_events": outlet_events, "task": task, "dag": task.dag}
-    arguments = {"partition": partition, "context": context, "outlet_events": outlet_events, "self": task.outlets[0]}
+    arguments = {
+        "partition": partition,
+        "partitions": [partition],
+        "context": context,
+        "outlet_events": outlet_events,
+        "self": task.outlets[0],
+    }
     arguments |= {name: Asset(name=name) for name in upstream_names(task.python_callable)} | dict(frames or {})
     parameters = inspect.signature(task.python_callable).parameters
     return task.python_callable(**{name: value for name, value in arguments.items() if name in parameters})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.batches.member import MEMBERS, Member, members_from_json
@@ -21,7 +22,7 @@ from airflow_partitions.engine.runs.skip import skip_if_materialized
 from airflow_partitions.engine.runs.task_error import error_line
 
 if TYPE_CHECKING:
-    from airflow.sdk import Context
+    from airflow.sdk import DAG, Context
 
     from airflow_partitions.core.keys import Key
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -32,21 +33,30 @@ log = logging.getLogger(__name__)
 _LOOK_EVERY = 1.0
 
 
-def make_batch(context: Context, make: Callable[[Context], Any]) -> Any:
+#: Makes the partitions of several contexts at once; gives what failed of single ones, by their place.
+MakeTogether: TypeAlias = "Callable[[Sequence[Context]], Mapping[int, Exception]]"
+
+
+def make_batch(dag: DAG, context: Context, make: Callable[[Context], Any], together: MakeTogether | None = None) -> Any:
     """Make the partition of this run, and those of the runs that the scheduler has given it, in the order of time.
 
     What fails of one is its own outcome: its run tries by itself later. What fails of the run's own partition is raised
     once the others are made. An error that is nobody's, such as memory that ends, ends the batch: the others stay
     queued.
 
+    :param dag: the task's.
     :param make: makes the partition of a context.
+    :param together: makes those of several at once. What fails as a whole is tried again in halves, until those that
+        fail are alone.
     :returns: what it gives for the partition of this run.
     """
+    if getattr(dag.timetable, "batch", 1) == 1:
+        return make(context)
     form: Any = context["task_state_store"].get(MEMBERS)
     members = read_form(form, members_from_json, "the members of the batch", log.warning)
     if not members:
         return make(context)
-    return _Batch(context, make, members).work()
+    return _Batch(context, make, together, members).work()
 
 
 class _Batch:
@@ -55,9 +65,16 @@ class _Batch:
     :param members: the runs that they are of, beside the task's own.
     """
 
-    def __init__(self, context: Context, make: Callable[[Context], Any], members: list[Member]) -> None:
+    def __init__(
+        self,
+        context: Context,
+        make: Callable[[Context], Any],
+        together: MakeTogether | None,
+        members: list[Member],
+    ) -> None:
         self._context = context
         self._make = make
+        self._together = together
         self._own = _partition(context)
         self._contexts = {member: member_context(context, member) for member in members}
         self._cells = OutcomeCells(context["task_state_store"])
@@ -72,15 +89,19 @@ class _Batch:
         count = len(self._contexts) + 1
         log.info("Making %s partitions in one batch", f"{count:,}")
         with self._cells:
-            for member, context in sorted(
-                [(None, self._context), *self._contexts.items()], key=lambda each: _order(_partition(each[1]))
-            ):
-                if member is None:
-                    self._make_own()
-                elif (known := self._cells.outcomes.get(member.run_id)) is None:
-                    self._make_member(member, context)
-                elif known.ending is not Ending.FAILED:  # by an earlier try
-                    self._made.add(_partition(context).wrapped)
+            if self._together is None:
+                for member, context in self._in_order():
+                    if member is None:
+                        self._make_own()
+                    elif self._is_open(member, context):
+                        self._make_member(member, context)
+            else:
+                group = [
+                    (member, context)
+                    for member, context in self._in_order()
+                    if member is None or (self._is_open(member, context) and self._is_needed(member, context))
+                ]
+                self._make_group(self._together, group)
         endings = [outcome.ending for outcome in self._cells.outcomes.values()]
         log.info(
             "Of %s other partitions %s were made, %s failed, %s were skipped, %s are left to the next run",
@@ -91,6 +112,75 @@ class _Batch:
         if self._error is not None:
             raise self._error
         return self._value
+
+    def _in_order(self) -> list[tuple[Member | None, Context]]:
+        """The contexts of all in the order of time, each with its member; none for the task's own."""
+        contexts: list[tuple[Member | None, Context]] = [(None, self._context), *self._contexts.items()]
+        return sorted(contexts, key=lambda each: _order(_partition(each[1])))
+
+    def _is_open(self, member: Member, context: Context) -> bool:
+        """Whether nothing was told of it by an earlier try."""
+        outcome = self._cells.outcomes.get(member.run_id)
+        if outcome is not None and outcome.ending is not Ending.FAILED:
+            self._made.add(_partition(context).wrapped)
+        return outcome is None
+
+    def _is_needed(self, member: Member, context: Context) -> bool:
+        """Whether it is still to be made; if not, that is told."""
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        begin = datetime.now(UTC)
+        if self._has_ended(member):
+            return False
+        try:
+            taken_over = self._taken_over(member, context)
+            skip_if_materialized(context)
+        except AirflowSkipException as error:
+            self._tell(context, Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=str(error)))
+            return False
+        if taken_over is not None:
+            self._tell(context, Outcome(member.run_id, Ending.MADE, begin, datetime.now(UTC), taken_over))
+        return taken_over is None
+
+    def _make_group(self, together: MakeTogether, group: Sequence[tuple[Member | None, Context]]) -> None:
+        """Make some partitions at once."""
+        begin = datetime.now(UTC)
+        first, last = _partition(group[0][1]).text, _partition(group[-1][1]).text
+        with _section(first if len(group) == 1 else f"{first} to {last}: {len(group):,} partitions"):
+            try:
+                errors = together([context for _, context in group])
+            except _NOBODYS:
+                if len(group) == 1:
+                    raise
+                log.exception("Memory ended; trying again in halves")
+                errors = None
+            except Exception as error:
+                if len(group) == 1:
+                    errors = {0: error}
+                else:
+                    log.exception("These failed together; trying again in halves")
+                    errors = None
+        if errors is None:
+            middle = len(group) // 2
+            self._make_group(together, group[:middle])
+            self._make_group(together, group[middle:])
+            return
+        for place, (member, context) in enumerate(group):
+            failure = errors.get(place)
+            if member is None:
+                self._error = failure
+            elif failure is None:
+                extras, said = _told(context)
+                self._tell(context, Outcome(member.run_id, Ending.MADE, begin, datetime.now(UTC), extras, said))
+            else:
+                log.error("Partition %s failed; its own run tries again", member.key, exc_info=failure)
+                said = error_line(failure)
+                self._tell(context, Outcome(member.run_id, Ending.FAILED, begin, datetime.now(UTC), text=said))
+
+    def _tell(self, context: Context, outcome: Outcome) -> None:
+        if outcome.ending is not Ending.FAILED:
+            self._made.add(_partition(context).wrapped)
+        self._cells.add(outcome)
 
     def _make_own(self) -> None:
         with _section(self._own.text):
@@ -125,28 +215,24 @@ class _Batch:
                 log.exception("Partition %s failed; its own run tries again", member.key)
                 text = error_line(error)
                 outcome = Outcome(member.run_id, Ending.FAILED, begin, datetime.now(UTC), text=text)
-        if outcome.ending is not Ending.FAILED:
-            self._made.add(_partition(context).wrapped)
-        self._cells.add(outcome)
+        self._tell(context, outcome)
 
     def _made_by(self, member: Member, context: Context) -> tuple[dict[str, Any], str]:
         """Make its partition; the extras of its events, and the checks that it fails all the same."""
-        outlets = [outlet.name for outlet in context["task"].outlets]
-        partition = _partition(context)
-        if (stored := self._stored.get(partition.wrapped)) is not None and _is_by(stored, context, member):
-            log.info("Partition %s was published already, by a task that ended before it could say so", member.key)
-            return {name: _counts(stored) for name in outlets}, ""
+        if (taken_over := self._taken_over(member, context)) is not None:
+            return taken_over, ""
         skip_if_materialized(context)
         wait_for_past(context, self._made)
         self._make(context)
-        events = context["outlet_events"]
-        extras = {}
-        for outlet in context["task"].outlets:
-            event = events[outlet]
-            if event.partition_keys:
-                raise ValueError("the function adds keys to its events, which it can't in a batch; remove batch=")
-            extras[outlet.name] = event.extra
-        return extras, str(context["ti"].pushed.get(FAILED_CHECKS, ""))  # type: ignore[attr-defined]
+        return _told(context)
+
+    def _taken_over(self, member: Member, context: Context) -> dict[str, Any] | None:
+        """The extras of its events, if a task that ended before it could say so has published it already."""
+        stored = self._stored.get(_partition(context).wrapped)
+        if stored is None or not _is_by(stored, context, member):
+            return None
+        log.info("Partition %s was published already, by a task that ended before it could say so", member.key)
+        return {outlet.name: _counts(stored) for outlet in context["task"].outlets}
 
     def _has_ended(self, member: Member) -> bool:
         """Whether somebody has ended its run meanwhile, as far as that is known by now."""
@@ -173,6 +259,20 @@ class _Batch:
 
 #: Errors that say nothing of the partition at hand.
 _NOBODYS = (MemoryError,)
+
+
+def _told(context: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """What the making of a member's partition has left: extras by asset, and the checks that it fails all the same."""
+    extras, events = {}, context["outlet_events"]
+    for outlet in context["task"].outlets:
+        event = events[outlet]
+        if event.partition_keys:
+            raise InvalidDefinitionError(
+                f"the function adds keys to its event ({', '.join(sorted(event.partition_keys))}), which has one in a"
+                " batch; expected none, or no batch="
+            )
+        extras[outlet.name] = event.extra
+    return extras, str(context["ti"].pushed.get(FAILED_CHECKS, ""))
 
 
 def _partition(context: Mapping[str, Any]) -> Partition:

@@ -66,15 +66,21 @@ def finish(
     """
     metadata = publish(storage, partition.wrapped, attempt_of(context), staging, result.written)
     log.info("Published %s: %s", partition.text, result.describe())
-    if failed := [check.describe() for check in checks if not check.passed]:
-        for line in failed:
-            log.warning("Published %s, which fails a check: %s", partition.text, line)
-        context["ti"].xcom_push(FAILED_CHECKS, "; ".join(check.name for check in checks if not check.passed))
+    note_checks(context, partition, checks)
     report(context, asset, result, checks)
     staging.remove()
     local = isinstance(staging.folder, Path)  # to list an object store takes time
     if local or metadata.commit % CHECKPOINT_EVERY == 0:
         clean(storage)
+
+
+def note_checks(context: Context, partition: Partition, checks: Sequence[CheckResult]) -> None:
+    """Say which *checks* a partition fails that is published all the same: in the log, and for the note of the run."""
+    failed = [check for check in checks if not check.passed]
+    for check in failed:
+        log.warning("Published %s, which fails a check: %s", partition.text, check.describe())
+    if failed:
+        context["ti"].xcom_push(FAILED_CHECKS, "; ".join(check.name for check in failed))
 
 
 def report(context: Context, asset: Asset | str, result: Result, checks: Sequence[CheckResult] = ()) -> None:

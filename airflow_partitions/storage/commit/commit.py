@@ -107,6 +107,16 @@ class Commit:
             )
         return self._staging.data
 
+    @property
+    def inputs(self) -> Location:
+        """The folder where what is read for this commit may be kept.
+
+        :raises InvalidDefinitionError: if the dataset is only read.
+        """
+        self.folder  # noqa: B018 - which says so
+        assert self._staging is not None  # noqa: S101
+        return self._staging.inputs
+
     def stage(self, key: Key | Any, table: str = "") -> Location:
         """The folder to write the files of *key* to.
 
@@ -142,22 +152,42 @@ class Commit:
         self.put_files(key, StagedFiles(rows, {}, schema or {}), mode=mode, user=user)
 
     def put_files(
-        self, key: Key | Any, staged: StagedFiles, *, mode: str = "create", user: Mapping[str, Any] | None = None
+        self,
+        key: Key | Any,
+        staged: StagedFiles,
+        *,
+        mode: str = "create",
+        user: Mapping[str, Any] | None = None,
+        attempt: Attempt | None = None,
     ) -> None:
-        """As :meth:`put`, with what their writer says about the *staged* files."""
+        """As :meth:`put`, with what their writer says about the *staged* files.
+
+        :param attempt: for whom it is written, if not for who commits.
+        """
         wrapped = self.dataset.layout.key(key)
         folder = self.stage(wrapped)
         written = attrs.evolve(staged, files=self.store.staged(folder, self.dataset.members or ("",)))
         self._check_tables(wrapped, written.files)
-        self._write(wrapped, mode, folder, written, user or {})
+        self._write(wrapped, mode, folder, written, user or {}, attempt=attempt)
 
     def put_many(
-        self, staged: Mapping[Key, StagedFiles], *, mode: str = "create", user: Mapping[str, Any] | None = None
+        self,
+        staged: Mapping[Key, StagedFiles],
+        *,
+        mode: str = "create",
+        user: Mapping[str, Any] | None = None,
+        attempts: Mapping[Key, Attempt] | None = None,
     ) -> None:
-        """As :meth:`put_files`, with what one writer says about all that it has written to :attr:`folder`."""
+        """As :meth:`put_files`, with what one writer says about all that it has written to :attr:`folder`.
+
+        :param attempts: for whom each is written, if not for who commits.
+        """
         for key, files in staged.items():
-            folder = self.store.written_to(self.folder, self.dataset.layout.directory_of(key))
-            self._write(key, mode, folder, files, user or {})
+            self._write(key, mode, self.written_to(key), files, user or {}, attempt=(attempts or {}).get(key))
+
+    def written_to(self, key: Key) -> Location:
+        """Where the files of *key* are that one writer has written to :attr:`folder` together with those of others."""
+        return self.store.written_to(self.folder, self.dataset.layout.directory_of(key))
 
     def add(self, key: Key | Any, path: str, *, user: Mapping[str, Any] | None = None) -> None:
         """Make files that are there already the partition *key*. They stay where they are, whatever happens.
@@ -246,6 +276,7 @@ class Commit:
         user: Mapping[str, Any],
         *,
         foreign: bool = False,
+        attempt: Attempt | None = None,
     ) -> None:
         directory = self.dataset.layout.directory_of(key)
         try:
@@ -263,5 +294,5 @@ class Commit:
                 )
             mode = "overwrite"  # what it drops or truncates is gone when it has ended
         written = indexed(self.dataset, self.store, directory, folder, written)
-        metadata = attrs.evolve(metadata_of(str(key), self.attempt, written), user=dict(user))
+        metadata = attrs.evolve(metadata_of(str(key), attempt or self.attempt, written), user=dict(user))
         self._changes[directory] = Change(str(key), directory, mode, metadata, folder, written.files, foreign)

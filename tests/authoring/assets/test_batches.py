@@ -1,0 +1,346 @@
+"""What the task of a batch does: one partition after the other, or all by one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from airflow.sdk.api.datamodels._generated import DagRun
+from airflow.sdk.execution_time.context import OutletEventAccessors
+
+from airflow_partitions import Partition, PartitionByInterval, Partitioned, asset
+from airflow_partitions.checks import RowCount
+from airflow_partitions.core.errors import ForeignRowsError, InvalidDefinitionError
+from airflow_partitions.engine.batches.member import MEMBERS, Member, members_to_json
+from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, Outcome, outcomes_from_json
+from airflow_partitions.storage import Iceberg, Parquet
+
+DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
+KEYS = [f"2013-01-{day:02}" for day in range(1, 9)]
+DUE = datetime(2013, 2, 1, tzinfo=UTC)
+
+
+class Cells(dict[str, Any]):
+    """The state store of a task."""
+
+    def set(self, key: str, value: Any, **_: Any) -> None:
+        self[key] = value
+
+
+class Instance:
+    """The task instance of the leader."""
+
+    dag_id, run_id, try_number, map_index = "made", "leader", 1, -1
+
+    def __init__(self) -> None:
+        self.ended: set[str] = set()
+
+    def get_dr_count(self, dag_id: str, run_ids: list[str], states: list[str]) -> int:
+        return len(set(run_ids) - self.ended)
+
+    def xcom_push(self, key: str, value: Any) -> None: ...
+
+
+def batch(made: Any, *keys: str, own: str = KEYS[0], cells: Cells | None = None) -> dict[str, Any]:
+    """The context of a task that makes some keys with its own."""
+    members = [Member(f"run {key}", key, DUE, "backfill") for key in keys]
+    store = Cells({MEMBERS: members_to_json(members)}) if cells is None else cells
+    run = DagRun.model_construct(
+        dag_id="made", run_id="leader", run_after=DUE, start_date=DUE, run_type="backfill", clear_number=0,
+        partition_key=own,
+    )  # fmt: skip
+    return {
+        "task": made.task,
+        "dag": made.task.dag,
+        "dag_run": run,
+        "ti": Instance(),
+        "outlet_events": OutletEventAccessors(),
+        "task_state_store": store,
+        "partition": Partition(DAYS, own),
+    }
+
+
+def outcomes(context: dict[str, Any]) -> dict[str, Outcome]:
+    """What was told, by key."""
+    store = context["task_state_store"]
+    cells = [store[name] for name in store if name.startswith(OUTCOMES)]
+    return {outcome.run_id.removeprefix("run "): outcome for cell in cells for outcome in outcomes_from_json(cell)}
+
+
+def endings(context: dict[str, Any]) -> dict[str, str]:
+    return {key: str(outcome.ending) for key, outcome in outcomes(context).items()}
+
+
+def declared(function: Callable[..., Any], storage: Any, **options: Any) -> Any:
+    function.__qualname__ = function.__name__ = "made"
+    return asset(schedule=None, partition=DAYS, storage=storage, batch=100, **options)(function)
+
+
+@pytest.fixture(params=["files", "iceberg"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param == "files":
+        return Parquet(str(tmp_path / "made"), partition_on={"date": "%Y-%m-%d"})
+    catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/warehouse"}
+    schema = {"date": "date", "n": "bigint"}
+    return Iceberg("lake.made", credentials=catalog, schema=schema, partition_on={"date": "date"}, create=True)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Parquet:
+    return Parquet(str(tmp_path / "made"), partition_on={"date": "%Y-%m-%d"})
+
+
+def stored(made: Any) -> dict[str, int]:
+    """Rows of each stored partition."""
+    return {str(partition.key): partition.rows or 0 for partition in made.storage.list()}
+
+
+def one(partition: Any) -> pd.DataFrame:
+    return pd.DataFrame({"n": range(partition.start.day)})
+
+
+def test_each_partition_is_made_with_its_own_counts_in_the_order_of_time(files: Parquet) -> None:
+    calls: list[str] = []
+
+    def function(partition: Any) -> pd.DataFrame:
+        calls.append(partition.text)
+        return one(partition)
+
+    made = declared(function, files)
+    context = batch(made, *[key for key in reversed(KEYS) if key != KEYS[3]], own=KEYS[3])
+    made.task.execute(context)
+    assert calls == KEYS
+    assert stored(made) == {key: day for day, key in enumerate(KEYS, start=1)}
+    assert endings(context) == dict.fromkeys([key for key in KEYS if key != KEYS[3]], "made")
+    assert {key: told.extras["made"]["rows"] for key, told in outcomes(context).items()} == {
+        key: day for day, key in enumerate(KEYS, start=1) if key != KEYS[3]
+    }
+    assert context["outlet_events"][made].extra["rows"] == 4
+    attempt = made.storage.get(KEYS[5]).content.metadata.attempt
+    assert (attempt.dag_id, attempt.run_id, attempt.number) == ("made", f"run {KEYS[5]}", 1)
+
+
+def test_what_fails_is_the_outcome_of_one(files: Parquet) -> None:
+    def function(partition: Any) -> pd.DataFrame:
+        if partition.start.day % 3 == 0:
+            raise ValueError(f"not {partition.text}")
+        return one(partition)
+
+    made = declared(function, files, checks=[RowCount(at_most=6)])
+    context = batch(made, *KEYS[1:])
+    made.task.execute(context)
+    failed = {key: told.text for key, told in outcomes(context).items() if told.ending == "failed"}
+    assert failed.keys() == {KEYS[2], KEYS[5], KEYS[6], KEYS[7]}
+    assert failed[KEYS[2]] == f"ValueError: not {KEYS[2]}"
+    assert failed[KEYS[6]].startswith("CheckError: ")
+    assert stored(made).keys() == set(KEYS) - failed.keys()
+
+
+def test_what_fails_of_its_own_is_raised_once_the_others_are_made(files: Parquet) -> None:
+    def function(partition: Any) -> pd.DataFrame:
+        if partition.text == KEYS[0]:
+            raise ValueError("mine")
+        return one(partition)
+
+    made = declared(function, files)
+    context = batch(made, *KEYS[1:4])
+    with pytest.raises(ValueError, match="mine"):
+        made.task.execute(context)
+    assert endings(context) == dict.fromkeys(KEYS[1:4], "made")
+
+
+def test_memory_that_ends_is_nobodys_outcome(files: Parquet) -> None:
+    def function(partition: Any) -> pd.DataFrame:
+        if partition.text == KEYS[2]:
+            raise MemoryError
+        return one(partition)
+
+    made = declared(function, files)
+    context = batch(made, *KEYS[1:5])
+    with pytest.raises(MemoryError):
+        made.task.execute(context)
+    assert endings(context) == {KEYS[1]: "made"}
+
+
+def test_another_try_goes_on_and_takes_over_what_was_published_and_not_told(files: Parquet) -> None:
+    calls: list[str] = []
+
+    def function(partition: Any) -> pd.DataFrame:
+        calls.append(partition.text)
+        if partition.text == KEYS[4] and len(calls) < 6:
+            raise KeyboardInterrupt  # as when the process is ended
+        return one(partition)
+
+    made = declared(function, files)
+    context = batch(made, *KEYS[1:])
+    with pytest.raises(KeyboardInterrupt):
+        made.task.execute(context)
+    store = context["task_state_store"]
+    for name in [name for name in store if name.startswith(OUTCOMES)]:
+        del store[name]  # it was killed before it could tell
+    context = batch(made, cells=store)
+    made.task.execute(context)
+    assert calls == [*KEYS[:5], KEYS[0], *KEYS[4:]]
+    assert endings(context) == dict.fromkeys(KEYS[1:], "made")
+    assert outcomes(context)[KEYS[2]].extras["made"]["rows"] == 3
+
+
+def test_a_run_that_others_have_ended_is_left_alone(files: Parquet, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow_partitions.engine.batches import work
+
+    monkeypatch.setattr(work, "_LOOK_EVERY", 0)
+    made = declared(one, files)
+    context = batch(made, *KEYS[1:4])
+    context["ti"].ended.add(f"run {KEYS[2]}")
+    made.task.execute(context)
+    assert endings(context) == {KEYS[1]: "made", KEYS[3]: "made"}
+
+
+def test_outcomes_are_told_a_hundred_to_a_cell(files: Parquet) -> None:
+    made = declared(one, files)
+    days = [f"2014-{month:02}-{day:02}" for month in range(1, 11) for day in range(1, 26)]
+    context = batch(made, *days)
+    made.task.execute(context)
+    cells = [len(outcomes_from_json(context["task_state_store"][f"{OUTCOMES}{number}"])) for number in range(3)]
+    assert cells == [IN_CELL, IN_CELL, len(days) - 2 * IN_CELL]
+
+
+def together(partitions: list[Any]) -> pd.DataFrame:
+    days = [partition.start.date() for partition in partitions for _ in range(partition.start.day)]
+    return pd.DataFrame({"date": days, "n": range(len(days))})
+
+
+def test_one_frame_makes_all_partitions_and_one_commit(storage: Any) -> None:
+    calls: list[int] = []
+
+    def function(partitions: list[Any]) -> pd.DataFrame:
+        calls.append(len(partitions))
+        return together(partitions)
+
+    made = declared(function, storage)
+    context = batch(made, *KEYS[1:])
+    made.task.execute(context)
+    assert calls == [8]
+    assert stored(made) == {key: day for day, key in enumerate(KEYS, start=1)}
+    assert endings(context) == dict.fromkeys(KEYS[1:], "made")
+    assert {key: told.extras["made"]["rows"] for key, told in outcomes(context).items()} == {
+        key: day for day, key in enumerate(KEYS, start=1) if day > 1
+    }
+    commits = {partition.content.metadata.commit for partition in made.storage.list()}
+    assert len(commits) == 1
+    attempt = made.storage.get(KEYS[5]).content.metadata.attempt
+    assert (attempt.run_id, attempt.number) == (f"run {KEYS[5]}", 1)
+
+
+def test_alone_it_gets_a_list_of_one(storage: Any) -> None:
+    made = declared(together, storage)
+    context = batch(made, own=KEYS[4])
+    made.task.execute(context)
+    assert stored(made) == {KEYS[4]: 5}
+    assert context["outlet_events"][made].extra["rows"] == 5
+
+
+def test_one_without_rows_is_published_empty(storage: Any) -> None:
+    def function(partitions: list[Any]) -> pl.DataFrame:
+        frame = pl.from_pandas(together(partitions), schema_overrides={"date": pl.Date})
+        return frame.filter(pl.col("date").dt.day() != 3)
+
+    made = declared(function, storage)
+    context = batch(made, *KEYS[1:4])
+    made.task.execute(context)
+    assert stored(made) == {KEYS[0]: 1, KEYS[1]: 2, KEYS[2]: 0, KEYS[3]: 4}
+    assert endings(context) == dict.fromkeys(KEYS[1:4], "made")
+
+
+def test_what_fails_as_a_whole_is_halved_until_the_bad_one_is_alone(files: Parquet) -> None:
+    calls: list[int] = []
+
+    def function(partitions: list[Any]) -> pd.DataFrame:
+        calls.append(len(partitions))
+        if any(partition.text == KEYS[5] for partition in partitions):
+            raise ValueError("five")
+        return together(partitions)
+
+    made = declared(function, files)
+    context = batch(made, *KEYS[1:])
+    made.task.execute(context)
+    assert calls == [8, 4, 4, 2, 1, 1, 2]
+    assert {key for key, told in endings(context).items() if told == "failed"} == {KEYS[5]}
+    assert stored(made).keys() == set(KEYS) - {KEYS[5]}
+
+
+def test_a_check_fails_one_of_several(files: Parquet) -> None:
+    made = declared(together, files, checks=[RowCount(at_most=6), RowCount(at_most=4, severity="warn")])
+    context = batch(made, *KEYS[1:])
+    made.task.execute(context)
+    assert {key for key, told in endings(context).items() if told == "failed"} == set(KEYS[6:])
+    assert stored(made).keys() == set(KEYS[:6])
+    assert {key for key, told in outcomes(context).items() if told.text and told.ending == "made"} == set(KEYS[4:6])
+
+
+def test_rows_of_another_partition_fail(files: Parquet) -> None:
+    def function(partitions: list[Any]) -> pd.DataFrame:
+        return pd.DataFrame({"date": ["2012-12-31"], "n": [1]})
+
+    made = declared(function, files)
+    with pytest.raises(ForeignRowsError, match="2012-12-31"):
+        made.task.execute(batch(made))
+
+
+def test_inputs_are_those_of_all_and_read_once(files: Parquet, tmp_path: Path) -> None:
+    source = Parquet(str(tmp_path / "source"), partition=DAYS, partition_on={"date": "%Y-%m-%d"})
+    source.save({key: pa.table({"n": [1, 2]}) for key in KEYS})
+
+    def function(partitions: list[Any], source: pl.DataFrame) -> pl.DataFrame:
+        assert len(source) == 2 * len(partitions)
+        return source.group_by("date").agg(pl.sum("n"))
+
+    made = declared(function, files, inputs={"source": source})
+    context = batch(made, *KEYS[1:5])
+    made.task.execute(context)
+    assert stored(made) == dict.fromkeys(KEYS[:5], 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "words"),
+    [
+        (lambda partitions, partition: None, {}, "also takes 'partition'; expected one of the two"),
+        (lambda partitions: None, {"storage": None}, "has no storage"),
+    ],
+)
+def test_what_no_function_over_several_has(
+    files: Parquet, function: Callable[..., Any], options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidDefinitionError, match=words):
+        declared(function, options.get("storage", files))
+
+
+@pytest.mark.parametrize("size", [0, -1, 2_001, True, "10", 1.5])
+def test_the_size_is_a_number_of_partitions(size: Any) -> None:
+    with pytest.raises(InvalidDefinitionError, match="that one task makes, from 1 to 2,000"):
+        Partitioned(None, DAYS, batch=size)
+
+
+def test_a_dag_that_can_have_no_batch_is_an_import_error() -> None:
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    from airflow_partitions.engine.cluster_policy import dag_policy
+
+    def function() -> None: ...
+
+    function.__qualname__ = function.__name__
+    for options, words in (
+        ({"max_active_runs": 3}, "expected max_active_runs=1"),
+        ({"on_success_callback": print}, "on_success_callback, which Airflow calls for the run of a task alone"),
+        ({"default_args": {"on_success_callback": print}}, "on_success_callback"),
+    ):
+        made = asset(schedule=None, partition=DAYS, batch=10, **options)(function)
+        with pytest.raises(AirflowClusterPolicyViolation, match=words):
+            dag_policy(made.task.dag)
+    dag_policy(asset(schedule=None, partition=DAYS, batch=10)(function).task.dag)
