@@ -20,7 +20,8 @@ def run(current: Job) -> None:
     if shipped is None:
         raise ResultError("the handover has no function; expected a decorated one")
     function = shipped.load()
-    own: dict[str, Any] = {"spark": current.spark, "partition": current.partition}
+    partitions = list(current.handover.several)
+    own: dict[str, Any] = {"spark": current.spark, "partition": current.partition, "partitions": partitions}
     if PAST not in current.handover.inputs:  # of the first partition
         own[PAST] = None
     for repeat in range(REPEATS + 1):

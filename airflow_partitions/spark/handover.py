@@ -37,7 +37,8 @@ class Handover:
 
     :ivar asset: name of the asset.
     :ivar attempt: the run and try.
-    :ivar partition: what to make.
+    :ivar partition: what to make; the first of several.
+    :ivar several: all that are to be made at once, if the function makes several.
     :ivar inputs: what may be read, by name.
     :ivar output: the asset's storage.
     :ivar staging: where to write.
@@ -55,6 +56,7 @@ class Handover:
     function: Shipped | None = None
     checks: tuple[ShippedCheck, ...] = ()
     strict: bool = False
+    several: tuple[Partition, ...] = ()
 
     def to_text(self) -> str:
         """Compact ASCII JSON. ``$`` is escaped, because Spark replaces ``${…}`` in properties."""
@@ -76,6 +78,7 @@ class Handover:
             "function": None if self.function is None else self.function.to_json(),
             "checks": [check.to_json() for check in self.checks],
             "strict": self.strict,
+            **({"several": [partition.text for partition in self.several]} if self.several else {}),
         }
         return json.dumps(form, separators=(",", ":")).replace("$", "\\u0024")
 
@@ -107,6 +110,7 @@ class Handover:
             function=None if function is None else Shipped.from_json(function),
             checks=tuple(ShippedCheck.from_json(check) for check in form["checks"]),
             strict=form["strict"],
+            several=tuple(Partition(definition, key) for key in form.get("several", ())),
         )
 
     def pack(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -30,6 +31,7 @@ class JobResult(Result):
     :ivar checks: results of the checks that it made.
     :ivar unseen: what was read and not counted, in words.
     :ivar unwatched: code that may have read by itself, in words: nobody can look into it.
+    :ivar several: the files of several partitions, as :class:`.Several` has them; ``None`` if one was made.
     :ivar application: Spark's id of the application.
     :ivar seconds: from the start of the session to the end of the write.
     """
@@ -40,6 +42,7 @@ class JobResult(Result):
     unseen: tuple[str, ...] = ()
     unwatched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    several: Mapping[str, Any] | None = None
 
     def save(self, staging: Staging) -> None:
         """Write the result file, in one step."""

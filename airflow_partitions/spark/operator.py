@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,10 @@ from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
-from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
+from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in, put_together
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
+from airflow_partitions.frames.several import SEVERAL, Several, as_read, check_several, joined
 from airflow_partitions.spark.connection import CONNECT, SUBMIT, conf_of, connection_of
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult
@@ -29,6 +31,7 @@ from airflow_partitions.spark.modules import modules_of
 from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.spark.submission import PROGRAM, Submission
+from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.storage import Storage
@@ -37,6 +40,14 @@ from airflow_partitions.storage.stores.open import open_staging
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
     from pyspark.sql import SparkSession
+
+    from airflow_partitions.checks.result import CheckResult
+    from airflow_partitions.storage.filesystem.filesystem import Location
+    from airflow_partitions.storage.metadata.attempt import Attempt
+    from airflow_partitions.storage.metadata.staged_files import StagedFiles
+    from airflow_partitions.storage.stores.staging import Staging
+
+log = logging.getLogger(__name__)
 
 #: Parameters of ``SparkSubmitOperator`` that a job on a running server has, too.
 _OF_BOTH = {"conn_id", "conf", "name", "durable"}
@@ -115,17 +126,27 @@ class SparkAssetOperator(Submission):
         self.shipped_checks = tuple(ship_check(check, modules) for check in made if by_spark(check))
         self.strict = strict
         self.freeze = freeze
+        self.takes_several = function is not None and SEVERAL in function.parameters
+        if self.takes_several:
+            check_several(function.parameters if function else (), storage, asset_name)
+            if self.shipped_checks:
+                raise InvalidDefinitionError(
+                    f"spark asset {asset_name!r} takes {SEVERAL!r}, all of a batch at once, and has a check over a"
+                    f" DataFrame of Spark ({self.shipped_checks[0].name}); expected one of pandas, polars or Arrow, or"
+                    " 'partition' instead"
+                )
         self._spark: SparkSession | None = None
 
     def execute(self, context: Context) -> None:
         """Make the partition of this run, and those of the runs that it has been given."""
-        make_batch(self.dag, context, self.make)
+        make_batch(self, context, self.make, self.make_together if self.takes_several else None)
 
     def make(self, context: Context) -> None:
         """Make the partition of *context*."""
-        connection = connection_of(self._conn_id)
-        self._check_way(connection)
-        self.conf = {**conf_of(connection), **(self.conf or {})}
+        if self.takes_several:
+            for error in self.make_together([context]).values():
+                raise error
+            return
         partition = partition_in(context, self.task_id)
         attempt = attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
@@ -138,16 +159,74 @@ class SparkAssetOperator(Submission):
         key = partition.wrapped
         staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
         sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
+        result = self._run(context, attempt, [partition], sources, staging)
+        staged = StagedPartition(partition, self.storage, result.written, staging.data, sources)
+        checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
+        finish(context, self.asset, self.storage, partition, staging, result, checks)
+        if freezing is not None:
+            freezing.release(context, inputs)
+
+    def make_together(self, contexts: Sequence[Context]) -> Mapping[int, Exception]:
+        """Make the partitions of several contexts by one job: each row names its own.
+
+        One without rows is published empty. They are published in one commit.
+
+        :returns: of those that fail a check, and were not published, by their place.
+        :raises ForeignRowsError: if a row names a partition that was not asked for.
+        """
+        context = contexts[0]
+        partitions = [partition_in(each, self.task_id) for each in contexts]
+        needed = {
+            partition: self.needed_by(partition, each["dag_run"].run_after)
+            for partition, each in zip(partitions, contexts, strict=True)
+        }
+        inputs = joined(needed.values())
+        freezing = Freezing.asked_for(context, self.freeze)
+        if freezing is not None:
+            inputs = freezing.freeze(inputs)
+        for source in inputs.values():
+            source.identities()
+        with Commit(self.storage, attempt_of(context), evolve=True) as commit:
+            staging = commit.staging
+            sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
+            result = self._run(context, commit.attempt, partitions, sources, staging)
+            several = Several.from_json(result.several or {}, partitions)
+
+            def checks(partition: Partition, files: StagedFiles, folder: Location) -> Sequence[CheckResult]:
+                own = as_read(needed[partition], sources)
+                return audit(self.checks, StagedPartition(partition, self.storage, files, folder, own), self.asset_name)
+
+            seconds = round(result.seconds / len(partitions), 3)
+            summary = {"batch": len(partitions), "seconds": seconds, "application": result.application}
+            errors = put_together(contexts, self.asset, commit, several, checks, summary)
+        log.info("Made by one job: %s", result.describe())
+        if freezing is not None:
+            freezing.release(context, inputs)
+        return errors
+
+    def _run(
+        self,
+        context: Context,
+        attempt: Attempt,
+        partitions: Sequence[Partition],
+        sources: Mapping[str, Input],
+        staging: Staging,
+    ) -> JobResult:
+        """Run the job that makes *partitions*; what it reports."""
+        connection = connection_of(self._conn_id)
+        self._check_way(connection)
+        self.conf = {**conf_of(connection), **(self.conf or {})}
         handover = Handover(
             asset=self.asset_name,
             attempt=attempt,
-            partition=partition,
+            partition=partitions[0],
             inputs=sources,
             output=self.storage,
             staging=staging,
             function=self.function,
             checks=self.shipped_checks,
             strict=self.strict,
+            several=tuple(partitions) if self.takes_several else (),
         )
         if connection.conn_type == CONNECT:
             from airflow_partitions.spark.connect.run import run_connected  # a parser of Dags needs no client
@@ -155,12 +234,7 @@ class SparkAssetOperator(Submission):
             run_connected(handover, connection, self.conf, self._began)
         else:
             self.submit(handover, connection, context)
-        result = JobResult.load(staging, attempt.name)
-        staged = StagedPartition(partition, self.storage, result.written, staging.data, sources)
-        checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
-        finish(context, self.asset, self.storage, partition, staging, result, checks)
-        if freezing is not None:
-            freezing.release(context, inputs)
+        return JobResult.load(staging, attempt.name)
 
     def on_kill(self) -> None:
         """End the job."""

@@ -21,6 +21,7 @@ from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.errors import PartitionError, ReplacedError, ResultError, UnpromisedReadError
 from airflow_partitions.frames.result import Reads
+from airflow_partitions.frames.several import Several, write_several
 from airflow_partitions.spark.handover import Handover, receive
 from airflow_partitions.spark.job_result import JobResult, save_error
 from airflow_partitions.spark.proof import ObservedScan, Promise, Proof, normalise_path, recording
@@ -58,6 +59,7 @@ class Job:
         self._started = time.monotonic()
         self._frames: dict[str, Any] = {}
         self._staged: StagedFiles | None = None
+        self._several: Several | None = None
         self._stored, self._identities = self._look()
 
     @property
@@ -82,7 +84,8 @@ class Job:
         return self._frames[name]
 
     def write(self, frame: Any) -> None:
-        """Write the partition's rows. They become visible when the job has ended well.
+        """Write the partition's rows, or those of several that name theirs. They become visible when the job has ended
+        well.
 
         :param frame: a frame of Spark, pandas, polars or Arrow, or one for each table if the asset's storage has
             tables.
@@ -93,9 +96,12 @@ class Job:
         """
         if self._staged is not None:
             raise ResultError(f"partition {self.partition.text!r} is written twice; expected one DataFrame: use union")
-        output, key = self.handover.output, self.partition.wrapped
-        request = WriteRequest(dataset=output, folder=self.handover.staging.data)
-        self._staged = write_partition(frame, key, request)
+        output, key, folder = self.handover.output, self.partition.wrapped, self.handover.staging.data
+        if self.handover.several:
+            self._several = write_several(frame, self.handover.several, output, folder)
+            self._staged = StagedFiles(self._several.rows, {}, {})
+        else:
+            self._staged = write_partition(frame, key, WriteRequest(dataset=output, folder=folder))
         self.frame = frame if hasattr(frame, "sparkSession") else None
 
     def _is_own(self, scan: ObservedScan) -> bool:
@@ -137,6 +143,7 @@ class Job:
         if not self.renewable:
             raise ReplacedError(f"partition {self.partition.text!r}: an input was replaced while it was read")
         self._stored, self._identities, self._frames, self._staged = stored, identities, {}, None
+        self._several = None
         return True
 
     def _look(self) -> tuple[dict[str, Mapping[str, StoredPartition]], dict[str, dict[str, Any]]]:
@@ -175,6 +182,7 @@ class Job:
             application=str(self.spark.conf.get("spark.app.id")),
             checks=tuple(checks),
             seconds=time.monotonic() - self._started,
+            several=None if self._several is None else self._several.to_json(),
         )
         result.save(self.handover.staging)
         return result

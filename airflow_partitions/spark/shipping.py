@@ -18,7 +18,7 @@ import attrs
 from airflow_partitions.core.errors import ShippingError
 
 #: Parameters with a meaning of their own; all others are inputs.
-RESERVED = ("spark", "partition")
+RESERVED = ("spark", "partition", "partitions")
 
 _BUILTINS = frozenset(dir(builtins))
 _FUTURE = "from __future__ import annotations"
@@ -71,7 +71,7 @@ def ship(
     modules that go along.
 
     :param function: a plain function at the top level of its file.
-    :param inputs: names of the inputs, allowed as parameters beside ``spark`` and ``partition``.
+    :param inputs: names of the inputs, allowed as parameters beside ``spark``, ``partition`` and ``partitions``.
     :param modules: top-level modules shipped with the job (``py_files=``).
     :param returns: what it is to return, for messages.
     :raises ShippingError: if it can't be shipped; the message names the variable and the way out.

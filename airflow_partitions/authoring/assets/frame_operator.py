@@ -19,16 +19,16 @@ from airflow_partitions.authoring.assets.python import (
 from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.core.errors import CheckError, InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.elsewhere import published_elsewhere
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
-from airflow_partitions.engine.runs.publication import attempt_of, finish, note_checks, partition_in, report
-from airflow_partitions.frames.input import PAST, Input
+from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in, put_together
+from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
-from airflow_partitions.frames.several import joined, stage_many
+from airflow_partitions.frames.several import SEVERAL, as_read, check_several, joined, write_several
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.frames.stored_frame import StoredFrame
 from airflow_partitions.storage.commit.commit import Commit
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_partitions.authoring.assets.declaration import PartitionedAsset
+    from airflow_partitions.checks.result import CheckResult
+    from airflow_partitions.storage.filesystem.filesystem import Location
+    from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 log = logging.getLogger(__name__)
-
-#: The parameter of a function that makes several partitions at once.
-SEVERAL = "partitions"
 
 
 class FrameOperator(AssetFunctionOperator):
@@ -94,7 +94,8 @@ class FrameOperator(AssetFunctionOperator):
         check_parameters(function)
         check_freeze(freeze, inputs.storage, asset.name)
         check_names(function, schedule, inputs.storage)
-        _check_several(function, asset)
+        if SEVERAL in (parameters := inspect.signature(function).parameters):
+            check_several(parameters, asset.storage, asset.name)
         from airflow.sdk import Asset
 
         others = [name for name in upstream_names(function) if name not in inputs.storage]
@@ -111,7 +112,7 @@ class FrameOperator(AssetFunctionOperator):
 
     def execute(self, context: Context) -> Any:
         """Make the partition of this run, and those of the runs that it has been given."""
-        return make_batch(self.dag, context, self.make, self.make_together if self.takes_several else None)
+        return make_batch(self, context, self.make, self.make_together if self.takes_several else None)
 
     def make(self, context: Context) -> Any:
         """Call the function, and make the partition of *context*."""
@@ -161,37 +162,29 @@ class FrameOperator(AssetFunctionOperator):
             raise InvalidDefinitionError(f"{self.task_id} has no storage, so nothing to make partitions of")
         partitions = [partition_in(each, self.task_id) for each in contexts]
         started = time.monotonic()
-        needed = [
-            self.needed_by(partition, each["dag_run"].run_after)
+        needed = {
+            partition: self.needed_by(partition, each["dag_run"].run_after)
             for partition, each in zip(partitions, contexts, strict=True)
-        ]
-        inputs = joined(needed)
+        }
+        inputs = joined(needed.values())
         freezing = Freezing.asked_for(context, self.freeze)
         if freezing is not None:
             inputs = freezing.freeze(inputs)
         with Commit(storage, attempt_of(context), evolve=True) as commit:
-            sources = {name: source.handed_over(commit.inputs) for name, source in inputs.items()}
+            sources = {name: source.handed_over(commit.staging.inputs) for name, source in inputs.items()}
             reading = read_inputs(sources)
             self._frames = {**self.unfilled(inputs), **reading.frames, SEVERAL: partitions}
-            value = super().make(context)
-            staged = stage_many(value, partitions, storage, commit)
-            errors: dict[int, Exception] = {}
-            for place, (each, partition) in enumerate(zip(contexts, partitions, strict=True)):
-                own = staged[partition.wrapped]
-                result = Result(written=own.files, reads={}, seconds=time.monotonic() - started)
-                unpublished = StagedPartition(partition, storage, own.files, own.folder, sources)
-                try:
-                    checks = audit(self.checks, unpublished, self.asset.name)
-                except CheckError as error:
-                    errors[place] = error
-                    continue
-                own.put(partition.wrapped, commit, attempt_of(each))
-                note_checks(each, partition, checks)
-                report(each, self.asset, result, checks)
-        rows = sum(own.files.rows or 0 for own in staged.values())
-        log.info("Made %s partitions with %s rows", f"{len(staged) - len(errors):,}", f"{rows:,}")
+            several = write_several(super().make(context), partitions, storage, commit.folder)
+            seconds = round((time.monotonic() - started) / len(partitions), 3)
+
+            def checks(partition: Partition, files: StagedFiles, folder: Location) -> Sequence[CheckResult]:
+                own = as_read(needed[partition], sources)
+                return audit(self.checks, StagedPartition(partition, storage, files, folder, own), self.asset.name)
+
+            summary = {"batch": len(partitions), "seconds": seconds}
+            errors = put_together(contexts, self.asset, commit, several, checks, summary)
         for name, reads in reading.reads.items():
-            log.info("Read %s of %s", count(reads.partitions, "partition"), name)
+            log.info("Read %s of %s: %s", count(reads.partitions, "partition"), name, count(reads.rows, "row"))
         if freezing is not None:
             freezing.release(context, inputs)
         return errors
@@ -212,29 +205,6 @@ class FrameOperator(AssetFunctionOperator):
     def determine_kwargs(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
         """The argument for each parameter of the function."""
         return {**super().determine_kwargs(context), **self._frames}
-
-
-def _check_several(function: Callable[..., Any], asset: PartitionedAsset) -> None:
-    """Refuse a function that makes several partitions at once, and can't.
-
-    :raises InvalidDefinitionError: with the way out.
-    """
-    parameters = inspect.signature(function).parameters
-    if SEVERAL not in parameters:
-        return
-    problem = None
-    if "partition" in parameters:
-        problem = "also takes 'partition'; expected one of the two"
-    elif PAST in parameters:
-        problem = f"also takes {PAST!r}, which is of one partition; expected 'partition' instead"
-    elif asset.storage is None:
-        problem = "has no storage; expected storage=, or 'partition' instead"
-    elif asset.storage.members or not asset.storage.key_columns:
-        problem = f"has storage {asset.storage.path!r}, whose frames don't name their partition; expected 'partition'"
-    if problem is not None:
-        raise InvalidDefinitionError(
-            f"asset {asset.name!r} takes {SEVERAL!r}, all partitions of a batch, and {problem}"
-        )
 
 
 def _staging(context: Context, storage: Storage, partition: Partition) -> Staging:

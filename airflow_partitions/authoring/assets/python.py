@@ -96,7 +96,7 @@ class AssetFunctionOperator(PythonOperator):
 
     def execute(self, context: Any) -> Any:
         """Make the partition of this run, and those of the runs that it has been given."""
-        return make_batch(self.dag, context, self.make)
+        return make_batch(self, context, self.make)
 
     def make(self, context: Context) -> Any:
         """Call the function for the partition of *context*."""

@@ -22,7 +22,7 @@ from airflow_partitions.engine.runs.skip import skip_if_materialized
 from airflow_partitions.engine.runs.task_error import error_line
 
 if TYPE_CHECKING:
-    from airflow.sdk import DAG, Context
+    from airflow.sdk import BaseOperator, Context
 
     from airflow_partitions.core.keys import Key
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -37,20 +37,23 @@ _LOOK_EVERY = 1.0
 MakeTogether: TypeAlias = "Callable[[Sequence[Context]], Mapping[int, Exception]]"
 
 
-def make_batch(dag: DAG, context: Context, make: Callable[[Context], Any], together: MakeTogether | None = None) -> Any:
+def make_batch(
+    task: BaseOperator, context: Context, make: Callable[[Context], Any], together: MakeTogether | None = None
+) -> Any:
     """Make the partition of this run, and those of the runs that the scheduler has given it, in the order of time.
 
     What fails of one is its own outcome: its run tries by itself later. What fails of the run's own partition is raised
     once the others are made. An error that is nobody's, such as memory that ends, ends the batch: the others stay
     queued.
 
-    :param dag: the task's.
+    :param task: which works.
     :param make: makes the partition of a context.
     :param together: makes those of several at once. What fails as a whole is tried again in halves, until those that
         fail are alone.
     :returns: what it gives for the partition of this run.
     """
-    if getattr(dag.timetable, "batch", 1) == 1:
+    timetable = task.dag.timetable if task.has_dag() else None
+    if getattr(timetable, "batch", 1) == 1:
         return make(context)
     form: Any = context["task_state_store"].get(MEMBERS)
     members = read_form(form, members_from_json, "the members of the batch", log.warning)

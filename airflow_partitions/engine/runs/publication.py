@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
 from airflow_partitions.checks.result import CheckResult
-from airflow_partitions.core.errors import MissingPartitionError
+from airflow_partitions.core.errors import CheckError, MissingPartitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.result import Result
+from airflow_partitions.frames.several import Several
+from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.counts import count
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 from airflow_partitions.storage.stores.staging import Staging
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
+
+    from airflow_partitions.storage.filesystem.filesystem import Location
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +72,7 @@ def finish(
     """
     metadata = publish(storage, partition.wrapped, attempt_of(context), staging, result.written)
     log.info("Published %s: %s", partition.text, result.describe())
-    note_checks(context, partition, checks)
+    _note_checks(context, partition, checks)
     report(context, asset, result, checks)
     staging.remove()
     local = isinstance(staging.folder, Path)  # to list an object store takes time
@@ -74,7 +80,38 @@ def finish(
         clean(storage)
 
 
-def note_checks(context: Context, partition: Partition, checks: Sequence[CheckResult]) -> None:
+def put_together(
+    contexts: Sequence[Context],
+    asset: Asset | str,
+    commit: Commit,
+    several: Several,
+    checks: Callable[[Partition, StagedFiles, Location], Sequence[CheckResult]],
+    summary: Mapping[str, Any],
+) -> dict[int, Exception]:
+    """Let *commit* publish the partitions of several contexts, but for those that fail a check.
+
+    :param checks: gives the results of the checks of one.
+    :param summary: what all have in common, for their events.
+    :returns: what the others fail, by their place.
+    """
+    errors: dict[int, Exception] = {}
+    for place, context in enumerate(contexts):
+        partition = partition_in(context, context["ti"].task_id)
+        files = several.of(partition.wrapped)
+        try:
+            results = checks(partition, files, several.folder(partition.wrapped, commit))
+        except CheckError as error:
+            errors[place] = error
+            continue
+        several.put(partition.wrapped, commit, attempt_of(context))
+        _note_checks(context, partition, results)
+        counts = {"rows": files.rows, "files": len(files.files), "bytes": files.bytes}
+        _tell(context, asset, {**counts, **summary}, results)
+    log.info("Made %s with %s", count(len(contexts) - len(errors), "partition"), count(several.rows, "row"))
+    return errors
+
+
+def _note_checks(context: Context, partition: Partition, checks: Sequence[CheckResult]) -> None:
     """Say which *checks* a partition fails that is published all the same: in the log, and for the note of the run."""
     failed = [check for check in checks if not check.passed]
     for check in failed:
@@ -85,6 +122,10 @@ def note_checks(context: Context, partition: Partition, checks: Sequence[CheckRe
 
 def report(context: Context, asset: Asset | str, result: Result, checks: Sequence[CheckResult] = ()) -> None:
     """Put the counts and the results of *checks* on the event of *asset*."""
+    _tell(context, asset, result.summary(), checks)
+
+
+def _tell(context: Context, asset: Asset | str, summary: Mapping[str, Any], checks: Sequence[CheckResult]) -> None:
     event = context["outlet_events"][asset if isinstance(asset, Asset) else Asset.ref(name=asset)]
     results: dict[str, Any] = {"checks": [check.summary() for check in checks]} if checks else {}
-    event.extra = {**(event.extra or {}), **result.summary(), **results}
+    event.extra = {**(event.extra or {}), **summary, **results}

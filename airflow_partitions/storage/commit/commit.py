@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from airflow_partitions.storage.filesystem.filesystem import Location
+    from airflow_partitions.storage.stores.staging import Staging
 
 
 class Commit:
@@ -100,22 +101,20 @@ class Commit:
 
         :raises InvalidDefinitionError: if the dataset is only read.
         """
+        return self.staging.data
+
+    @property
+    def staging(self) -> Staging:
+        """The place of this commit, for a job that writes to it.
+
+        :raises InvalidDefinitionError: if the dataset is only read.
+        """
         if self._staging is None:
             raise InvalidDefinitionError(
                 f"storage {self.dataset.path!r} has ownership='read-only', so nothing is written there; expected"
                 " add(key, path) of files that are there"
             )
-        return self._staging.data
-
-    @property
-    def inputs(self) -> Location:
-        """The folder where what is read for this commit may be kept.
-
-        :raises InvalidDefinitionError: if the dataset is only read.
-        """
-        self.folder  # noqa: B018 - which says so
-        assert self._staging is not None  # noqa: S101
-        return self._staging.inputs
+        return self._staging
 
     def stage(self, key: Key | Any, table: str = "") -> Location:
         """The folder to write the files of *key* to.

@@ -36,7 +36,7 @@ class Cells(dict[str, Any]):
 class Instance:
     """The task instance of the leader."""
 
-    dag_id, run_id, try_number, map_index = "made", "leader", 1, -1
+    dag_id, task_id, run_id, try_number, map_index = "made", "made", "leader", 1, -1
 
     def __init__(self) -> None:
         self.ended: set[str] = set()

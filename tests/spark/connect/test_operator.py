@@ -18,7 +18,7 @@ from airflow_partitions.core.errors import (
     UnpromisedReadError,
 )
 from tests.spark.connect.task import task
-from tests.spark.operator_task import execute
+from tests.spark.operator_task import context, execute
 
 pytestmark = [
     pytest.mark.spark,
@@ -56,6 +56,32 @@ def test_spark_is_told_what_can_be_told_per_session(lake: Any) -> None:
     assert lake.rows() == [{"name": "3 UTC"}]
     with pytest.raises(InvalidDefinitionError, match=r"conf spark\.executor\.memory=1g can't be set"):
         execute(task(lake, told, conf={"spark.executor.memory": "1g"}), lake, 2)
+
+
+def all_at_once(partitions: Any, flights: Any) -> Any:
+    from pyspark.sql import functions as f
+
+    keys = [each.text for each in partitions]
+    keyed = flights.withColumn("date", f.substring("hour", 1, 10)).withColumnRenamed("origin", "airport")
+    mine = keyed.where(f.concat_ws("|", "date", "airport").isin(keys))
+    mine = mine.where("date = '2013-01-01' or airport = 'EWR'")
+    return mine.groupBy("date", "airport").agg(f.max("delay").alias("most"), f.count("*").alias("flights"))
+
+
+def test_one_job_makes_all_partitions_of_a_batch(lake: Any) -> None:
+    operator = task(lake, all_at_once, strict=True)
+    keys = ["2013-01-01|EWR", "2013-01-01|JFK", "2013-01-02|EWR", "2013-01-02|JFK"]
+    contexts = [context(lake, key=key, run_id=f"run {key}") for key in keys]
+    for each in contexts:
+        each["ti"].task_id = "delays"
+    assert operator.make_together(contexts) == {}
+    stored = {str(each.key): each for each in operator.storage.list()}
+    assert stored.keys() == set(keys)
+    assert {each.content.metadata.attempt.run_id for each in stored.values()} == {f"run {key}" for key in keys}
+    assert len({each.content.metadata.commit for each in stored.values()}) == 1
+    assert [each["outlet_events"][operator.asset].extra["rows"] for each in contexts] == [1, 1, 1, 0]  # none is empty
+    assert {each["outlet_events"][operator.asset].extra["batch"] for each in contexts} == {4}
+    assert lake.rows("2013-01-02|EWR") == [{"most": 47.0, "flights": 24}]
 
 
 def plausible(rows: Any) -> Any:
