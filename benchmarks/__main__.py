@@ -11,6 +11,7 @@ NAMES = (
     "read_many",
     "evaluation",
     "loop",
+    "many",
     "events",
     "publish",
     "log",

@@ -59,6 +59,10 @@ class Api:
         answer = self.ask("POST", path, body)
         return None if answer.status_code in known else self._content(answer)
 
+    def partitions(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """What the REST API of the partitions answers."""
+        return self._content(self._request(method, f"/asset-partitions/api/v1/{path}", json=body))
+
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         """Airflow's answer, whatever it is."""
         for _ in range(_TRIES):

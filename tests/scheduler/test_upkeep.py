@@ -68,6 +68,12 @@ def ledger(airflow: Airflow, asset: str) -> list[str]:
     return [key for (key,) in rows]
 
 
+def changes(airflow: Airflow, asset: str) -> int:
+    """How often the partitions of an asset were written; those of others may be at any time, by their schedules."""
+    ((number,),) = airflow.sql(f"select changes from {PREFIX}asset where name = ?", asset)
+    return int(number)
+
+
 def cells(airflow: Airflow, asset: str) -> dict[str, str]:
     """What tasks read of an asset, by name."""
     query = "select s.key, s.value from asset_state_store s join asset a on a.id = s.asset_id where a.name = ?"
@@ -106,7 +112,9 @@ def test_what_was_materialized_outlives_airflows_events(airflow: Airflow, meter_
     assert report["working"]
     assert any("'nonsense'" in problem and "meters" in problem for problem in report["problems"])
     assert ledger(airflow, "meters") == HOURS[:23]
-    assert command(airflow, "upkeep")["records"] == 0
+    before = changes(airflow, "meters")
+    assert command(airflow, "upkeep")["working"]
+    assert changes(airflow, "meters") == before
     purge(airflow)
     assert airflow.events("meters") == []
     emit(airflow, "meters", HOURS[23])
@@ -136,7 +144,7 @@ def test_what_came_during_a_pause_is_caught_up(airflow: Airflow, meter_consumer:
         emit(airflow, "meters", *HOURS[24:])
         airflow.api.patch("dags/meter_days", {"is_paused": False})
         airflow.wait(lambda: "2014-03-02" in airflow.keys("meter_days"), "the day after the pause")
-        airflow.wait(lambda: sum(line.get("caught_up", 0) for line in reports()) == 1, "it is told")
+        airflow.wait(lambda: sum(line.get("caught_up", 0) for line in reports()) >= 1, "it is told")
     airflow.wait_finished("meter_days", 2)
     assert airflow.keys("meter_days").count("2014-03-02") == 1
 

@@ -2414,6 +2414,12 @@ export interface components {
              * @example ConnectionError: 503 from the source
              */
             error?: string | null;
+            /**
+             * Leader
+             * @description The run in whose batch its partition is made, was made or has failed; null if it was in none
+             * @example backfill__2013-03-08T00:00Z__9f5e46a8
+             */
+            leader?: string | null;
             /** Note */
             note: string;
             /** Conf */
