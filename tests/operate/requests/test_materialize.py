@@ -147,6 +147,19 @@ def test_no_two_runs_of_a_request_were_asked_for_at_the_same_moment(dags: Metada
     assert len({run.run_after for run in runs(dags, "carriers")}) == 3
 
 
+def test_one_run_of_a_batch_begins_however_many_are_asked_for_at_a_time(dags: Metadata, tmp_path: Path) -> None:
+    from airflow.models.backfill import Backfill
+
+    batched = """
+    @asset(schedule=None, is_paused_upon_creation=False, partition=PartitionByInterval("@daily"), batch=10)
+    def batched_days(): ...
+    """
+    dags.parse(tmp_path, dags=DAGS, batched=batched)
+    materialize("batched_days", "2013-03-01..2013-03-04", RunOptions(concurrency=8))
+    with dags.engine.connect() as at:
+        assert at.scalar(select(Backfill.max_active_runs)) == 1
+
+
 def test_the_newest_scheduled_run_keeps_its_place_in_the_schedule(dags: Metadata) -> None:
     from airflow.models.dagrun import DagRun
 
