@@ -58,8 +58,9 @@ class Lake:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        flights = self.flights
         for number, hour in enumerate(HOURLY.keys(end="2013-01-03")):
-            folder = Path(self.flights.path_of(hour))
+            folder = Path(flights.path_of(hour))
             folder.mkdir(parents=True)
             pq.write_table(pa.table({"origin": ["EWR", "JFK"], "delay": [1.0 * number, 2.0]}), folder / "0.parquet")
 

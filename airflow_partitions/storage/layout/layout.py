@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -40,7 +41,7 @@ class Layout:
         self._check_names()
         self.fields = self._fields()
         for dimension in definition.dimensions.values():
-            self._check_distinct(dimension)
+            _check_distinct(dimension, tuple((name, self.columns[name]) for name in self.columns_of(dimension.name)))
 
     def key(self, value: Any) -> Key:
         """The key meant by *value*: wrapped, plain or its text; of tuples also a mapping with a value for each column.
@@ -85,7 +86,7 @@ class Layout:
 
     def directory_of(self, key: Key) -> str:
         """The directory of *key* below the root, escaped as Spark and Hive do."""
-        return "/".join(self._component(name, text) for name, text in self.values_of(key).items())
+        return "/".join(_component(name, self.columns[name], text) for name, text in self.values_of(key).items())
 
     def texts_of(self, directory: str) -> Mapping[str, str]:
         """Text of every partition column, as the name of *directory* tells them."""
@@ -206,30 +207,31 @@ class Layout:
             if (other := seen.setdefault(name.lower(), name)) != name:
                 raise LayoutError(f"columns {other!r} and {name!r} are the same to Spark; expected different names")
 
-    def _component(self, name: str, text: str) -> str:
-        try:
-            TYPES[self.columns[name].type](text)
-        except ValueError:
-            raise LayoutError(
-                f"column {name!r}: {text!r} is not a {self.columns[name].type}; declare another type"
-            ) from None
-        return check_component(f"{escape(name)}={escape(text)}", text)
 
-    def _check_distinct(self, dimension: PartitionDefinition) -> None:
-        """Refuse the layout if two keys of *dimension* are written alike, as far as a good sample can tell."""
-        columns = {name: column for name, column in self.columns.items() if self._of[name] == dimension.name}
-        written: dict[tuple[Any, ...], Any] = {}
-        for part in _sample(dimension):
-            texts = {name: column.text(part) for name, column in columns.items()}
-            for name, text in texts.items():
-                self._component(name, text)
-            same = tuple(TYPES[columns[name].type](text) for name, text in texts.items())
-            if (other := written.setdefault(same, part)) != part:
-                shown = "/".join(f"{name}={text}" for name, text in texts.items()) or "no column"
-                raise LayoutError(
-                    f"partitions {str(other)!r} and {str(part)!r} of {dimension.name!r} would share {shown};"
-                    f" expected a layout that tells them apart{_remedy(dimension, columns.values())}"
-                )
+def _component(name: str, column: Column, text: str) -> str:
+    try:
+        TYPES[column.type](text)
+    except ValueError:
+        raise LayoutError(f"column {name!r}: {text!r} is not a {column.type}; declare another type") from None
+    return check_component(f"{escape(name)}={escape(text)}", text)
+
+
+# The same dataset is made again and again: for each of its functions that gives another one, and of each handover.
+@lru_cache(maxsize=256)
+def _check_distinct(dimension: PartitionDefinition, columns: tuple[tuple[str, Column], ...]) -> None:
+    """Refuse *columns* if two keys of *dimension* are written alike, as far as a good sample can tell."""
+    written: dict[tuple[Any, ...], Any] = {}
+    for part in _sample(dimension):
+        texts = [(name, column, column.text(part)) for name, column in columns]
+        for name, column, text in texts:
+            _component(name, column, text)
+        same = tuple(TYPES[column.type](text) for _, column, text in texts)
+        if (other := written.setdefault(same, part)) != part:
+            shown = "/".join(f"{name}={text}" for name, _, text in texts) or "no column"
+            raise LayoutError(
+                f"partitions {str(other)!r} and {str(part)!r} of {dimension.name!r} would share {shown};"
+                f" expected a layout that tells them apart{_remedy(dimension, [column for _, column in columns])}"
+            )
 
 
 def _remedy(dimension: PartitionDefinition, columns: Iterable[Column]) -> str:
