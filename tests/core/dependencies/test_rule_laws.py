@@ -103,22 +103,29 @@ def rule_for(rule: Rule | None, names: set[str], kind: type) -> Rule | None:
     return rule if isinstance(rule, kind) else None
 
 
-def needs(dependency: Dependency, down: Key, up: Key, ups: list[Key], now: datetime) -> bool:
-    """Whether *down* needs *up*, from the words of the rules alone."""
+def intervals_of(definition: PartitionDefinition, keys: list[Key]) -> list[Interval]:
+    """The intervals that *keys* have, in order, each once."""
+    return sorted({part for key in keys if isinstance(part := _parts(definition, key).get("time"), Interval)})
+
+
+def needs(dependency: Dependency, down: Key, up: Key, ups: list[Interval], now: datetime) -> bool:
+    """Whether *down* needs *up*, from the words of the rules alone.
+
+    :param ups: the intervals of all upstream keys.
+    """
     rule, sides = dependency.rule, dependency.sides
     if isinstance(rule, SameKey):
         return str(down) == str(up)
     mine, theirs = _parts(sides.downstream, down), _parts(sides.upstream, up)
     if "time" in theirs:
-        intervals = sorted({part for key in ups if isinstance(part := _parts(sides.upstream, key)["time"], Interval)})
         about_time = rule_for(rule, {"time", "hour"}, Lookback | Previous | Window | AllPartitions | LatestPartition)  # type: ignore[arg-type]
         if isinstance(about_time, Lookback) and "time" in mine:
-            intervals += _after_the_end(sides.upstream, intervals[-1].end, mine["time"].end)
+            ups = [*ups, *_after_the_end(sides.upstream, ups[-1].end, mine["time"].end)]
         about = sides.downstream.time
         if isinstance(about_time, Previous) or (isinstance(about_time, Lookback) and about_time.of == "downstream"):
             if "time" in mine and about is not None and not _in_steps(about_time, mine["time"], theirs["time"], about):
                 return False
-        elif not _in_time(about_time, mine.get("time"), theirs["time"], intervals, now):
+        elif not _in_time(about_time, mine.get("time"), theirs["time"], ups, now):
             return False
     if "region" in mine and "region" in theirs:
         about = rule_for(rule, {"region"}, SegmentMap)
@@ -195,7 +202,8 @@ def test_a20_a_rule_is_its_own_inverse(
     down, up = data.draw(st.sampled_from(downs)), data.draw(st.sampled_from(ups))
     needed = dependency.upstream(down, now=now)
     if not isinstance(dependency.rule, Lookback) or needed:
-        assert list(needed) == [other for other in ups if needs(dependency, down, other, ups, now)]
+        intervals = intervals_of(dependency.sides.upstream, ups)
+        assert list(needed) == [other for other in ups if needs(dependency, down, other, intervals, now)]
     if dependency.needs_tick:
         return
     needing = dependency.downstream(up, now=now)
@@ -232,7 +240,8 @@ def test_a_tick_says_which_intervals_a_key_without_time_means(
     assume(dependency.needs_tick)
     up = data.draw(st.sampled_from(ups))
     previous = now - data.draw(lengths)
-    belonging = [down for down in downs if needs(dependency, down, up, ups, now)]
+    intervals = intervals_of(dependency.sides.upstream, ups)
+    belonging = [down for down in downs if needs(dependency, down, up, intervals, now)]
     interval = dependency.sides.downstream.interval_of
     due = [down for down in belonging if previous < interval(down).end <= now]  # type: ignore[union-attr]
     assert list(dependency.downstream(up, tick=(previous, now), now=now)) == due
