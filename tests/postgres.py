@@ -46,6 +46,14 @@ class Postgres:
             at.execute(text(f'drop database "{name}" with (force)'))
         server.dispose()
 
+    def copy(self, source: str, name: str) -> None:
+        """Put a copy of the database *source*, which nobody uses now, in the place of another."""
+        server = create_engine(self.url, isolation_level="AUTOCOMMIT")
+        with server.connect() as at:
+            at.execute(text(f'drop database "{name}"'))
+            at.execute(text(f'create database "{name}" template "{source}"'))
+        server.dispose()
+
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:

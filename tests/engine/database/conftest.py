@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +15,7 @@ from sqlalchemy import URL, Engine, inspect, make_url
 
 from airflow_partitions.engine.database.models import Base
 from airflow_partitions.engine.database.revision import VERSION_TABLE
+from tests.postgres import Postgres
 
 #: What we have in the database.
 OURS = {*Base.metadata.tables, VERSION_TABLE}
@@ -91,8 +93,33 @@ def database(url: URL) -> Iterator[Database]:
         yield database
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file that ``airflow db migrate`` was run on."""
+    file = tmp_path_factory.mktemp("migrated") / "airflow.db"
+    with airflows(make_url(f"sqlite:///{file}")) as database:
+        database.airflow("db", "migrate")
+    return file
+
+
+@pytest.fixture(scope="session")
+def migrated_name(database_server: Postgres) -> Iterator[str]:
+    """The name of a database of PostgreSQL that ``airflow db migrate`` was run on."""
+    name = "lifecycle_migrated"
+    with database_server.database(name) as url:
+        with airflows(url) as database:
+            database.airflow("db", "migrate")
+        yield name
+
+
 @pytest.fixture
-def migrated(database: Database) -> Database:
-    """One that ``airflow db migrate`` was run on."""
-    database.airflow("db", "migrate")
-    return database
+def migrated(url: URL, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A copy of one that ``airflow db migrate`` was run on."""
+    assert url.database is not None
+    if url.get_backend_name() == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_file"), url.database)
+    else:
+        server: Postgres = request.getfixturevalue("database_server")
+        server.copy(request.getfixturevalue("migrated_name"), url.database)
+    with airflows(url) as database:
+        yield database

@@ -12,8 +12,7 @@ from typing import Any
 import attrs
 import pytest
 from airflow.sdk import Asset
-from sqlalchemy import Engine, Table, delete, insert, select, update
-from sqlalchemy.event import listen
+from sqlalchemy import Table, delete, insert, select, update
 
 from airflow_partitions import AtLeast, KeyFormat, Lookback, PartitionByInterval, Partitioned, Within
 from airflow_partitions.core.dependencies import AllPartitions, LatestPartition, Window
@@ -58,13 +57,6 @@ class Clock:
 
         for module in CLOCKED:
             monkeypatch.setattr(module, "datetime", Set)
-
-
-def hurried(engine: Engine) -> None:
-    """Let SQLite not wait for the disk: nothing here has to survive a power cut."""
-    if engine.dialect.name == "sqlite":
-        listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
-        engine.dispose()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from airflow_partitions.operate.upkeep.catch_up import catch_up
 from airflow_partitions.operate.upkeep.pending_rows import delete_hopeless
 from tests.engine.timetables.oracle import BEGIN, END, Claim, Consumer, Event, Rule, Run, World
 from tests.engine.timetables.scenes import CALENDARS, DAYS_TOLD, GAPS, MEANINGS, START, WATCHED, WRONG, consumers
-from tests.engine.timetables.stage import Clock, Stage, clock, hurried, timetable_of
+from tests.engine.timetables.stage import Clock, Stage, clock, timetable_of
 from tests.hunt import effort
 from tests.metadata import Metadata, engine, metadata
 
@@ -318,7 +318,6 @@ class Model(RuleBasedStateMachine):
 
 
 def test_what_is_made_is_what_brute_force_says(metadata: Metadata, clock: Clock) -> None:
-    hurried(metadata.engine)
     examples = 40 if metadata.engine.dialect.name == "sqlite" else 8
     run_state_machine_as_test(lambda: Model(metadata, clock), settings=effort(examples, 30))
 
@@ -332,7 +331,6 @@ class First:
 
 def test_ek1_what_the_ledger_knows_of_a_key_holds_for_all_its_texts(metadata: Metadata, clock: Clock) -> None:
     """The hour that comes twice: two keys with one text, one of them with another text too."""
-    hurried(metadata.engine)
     model, first = Model(metadata, clock), cast("st.DataObject", First())
     plain, long = Rule(), timedelta(days=1)
     one = Consumer("one", "a", {"a": plain}, None, "always", long)

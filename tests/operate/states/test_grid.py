@@ -24,7 +24,6 @@ from airflow_partitions.operate.states import view as views
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.version import version_of
 from airflow_partitions.operate.upkeep import one_round
-from tests.engine.timetables.stage import hurried
 from tests.hunt import effort
 from tests.metadata import Metadata
 from tests.operate.states.test_oracle import ASSETS, NOW, World, clear, dags, keys_of, put, state_of, worlds
@@ -85,7 +84,6 @@ def _holds(asset: PartitionedAsset, grid: dict[str, Any], column: dict[str, Any]
 
 
 def test_cells_are_those_of_each_key_by_itself(dags: Metadata) -> None:
-    hurried(dags.engine)
     assets = {name: partitioned_asset(name) for name in ASSETS}
     texts = {name: [str(key) for key in keys_of(asset)] for name, asset in assets.items()}
     spans = st.sampled_from([(None, None), ("2013-11-02", "2013-11-04"), ("2013-11-03T05:30+00:00", None)])

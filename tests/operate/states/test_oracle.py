@@ -18,7 +18,6 @@ from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.operate.states import State, counts
 from airflow_partitions.operate.upkeep import one_round
-from tests.engine.timetables.stage import hurried
 from tests.hunt import effort
 from tests.metadata import Metadata
 from tests.operate.states.world import by_key, put_pending, put_runs, put_tasks
@@ -157,7 +156,6 @@ def last(partition: tuple[str, str], facts: tuple[Fact, ...]) -> datetime | None
 
 
 def test_states_are_those_of_each_key_by_itself(dags: Metadata) -> None:
-    hurried(dags.engine)
     assets = {name: partitioned_asset(name) for name in ASSETS}
     texts = {name: [str(key) for key in keys_of(asset)] for name, asset in assets.items()}
 
