@@ -13,7 +13,10 @@ SPARK = $(RUN) JAVA_HOME="$$(tools/java.sh)" && export JAVA_HOME &&
 export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 
 .DEFAULT_GOAL := help
-PARTS = test-spark test-postgresql test-rest test-sqlite test-view test-wheel
+# Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
+export PYTHONDONTWRITEBYTECODE :=
+
+PARTS = test-spark test-postgresql test-sqlite test-rest test-storage test-view test-wheel
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) lint lock bench docs view
 
 help: ## list the targets
@@ -46,7 +49,8 @@ else
 endif
 
 # The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
-# each database; the last two have the view in a browser, and the wheel. Each says what took it longest.
+# each database; the last two have the view in a browser, and the wheel. Each says what took it longest, and what of the
+# processor it took beside its budget in tests/budgets.json.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY) $(CLASSES)
 	@$(SPARK) PART=$(@:test-%=%) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
@@ -54,9 +58,12 @@ $(PARTS): $(READY) $(CLASSES)
 
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
+# Without Airflow, but for its calendars and connections.
+STORAGE = tests/core tests/storage tests/conformance
 test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/packaging/test_upgrade.py --ignore tests/view
 test-spark: TESTS = $(ELSEWHERE) -m "spark and not long"
-test-rest: TESTS = $(ELSEWHERE) -m "not spark and not long"
+test-rest: TESTS = $(ELSEWHERE) $(STORAGE:%=--ignore %) -m "not spark and not long"
+test-storage: TESTS = $(STORAGE) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
 test-view: TESTS = tests/view
 

@@ -1,4 +1,4 @@
-"""What the files of tests take of the processor, beside the budget of their part.
+"""What the files of tests take of the processor, beside their budgets and that of their part.
 
 Processor time is that of pytest, and of all processes that it starts, whether they are still there or not.
 """
@@ -14,8 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-#: Seconds of processor time by the part of ``make test``, on the machine that the benchmarks were taken on.
+#: Seconds of processor time of each part of ``make test``, and of its files that have more than the others have, on the
+#: machine that the benchmarks were taken on. They are told, never asserted.
 BUDGETS = Path(__file__).with_name("budgets.json")
+#: What other files have.
+_OTHERS = 25
 _SHOWN = 15
 
 
@@ -40,12 +43,15 @@ class ProcessorTime:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         self._charge()
-        budget = json.loads(BUDGETS.read_text()).get(self._part)
-        told = "" if budget is None else f"; the budget of {self._part} is {budget} s"
+        budgets: dict[str, int] = json.loads(BUDGETS.read_text()).get(self._part, {})
+        told = f"; the budget of {self._part} is {budgets['all']} s" if budgets else ""
         terminalreporter.section("processor time")
         terminalreporter.line(f"{sum(self._seconds.values()):.0f} s in all{told}")
-        for file, seconds in self._seconds.most_common(_SHOWN):
-            terminalreporter.line(f"{seconds:6.0f} s  {file}")
+        for place, (file, seconds) in enumerate(self._seconds.most_common()):
+            budget = budgets.get(file, _OTHERS)
+            over = f"; its budget is {budget} s" if budgets and seconds > budget else ""
+            if place < _SHOWN or over:
+                terminalreporter.line(f"{seconds:6.0f} s  {file}{over}")
 
     def _charge(self) -> None:
         """Charge what was used since the last time to the file at work."""
