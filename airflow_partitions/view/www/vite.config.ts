@@ -32,7 +32,8 @@ export default defineConfig({
   test: {
     environment: "happy-dom",
     include: ["tests/**/*.test.{ts,tsx}"],
-    setupFiles: ["tests/patience.ts"],
+    setupFiles: ["tests/setup.ts"],
+    isolate: false, // of files that share a process: to import all of React and Chakra takes longer than most tests
     testTimeout: 60_000,
     restoreMocks: true,
   },

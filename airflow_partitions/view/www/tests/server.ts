@@ -1,13 +1,8 @@
 import { http, HttpResponse, type JsonBodyType } from "msw";
 import { setupServer } from "msw/node";
-import { afterAll, afterEach, beforeAll } from "vitest";
 
 /** What a test has the server answer, by method and path of our REST API or of Airflow's. */
 export const server = setupServer();
-
-beforeAll(() => server.listen({ onUnhandledRequest: "error" }));
-afterEach(() => server.resetHandlers());
-afterAll(() => server.close());
 
 /** Answers each such request, until the test is over, with what the function gives then; counts them. */
 export const answers = (
