@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import textwrap
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,16 +19,23 @@ from typing import Any
 import attrs
 import pytest
 
+from tests.scheduler.command_line import CommandLine
+
 ROOT = Path(__file__).parents[2]
 UNREACHABLE = ("client error (Connect)", "network was disabled")
 PATIENCE = 600.0  # seconds until Airflow has done what it is to do
 
 
-@attrs.frozen
+@attrs.define
 class Stranger:
     """Someone who has a folder with Airflow, the package and a Dag file, and nothing of the checkout."""
 
     folder: Path
+    _command_line: CommandLine | None = None
+
+    @property
+    def python_file(self) -> Path:
+        return self.folder / "venv" / "bin" / "python"
 
     @property
     def lake(self) -> Path:
@@ -82,15 +90,34 @@ class Stranger:
         assert process.returncode == 0, process.stdout + process.stderr
         return process.stdout
 
+    def airflow(self, *words: str) -> str:
+        """What a command of Airflow prints."""
+        if self._command_line is None:
+            self._command_line = CommandLine(self.environment, self.folder, self.python_file)
+        process = self._command_line.run(*words)
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
+
     def json_of(self, *words: str) -> Any:
-        """The JSON on the last line of what a program prints."""
-        return json.loads(self.call(*words).strip().splitlines()[-1])
+        """The JSON on the last line of what a command of Airflow prints."""
+        return json.loads(self.airflow(*words).strip().splitlines()[-1])
+
+    def install(self, package: str | Path, *options: str) -> None:
+        """Install a package; commands are of what is installed now."""
+        self.end()
+        uv("pip", "install", "--python", str(self.python_file), *options, str(package))
+
+    def end(self) -> None:
+        """End what runs commands."""
+        if self._command_line is not None:
+            self._command_line.end()
+            self._command_line = None
 
     def python(self, program: str) -> str:
         return self.call("python", "-c", textwrap.dedent(program))
 
     @contextmanager
-    def airflow(self) -> Iterator[subprocess.Popen[bytes]]:
+    def standalone(self) -> Iterator[subprocess.Popen[bytes]]:
         """``airflow standalone``, ended with all that it started."""
         with ExitStack() as stack:
             servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
@@ -143,11 +170,33 @@ def uv(*words: str, folder: Path = ROOT) -> None:
 
 @contextmanager
 def installed(folder: Path, package: str, versions: Path, dag_file: str) -> Iterator[Stranger]:
-    """A stranger with the *package* and what it needs."""
+    """A stranger with the *package* and what it needs, of these *versions*."""
+    with _in_a_folder(folder, dag_file) as stranger:
+        stranger.install(package, "--constraint", str(versions))
+        yield stranger
+
+
+@contextmanager
+def beside(folder: Path, package: Path, dag_file: str) -> Iterator[Stranger]:
+    """A stranger with the *package*, and with all else that this environment has: nothing is installed twice."""
+    with _in_a_folder(folder, dag_file) as stranger:
+        (own,) = (folder / "venv" / "lib").glob("python*/site-packages")
+        for each in Path(sysconfig.get_path("purelib")).iterdir():
+            if "airflow_partitions" not in each.name:
+                (own / each.name).symlink_to(each)
+        script = folder / "venv" / "bin" / "airflow"
+        script.write_text(f"#!{stranger.python_file}\nfrom airflow.__main__ import main\nmain()\n")
+        script.chmod(0o755)
+        stranger.install(package, "--no-deps")
+        yield stranger
+
+
+@contextmanager
+def _in_a_folder(folder: Path, dag_file: str) -> Iterator[Stranger]:
     venv = folder / "venv"
     uv("venv", "--python", sys.executable, str(venv))
-    uv("pip", "install", "--python", str(venv / "bin" / "python"), "--constraint", str(versions), package)
     stranger = Stranger(folder)
     stranger.write_dag(dag_file)
     yield stranger
+    stranger.end()
     shutil.rmtree(venv, ignore_errors=True)  # more than a gigabyte

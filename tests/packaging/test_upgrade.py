@@ -17,16 +17,16 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
-from tests.packaging.stranger import PATIENCE, ROOT, Stranger, installed, uv
+from airflow_partitions.engine.database.revision import VERSION_TABLE
+from tests.packaging.stranger import PATIENCE, ROOT, Stranger, beside, uv
 
 #: The first state that had all of its tables; of it, until there are releases.
 FIRST = "4278a1f7a"
-EXTRAS = "airflow-partitions[iceberg]"
 STORED = ("folders", "logged", "table")
 DAG_FILE = '''
 """Assets of each kind of storage, one that waits for another, one that is slow, and keys that a task adds."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import sleep
 
@@ -61,8 +61,8 @@ def table(partition):
     return numbers()
 
 
-@asset(schedule=folders, partition=PartitionByInterval("@weekly", name="week", start="2024-01-01"), start_date=START)
-def weekly(partition):
+@asset(schedule=folders, partition=PartitionByInterval(timedelta(days=3), start="2024-01-01"), start_date=START)
+def three_days(partition):
     print(partition)
 
 
@@ -106,18 +106,18 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def stranger(older: Path, tmp_path: Path) -> Iterator[Stranger]:
-    package = f"{EXTRAS} @ {older.as_uri()}"
-    with installed(tmp_path, package, ROOT / "requirements.lock", DAG_FILE) as stranger:
+    with beside(tmp_path, older, DAG_FILE) as stranger:
         yield stranger
 
 
 def install(stranger: Stranger, wheel: Path) -> None:
-    python = str(stranger.folder / "venv" / "bin" / "python")
-    uv("pip", "install", "--python", python, "--no-deps", "--reinstall", str(wheel))
+    stranger.install(wheel, "--no-deps", "--reinstall")
+    stranger.airflow("db", "migrate")
+    stranger.airflow("dags", "reserialize")
 
 
 def ask(stranger: Stranger, *words: str) -> Any:
-    return stranger.json_of("airflow", "asset-partitions", *words, "--output", "json")
+    return stranger.json_of("asset-partitions", *words, "--output", "json")
 
 
 def counts(stranger: Stranger) -> dict[str, dict[str, int]]:
@@ -133,11 +133,15 @@ def requests(stranger: Stranger) -> dict[int, tuple[str, str, dict[str, int]]]:
     }
 
 
+def select(stranger: Stranger, statement: str, *values: str) -> list[Any]:
+    """Rows of the database, without a process of Airflow, each of which takes some seconds."""
+    with closing(sqlite3.connect(f"file:{stranger.folder}/home/airflow.db?mode=ro", uri=True)) as database:
+        return database.execute(statement, values).fetchall()
+
+
 def revision(stranger: Stranger) -> str:
-    program = (
-        "import airflow.settings; from airflow_partitions.engine.database.connection import revision as r; print(r())"
-    )
-    return stranger.python(program).split()[-1]
+    ((version,),) = select(stranger, f"SELECT version_num FROM {VERSION_TABLE}")
+    return str(version)
 
 
 def materialize(stranger: Stranger, days: str, total: int) -> None:
@@ -148,9 +152,8 @@ def materialize(stranger: Stranger, days: str, total: int) -> None:
 
 
 def made(stranger: Stranger, dag_id: str) -> int:
-    """How many runs of a Dag have ended well; asked without a process of Airflow, each of which takes some seconds."""
-    with closing(sqlite3.connect(f"file:{stranger.folder}/home/airflow.db?mode=ro", uri=True)) as database:
-        runs = dict(database.execute("SELECT state, count(*) FROM dag_run WHERE dag_id = ? GROUP BY 1", (dag_id,)))
+    """How many runs of a Dag have ended well."""
+    runs = dict(select(stranger, "SELECT state, count(*) FROM dag_run WHERE dag_id = ? GROUP BY 1", dag_id))
     assert "failed" not in runs, stranger.log.read_text()[-20_000:]
     return int(runs.get("success", 0))
 
@@ -170,41 +173,39 @@ def rows(stranger: Stranger) -> list[int]:
 
 def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger, newer: Path, older: Path) -> None:
     stranger.call("python", "dags/stranger.py")
-    stranger.call("airflow", "db", "migrate")
-    stranger.call("airflow", "dags", "reserialize")
+    stranger.airflow("db", "migrate")
+    stranger.airflow("dags", "reserialize")
     before = revision(stranger)
-    with stranger.airflow() as process:
-        materialize(stranger, "2024-01-01..2024-01-09", 8)
-        ask(stranger, "materialize", "slow", "2024-01-01..2024-01-31", "--concurrency", "1")
+    with stranger.standalone() as process:
+        materialize(stranger, "2024-01-01..2024-01-05", 4)
+        wait(stranger, lambda: made(stranger, "three_days") == 1)
+        ask(stranger, "materialize", "slow", "2024-01-01..2024-01-13", "--concurrency", "1")
         ask(stranger, "mark", "slow", "2024-02-02")
         ask(stranger, "forget", "folders", "2024-01-02")
         ask(stranger, "keys", "customers", "--add", "ann")
         wait(stranger, lambda: made(stranger, "slow") > 3)
         os.killpg(process.pid, signal.SIGKILL)  # in the middle of a request
     known = counts(stranger), requests(stranger), rows(stranger)
-    assert known[0]["folders"] == {"materialized": 7, "missing": 53}
+    assert known[0]["folders"] == {"materialized": 3, "missing": 57}
     assert known[0]["customers"] == {"materialized": 1}
-    assert known[2] == [24, 24, 24]
+    assert known[2] == [12, 12, 12]
 
     install(stranger, newer)
-    stranger.call("airflow", "db", "migrate")
-    stranger.call("airflow", "dags", "reserialize")
     assert (counts(stranger), requests(stranger), rows(stranger)) == known
-    with stranger.airflow():
+    with stranger.standalone():
         ask(stranger, "remember", "folders", "2024-01-02")
-        materialize(stranger, "2024-01-09..2024-01-11", 10)
-        wait(stranger, lambda: made(stranger, "slow") == 30)
+        materialize(stranger, "2024-01-05..2024-01-08", 7)
+        wait(stranger, lambda: made(stranger, "slow") == 12)
+        wait(stranger, lambda: made(stranger, "three_days") == 2)  # of a day from before the upgrade, and two of after
     assert {state for _, state, _ in requests(stranger).values()} == {"done"}
-    assert rows(stranger) == [30, 30, 30]
+    assert rows(stranger) == [21, 21, 21]
     assert ask(stranger, "doctor")["problems"] == []
 
     if before != revision(stranger):
-        stranger.call("airflow", "asset-partitions", "downgrade", "--to-revision", before, "--yes")
+        stranger.airflow("asset-partitions", "downgrade", "--to-revision", before, "--yes")
     known = counts(stranger), requests(stranger), rows(stranger)
     install(stranger, older)
-    stranger.call("airflow", "db", "migrate")
-    stranger.call("airflow", "dags", "reserialize")
     assert (counts(stranger), requests(stranger), rows(stranger)) == known
-    with stranger.airflow():
-        materialize(stranger, "2024-01-11..2024-01-12", 11)
-    assert rows(stranger) == [33, 33, 33]
+    with stranger.standalone():
+        materialize(stranger, "2024-01-08..2024-01-09", 8)
+    assert rows(stranger) == [24, 24, 24]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tarfile
@@ -121,8 +122,10 @@ def test_the_metadata(metadata: Message) -> None:
 def test_each_lower_bound_is_a_version_that_is_tested(stranger: Stranger, metadata: Message) -> None:
     requirements = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
     names = sorted({requirement.name for requirement in requirements})
-    installed = stranger.json_of(
-        "python", "-c", f"import json, importlib.metadata as m; print(json.dumps({{n: m.version(n) for n in {names}}}))"
+    installed = json.loads(
+        stranger.python(
+            f"import json, importlib.metadata as m; print(json.dumps({{n: m.version(n) for n in {names}}}))"
+        )
     )
     for requirement in requirements:
         (bound,) = (each for each in requirement.specifier if each.operator in (">=", "=="))
@@ -135,15 +138,15 @@ def test_nothing_comes_from_the_checkout(stranger: Stranger) -> None:
 
 
 def test_airflow_lists_the_provider_and_the_plugin(stranger: Stranger) -> None:
-    providers = stranger.json_of("airflow", "providers", "list", "--output", "json")
+    providers = stranger.json_of("providers", "list", "--output", "json")
     assert "airflow-partitions" in {provider["package_name"] for provider in providers}
-    plugins = stranger.json_of("airflow", "plugins", "--output", "json")
+    plugins = stranger.json_of("plugins", "--output", "json")
     assert "asset_partitions" in {plugin["name"] for plugin in plugins}
 
 
 def test_airflow_makes_our_tables(stranger: Stranger) -> None:
-    stranger.call("airflow", "db", "migrate")
-    stranger.call("airflow", "db", "check-migrations", "--migration-wait-timeout", "1")
+    stranger.airflow("db", "migrate")
+    stranger.airflow("db", "check-migrations", "--migration-wait-timeout", "1")
     program = """
         import airflow.settings
         from airflow_partitions.engine.database.connection import revision
@@ -153,20 +156,20 @@ def test_airflow_makes_our_tables(stranger: Stranger) -> None:
         """
     assert stranger.python(program).splitlines()[-1] == "True"
     # By the migrations that the wheel holds, not by the models.
-    stranger.call("airflow", "asset-partitions", "downgrade", "--to-revision", "base", "--yes")
-    stranger.call("airflow", "db", "migrate", "--use-migration-files")
+    stranger.airflow("asset-partitions", "downgrade", "--to-revision", "base", "--yes")
+    stranger.airflow("db", "migrate", "--use-migration-files")
     assert stranger.python(program).splitlines()[-1] == "True"
 
 
 @pytest.mark.spark
 def test_airflow_makes_a_partition_in_python_and_one_with_spark_follows(stranger: Stranger) -> None:
     deadline = time.monotonic() + PATIENCE
-    with stranger.airflow() as process:
+    with stranger.standalone() as process:
         while not list(stranger.lake.glob("sums/date=*/*.parquet")):
             assert process.poll() is None, stranger.log.read_text()
             assert time.monotonic() < deadline, stranger.log.read_text()
             time.sleep(1)
-        errors = stranger.json_of("airflow", "dags", "list-import-errors", "--output", "json")
+        errors = stranger.json_of("dags", "list-import-errors", "--output", "json")
     assert errors == []
     rows = stranger.python(
         """
@@ -190,7 +193,7 @@ def test_the_command_makes_a_partition_with_spark(stranger: Stranger) -> None:
     )
     sample = f"numbers={stranger.folder / 'sample.parquet'}"
     words = ("asset-partitions", "test", "sums", "2024-01-05", "--input", sample, "--output", "json")
-    assert stranger.json_of("airflow", *words)["rows"] == [{"sum": 6}]
+    assert stranger.json_of(*words)["rows"] == [{"sum": 6}]
 
 
 def test_the_other_extras(stranger: Stranger) -> None:

@@ -18,13 +18,15 @@ class CommandLine:
     """Runs commands, one after the other.
 
     :param environment: of all of them.
-    :param folder: where their output goes.
+    :param folder: where their output goes, and where they run.
+    :param python: of the environment with the Airflow.
     """
 
-    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, environment: Mapping[str, str], folder: Path, python: str | Path = sys.executable) -> None:
         self._files = folder / "command.out", folder / "command.err"
         self._process = subprocess.Popen(
-            [sys.executable, __file__, *map(str, self._files)],
+            [python, "-P", __file__, *map(str, self._files)],
+            cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
