@@ -15,13 +15,15 @@ def run(current: Job) -> None:
     """Call the function of *current* with what its parameters ask for, and write what it returns."""
     from airflow_partitions.core.errors import PartitionError, ResultError
     from airflow_partitions.frames.input import PAST
+    from airflow_partitions.frames.several import SEVERAL
 
     shipped = current.handover.function
     if shipped is None:
         raise ResultError("the handover has no function; expected a decorated one")
     function = shipped.load()
-    partitions = list(current.handover.several)
-    own: dict[str, Any] = {"spark": current.spark, "partition": current.partition, "partitions": partitions}
+    own: dict[str, Any] = {"spark": current.spark, "partition": current.partition}
+    if current.handover.several:
+        own[SEVERAL] = list(current.handover.several)
     if PAST not in current.handover.inputs:  # of the first partition
         own[PAST] = None
     for repeat in range(REPEATS + 1):

@@ -126,7 +126,7 @@ class SparkAssetOperator(Submission):
         self.shipped_checks = tuple(ship_check(check, modules) for check in made if by_spark(check))
         self.strict = strict
         self.freeze = freeze
-        self.takes_several = function is not None and SEVERAL in function.parameters
+        self.takes_several = function is not None and SEVERAL in function.parameters and SEVERAL not in self.inputs
         if self.takes_several:
             check_several(function.parameters if function else (), storage, asset_name)
             if self.shipped_checks:

@@ -358,7 +358,10 @@ def positional(flights: Any, /) -> Any:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (unknown_parameter, r"parameter 'wether' is nothing we can give; expected one of: spark, partition, flights"),
+        (
+            unknown_parameter,
+            r"parameter 'wether' is nothing we can give; expected one of: spark, partition, partitions, flights",
+        ),
         (star, "not supported"),
         (stars, "not supported"),
         (positional, "not supported"),

@@ -14,6 +14,7 @@ from airflow_partitions.authoring.assets.python import (
     AssetFunctionOperator,
     check_names,
     check_parameters,
+    takes_several,
     upstream_names,
 )
 from airflow_partitions.checks.audit import audit
@@ -56,6 +57,7 @@ class FrameOperator(AssetFunctionOperator):
 
     :param asset: the asset that the function makes; one without storage writes by itself.
     :param inputs: what the function reads.
+    :param takes_several: whether the function makes all partitions of a batch at once.
     :param checks: what its partition is checked for before it is published.
     :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
         their inputs, whoever writes meanwhile. The path of a folder keeps the listings there, not beside the data.
@@ -66,6 +68,7 @@ class FrameOperator(AssetFunctionOperator):
         *,
         asset: PartitionedAsset,
         inputs: Inputs,
+        takes_several: bool = False,
         checks: Sequence[Check] = (),
         freeze: bool | str = False,
         **kwargs: Any,
@@ -76,8 +79,8 @@ class FrameOperator(AssetFunctionOperator):
         self.inputs = inputs
         self.checks = checks
         self.freeze = freeze
-        self.takes_several = SEVERAL in inspect.signature(kwargs["python_callable"]).parameters
-        self.filled = (*inputs.storage, SEVERAL)
+        self.takes_several = takes_several
+        self.filled = (*inputs.storage, SEVERAL) if takes_several else tuple(inputs.storage)
         self._frames: Mapping[str, Any] = {}
 
     @classmethod
@@ -93,15 +96,18 @@ class FrameOperator(AssetFunctionOperator):
         """The task of *function*, which makes *asset* from *inputs*, in a Dag with that *schedule*."""
         check_parameters(function)
         check_freeze(freeze, inputs.storage, asset.name)
-        check_names(function, schedule, inputs.storage)
-        if SEVERAL in (parameters := inspect.signature(function).parameters):
-            check_several(parameters, asset.storage, asset.name)
+        own: tuple[str, ...] = ()
+        if takes_several(function, schedule, inputs.storage):
+            check_several(inspect.signature(function).parameters, asset.storage, asset.name)
+            own = (SEVERAL,)
+        check_names(function, schedule, (*inputs.storage, *own))
         from airflow.sdk import Asset
 
-        others = [name for name in upstream_names(function) if name not in inputs.storage]
+        others = [name for name in upstream_names(function) if name not in (*inputs.storage, *own)]
         return cls(
             asset=asset,
             inputs=inputs,
+            takes_several=bool(own),
             checks=checks,
             freeze=freeze,
             task_id=function.__name__,

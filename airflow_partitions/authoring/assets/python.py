@@ -13,13 +13,14 @@ from airflow.sdk import Asset
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.timetables.condition import condition_of, leaves
+from airflow_partitions.frames.several import SEVERAL
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
     from airflow.sdk.definitions.asset import BaseAsset
 
 #: Parameter names that mean something other than an upstream asset.
-RESERVED = frozenset({"self", "context", "outlet_events", "partition", "partitions", "spark"})
+RESERVED = frozenset({"self", "context", "outlet_events", "partition", "spark"})
 
 
 def check_parameters(function: Callable[..., Any]) -> None:
@@ -53,6 +54,13 @@ def check_names(function: Callable[..., Any], schedule: Any, inputs: Collection[
             )
 
 
+def takes_several(function: Callable[..., Any], schedule: Any, inputs: Collection[str]) -> bool:
+    """Whether *function* makes all partitions of a batch: it takes them by a name that no asset has."""
+    condition = condition_of(schedule)
+    assets = {leaf.name for leaf in (leaves(condition) if condition else ())}
+    return SEVERAL in inspect.signature(function).parameters and SEVERAL not in assets.union(inputs)
+
+
 def upstream_names(function: Callable[..., Any]) -> list[str]:
     """Parameters without a default that name upstream assets."""
     parameters = inspect.signature(function).parameters.values()
@@ -81,11 +89,6 @@ class AssetFunctionOperator(PythonOperator):
         """The task of *function*, which writes *outlets*, in a Dag with that *schedule*."""
         check_parameters(function)
         check_names(function, schedule)
-        if "partitions" in inspect.signature(function).parameters:
-            raise InvalidDefinitionError(
-                f"asset {asset_name!r} takes 'partitions', all of a batch at once, and has no storage; expected"
-                " storage=, or 'partition' instead"
-            )
         return cls(
             task_id=function.__name__,
             asset_name=asset_name,

@@ -19,6 +19,7 @@ from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.runs.run_partition import RunPartition
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.rows import first_rows
+from airflow_partitions.frames.several import SEVERAL
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
@@ -159,6 +160,9 @@ def _call(task: AssetFunctionOperator, partition: Partition, frames: Mapping[str
         "self": task.outlets[0],
     }
     arguments |= {name: Asset(name=name) for name in upstream_names(task.python_callable)} | dict(frames or {})
+    arguments |= {"partition": partition}
+    if getattr(task, "takes_several", False):
+        arguments |= {SEVERAL: [partition]}
     parameters = inspect.signature(task.python_callable).parameters
     return task.python_callable(**{name: value for name, value in arguments.items() if name in parameters})
 

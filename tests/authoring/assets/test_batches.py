@@ -311,7 +311,7 @@ def test_inputs_are_those_of_all_and_read_once(files: Parquet, tmp_path: Path) -
     ("function", "options", "words"),
     [
         (lambda partitions, partition: None, {}, "also takes 'partition'; expected one of the two"),
-        (lambda partitions: None, {"storage": None}, "has no storage"),
+        (lambda partitions: None, {"storage": None}, "did you mean 'partition'"),
     ],
 )
 def test_what_no_function_over_several_has(
