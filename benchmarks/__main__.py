@@ -24,6 +24,7 @@ NAMES = (
     "states",
     "requests",
     "upkeep",
+    "polling",
     "view",
     "warm",
 )

@@ -23,6 +23,7 @@ from airflow_partitions.engine.graph.cycles import _FILES
 from airflow_partitions.engine.ledger.ledger_pages import PROGRESS
 from airflow_partitions.engine.timetables.evaluation import _history
 from airflow_partitions.engine.timetables.upstreams import _produced
+from airflow_partitions.operate.operations.missed import _FORMS
 
 HEADER = """
 from airflow.sdk import DAG, Asset, task
@@ -271,6 +272,7 @@ def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metada
     monkeypatch.setattr(settings, "engine", engine)
     monkeypatch.setenv("AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL", "0")  # a changed file counts at once
     _produced.cache_clear()
+    _FORMS.clear()
     _history.cache_clear()
     yield Metadata(engine)
     Metadata(engine).clear_rows()

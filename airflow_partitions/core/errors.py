@@ -123,6 +123,11 @@ class RemoteError(PartitionError, ConnectionError):
         super().__init__(message)
         self.status = status
 
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same question may be answered later: the server was away, failed, or was busy."""
+        return self.status is None or self.status == 429 or self.status >= 500
+
 
 class TooManyKeysError(PartitionError, ValueError):
     """A task adds more keys at runtime than Airflow can register in the time that it gives a request."""

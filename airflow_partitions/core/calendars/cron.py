@@ -24,6 +24,8 @@ PRESETS = {
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 # croniter's R and H are another time in every process; "3-3" it takes for every value there is.
 _SURPRISING = re.compile(r"\b[rh]\b|\b(\w+)-\1\b", re.IGNORECASE)
+# So many months of a cron are kept, whatever years a server is asked for: some three centuries.
+_MONTHS = 4_096
 _LEAP_CYCLE_YEARS = range(2000, 2028)  # every weekday meets every day of the year in 28 years
 
 
@@ -50,7 +52,7 @@ class Cron:
         self._daily = self._days == self._weekdays == self._months == ["*"] and not nth
         steps = {b - a for a, b in zip(self._times, [*self._times[1:], self._times[0] + DAY], strict=True)}
         self._step = steps.pop() if self._daily and len(steps) == 1 else None
-        self._month_days = lru_cache(maxsize=None)(self._matching_days)
+        self._month_days = lru_cache(maxsize=_MONTHS)(self._matching_days)
         if not self._daily and not any(self._month_days(y, m) for y in _LEAP_CYCLE_YEARS for m in range(1, 13)):
             raise InvalidDefinitionError(f"cron {expression!r} never matches; expected one that names days that exist")
 

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from airflow_partitions.core.calendars.instants import DAY, SECOND, utc, wall_of
 
 _BLOCK = 4096 * DAY  # about eleven years: one block serves most questions, and costs a few milliseconds once
+# So many of them are kept of a zone, whatever years a server is asked for: some seven centuries.
+_BLOCKS = 64
 # Python's datetime covers years 1 to 9999; staying a little inside keeps local times representable everywhere.
 FIRST = -62_135_596_800 * SECOND + 3 * DAY
 LAST = 253_402_300_800 * SECOND - 3 * DAY
@@ -37,7 +39,7 @@ class Timeline:
 
     def __init__(self, zone: tzinfo) -> None:
         self._zone = zone
-        self._block = lru_cache(maxsize=None)(self._changes)
+        self._block = lru_cache(maxsize=_BLOCKS)(self._changes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return timeline, (self._zone,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from typing import Any
 
@@ -65,7 +66,7 @@ class DueTime:
         return {"by": self.by.total_seconds() if isinstance(self.by, timedelta) else self.by, "days": self.days}
 
     @classmethod
-    def from_json(cls, form: dict[str, Any]) -> DueTime:
+    def from_json(cls, form: Mapping[str, Any]) -> DueTime:
         """The inverse of :meth:`to_json`."""
         by = form["by"]
         return cls(by if isinstance(by, str) else timedelta(seconds=by), form["days"])

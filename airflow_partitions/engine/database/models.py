@@ -180,6 +180,7 @@ class Request(Base):
     :ivar partitions: how many these are.
     :ivar created: how many of them, from the first on, have a run by now.
     :ivar written_at: when somebody last worked on it.
+    :ivar retried: when it was said that those of its runs that had failed are to work again, as long as not all do.
     """
 
     __tablename__ = f"{PREFIX}request"
@@ -201,6 +202,7 @@ class Request(Base):
     created: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     cancelled: Mapped[datetime | None] = mapped_column(UtcDateTime)
     written_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    retried: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class BatchMember(Base):

@@ -176,7 +176,7 @@ def update_ledger(
             session.commit()
             after = None
         last, events, written, malformed = max(progress.event, after or 0), 0, 0, dict[str, str]()
-        is_published = True
+        is_published = not anew  # pages that are damaged are made again, too
         while True:
             now = datetime.now(UTC)
             latest = _events(session, asset_id, definition, last)
@@ -194,7 +194,7 @@ def update_ledger(
                 write_progress(session, asset_id, progress)
                 note_changed(session, asset_id, set(map(progress.addresses.month, changed)))
                 if is_published := complete:  # once for all of them: a page may change with each batch
-                    publish(session, asset_id, progress, report)
+                    (publish_all if anew else publish)(session, asset_id, progress, report)
                 session.commit()
                 written += len(changed)
             events += len(latest)

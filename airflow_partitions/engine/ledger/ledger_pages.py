@@ -21,6 +21,8 @@ from airflow_partitions.engine.ledger.addresses import Addresses, month_of
 PROGRESS = "ledger"
 #: The cell of what of an asset is :class:`.Forgotten`.
 FORGOTTEN = "forgotten"
+#: What the names of the cells of pages begin with.
+PAGE = "page/"
 _VERSION = 1
 _MONTH = re.compile(r"(\d{6})?")
 
@@ -110,7 +112,7 @@ def checked_month(month: Any) -> str:
 
 def page_cell(addresses: Addresses, month: str) -> str:
     """The cell of a page."""
-    return f"page/{addresses.family}/{month}"
+    return f"{PAGE}{addresses.family}/{month}"
 
 
 def page_text(times: Mapping[str, tuple[datetime, datetime]]) -> str:

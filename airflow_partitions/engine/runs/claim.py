@@ -50,6 +50,15 @@ class Claimant:
     def __str__(self) -> str:
         return f"run {self.run_id} of {self.dag_id}"
 
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Claimant:
+        """The run in what :func:`note_of` gave.
+
+        :raises UnknownVersionError: if another release wrote it.
+        """
+        check_version(form, _VERSION, "the claim of a partition")
+        return cls(form["dag_id"], form["run_id"])
+
 
 def claim(context: Mapping[str, Any], text: str, outlets: Iterable[Any]) -> None:
     """Claim the partition with the key *text* of each asset among *outlets*.
@@ -85,6 +94,10 @@ def door_cell(text: str) -> str:
 def passed_cell(text: str) -> str:
     """The cell of the run that last passed the door."""
     return f"passed|{text}"
+
+
+#: What the names of these cells begin with; a key follows.
+CLAIM_CELLS = claim_cell(""), door_cell(""), passed_cell("")
 
 
 def _claim(context: Mapping[str, Any], text: str, names: Mapping[str, str]) -> None:
@@ -163,12 +176,7 @@ def _running(note: Any, context: Mapping[str, Any]) -> Claimant | None:
 
 def claimant_in(note: Any) -> Claimant | None:
     """The run in a note; ``None`` if there is none, or what others wrote there names none."""
-    return read_form(note, _read_claimant, "the claim of a partition", log.warning)
-
-
-def _read_claimant(form: Mapping[str, Any]) -> Claimant:
-    check_version(form, _VERSION, "the claim of a partition")
-    return Claimant(form["dag_id"], form["run_id"])
+    return read_form(note, Claimant.from_json, "the claim of a partition", log.warning)
 
 
 def note_of(claimant: Claimant, at: datetime | None = None) -> Any:

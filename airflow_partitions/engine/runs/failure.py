@@ -15,6 +15,9 @@ from airflow_partitions.engine.runs.run_note import partition_of_run
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
 
+#: What the names of the cells of failed runs begin with; a key follows.
+FAILED = "failed|"
+
 
 @hookimpl
 def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
@@ -38,4 +41,4 @@ def last_failed(asset: str, text: str) -> Claimant | None:
 
 def failed_cell(text: str) -> str:
     """The cell of the last failed run of the partition with that key."""
-    return f"failed|{text}"
+    return f"{FAILED}{text}"

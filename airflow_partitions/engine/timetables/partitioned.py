@@ -324,7 +324,9 @@ class Partitioned(PartitionTimetable):
         """
         if partition_key is None:
             raise InvalidPartitionKeyError(
-                f"this Dag is partitioned by {self.partition!r}: a run needs a partition_key, {self._advice()}"
+                f"this Dag is partitioned by {self.partition!r}: a run needs a partition_key, {self._advice()};"
+                " 'airflow dags trigger' can't give one: ask by 'airflow asset-partitions materialize ASSET KEY', by"
+                " Airflow's form for a new run, or by its REST API with partition_key"
             )
         date = self._decode_partition_date(partition_key)
         if isinstance(self.partition, PartitionAtRuntime) and not self._is_known(partition_key):

@@ -29,11 +29,12 @@ def failures(args: Namespace) -> None:
         answer = source_of(args).ask(asked(ListFailures, args))
     except PartitionError as error:
         sys.exit(str(error))
-    rows = (
+    rows = [
         [one["count"], asset["asset"], asset["count"], asset["partitions"], one["since"], one["error"]]
         for one in answer["failures"]
         for asset in one["assets"]
-    )
+    ]
+    rows += [[None, None, None, None, None, problem] for problem in answer["problems"]]
     show(args.output, answer, rows, lambda: _failures(answer))
 
 
@@ -43,12 +44,13 @@ def changes(args: Namespace) -> None:
         answer = source_of(args).ask(asked(ListChanges, args))
     except PartitionError as error:
         sys.exit(str(error))
-    rows = (
+    rows = [
         [one["asset"], kind, one[kind]["count"], one[kind]["partitions"]]
         for one in answer["assets"]
         for kind in _KINDS
         if one[kind] is not None
-    )
+    ]
+    rows += [[one["asset"], "unknown", None, one["error"]] for one in answer["assets"] if one["error"] is not None]
     show(args.output, answer, rows, lambda: _changes(answer))
 
 

@@ -144,7 +144,12 @@ def _storage(name: str, path: str) -> Iterator[str]:
     if "://" in path:  # an object store: only those who have its credentials can tell
         return
     folder = Path(path)
-    while not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+    try:
+        while not folder.exists():
+            folder = folder.parent
+        is_folder = folder.is_dir()
+    except OSError as error:
+        yield f"the storage of asset {name!r}, {path}, can't be looked at here: {error}"
+        return
+    if not is_folder or not os.access(folder, os.W_OK | os.X_OK):
         yield f"the storage of asset {name!r}, {path}, can't be written here: {folder} is no folder of this user's"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from argparse import Namespace
 
@@ -11,6 +12,8 @@ from rich.table import Table
 
 from airflow_partitions.core.errors import InvalidDefinitionError, NotMigratedError, PartitionError
 from airflow_partitions.operate.cli.output import console
+
+log = logging.getLogger(__name__)
 
 
 def maintain_tables(args: Namespace) -> None:
@@ -26,13 +29,16 @@ def maintain_tables(args: Namespace) -> None:
     for asset in args.assets or sorted(tables):
         try:
             if asset not in tables:
-                raise InvalidDefinitionError(
+                raise InvalidDefinitionError(  # noqa: TRY301 - one of the reasons
                     f"asset {asset!r} has no table that is kept small; expected storage=Iceberg(…,"
                     f" maintenance=Maintenance()), as of: {', '.join(sorted(tables)) or 'none'}"
                 )
             outcomes.append(maintain(asset, tables[asset], dry_run=args.dry_run))
         except PartitionError as error:
             problems.append(str(error))
+        except Exception as error:
+            log.exception("Maintenance of the table of asset %s failed", asset)
+            problems.append(f"asset {asset!r}: its table was not kept small: {type(error).__name__}: {error}")
     if args.output == "json":
         print(json.dumps([attrs.asdict(outcome) for outcome in outcomes]))  # noqa: T201 - for scripts
     else:

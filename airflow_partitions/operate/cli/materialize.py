@@ -9,8 +9,9 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sqlalchemy.exc import DBAPIError
 
-from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.core.errors import PartitionError, RemoteError
 from airflow_partitions.operate.cli.arguments import asked
 from airflow_partitions.operate.cli.keys_file import words_of
 from airflow_partitions.operate.cli.output import show
@@ -21,7 +22,7 @@ from airflow_partitions.operate.contract.requests import MaterializePartitions, 
 
 #: Exit status where a request that was waited for has ended or stands still otherwise than well.
 FAILED, STANDS_STILL = 3, 4
-_LOOK_AGAIN = 2.0
+_LOOK_AGAIN, _LONGEST_PAUSE = 2.0, 60.0
 _ENDED = ("success", "skipped", "failed", "again", "elsewhere", "deleted")
 
 
@@ -41,7 +42,11 @@ def materialize(args: Namespace) -> None:
 
 
 def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The requests as they are when none goes on any more; meanwhile a bar for each, on the error stream."""
+    """The requests as they are when none goes on any more; meanwhile a bar for each, on the error stream.
+
+    They go on without whoever waits: so while the database or the API server is away it looks again, ever less often.
+    """
+    pause = _LOOK_AGAIN
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True)) as bars:
         tasks = [
@@ -57,8 +62,17 @@ def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]
                 bars.update(task, completed=ended, description=description)
             if not any(request["state"] in ("creating", "running") for request in requests):
                 return requests
-            time.sleep(_LOOK_AGAIN)
-            requests = [source.ask(ShowRequest(request=request["id"])) for request in requests]
+            time.sleep(pause)
+            try:
+                requests = [source.ask(ShowRequest(request=request["id"])) for request in requests]
+            except (DBAPIError, RemoteError) as error:
+                if isinstance(error, RemoteError) and not error.may_pass:
+                    raise
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                reason = error.orig if isinstance(error, DBAPIError) else error
+                bars.console.print(f"no answer, so it looks again in {pause:.0f} s: {reason}", markup=False)
+            else:
+                pause = _LOOK_AGAIN
 
 
 def _status(states: set[str]) -> int:

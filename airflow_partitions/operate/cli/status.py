@@ -46,7 +46,11 @@ def assets(args: Namespace) -> None:
                 break
     except PartitionError as error:
         sys.exit(str(error))
-    rows = ([one["name"], state, count] for one in answer for state, count in _counts(one).items())
+    rows = (
+        [one["name"], *row]
+        for one in answer
+        for row in (_counts(one).items() if one["error"] is None else [("unknown", one["error"])])
+    )
     show(args.output, {"assets": answer}, rows, lambda: _asset_table(answer))
 
 

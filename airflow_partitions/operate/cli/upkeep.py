@@ -111,15 +111,24 @@ def _end_on_signal() -> Event:
 
 
 def reconcile(args: Namespace) -> None:
-    """Make the ledgers of some assets, or of all, again from their events."""
+    """Make the ledgers of some assets, or of all, again from their events; one keeps none of the others."""
     try:
         source = source_of(args)
         names = args.assets or list(_names(source))
-        assets = track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json")
-        updates = [source.ask(Reconcile(asset=asset, dry_run=args.dry_run)) for asset in assets]
     except PartitionError as error:
         sys.exit(str(error))
+    updates: list[dict[str, Any]] = []
+    refused: list[str] = []
+    for asset in track(names, "Reading events", console=Console(stderr=True), disable=args.output == "json"):
+        try:
+            updates.append(source.ask(Reconcile(asset=asset, dry_run=args.dry_run)))
+        except NotMigratedError as error:  # nothing else would work either
+            sys.exit(str(error))
+        except PartitionError as error:
+            refused.append(f"asset {asset!r}: {error}")
     _show(updates, args.output)
+    if refused:
+        sys.exit("\n".join(refused))
 
 
 def _names(source: Source) -> Iterator[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 
 from airflow_partitions.core.calendars.instants import instant
 from airflow_partitions.core.calendars.timeline import FIRST
-from airflow_partitions.core.definitions.due_time import DueTime
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.dependencies.selection_words import selection_words
@@ -21,7 +20,7 @@ from airflow_partitions.engine.runs.run_errors import run_errors
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.operations.chosen_assets import chosen_assets
-from airflow_partitions.operate.operations.late import due_by, due_times, late
+from airflow_partitions.operate.operations.late import Deadline, deadlines_of, due_by, due_times, late
 from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.operations.since import since_moment
 from airflow_partitions.operate.state import State
@@ -32,8 +31,6 @@ from airflow_partitions.operate.states.slabs import selection_of
 
 # Their events since upkeep last ran are in memory together.
 _AT_ONCE = 100
-
-_DueTimes = Mapping[str, Sequence[tuple[DueTime, timedelta]]]
 
 
 @attrs.frozen(kw_only=True)
@@ -88,7 +85,7 @@ def changes_of(assets: Sequence[PartitionedAsset], since: datetime, now: datetim
 
     def read(some: Sequence[PartitionedAsset]) -> dict[str, AssetChanges]:
         readings = Readings(some)
-        due = due_times(sorted({dag_id for asset in some for dag_id in asset.dags.producers}))
+        deadlines = deadlines_of(sorted({dag_id for asset in some for dag_id in asset.dags.producers}))
         states = {asset.name: AssetStates(asset, now, readings=readings) for asset in some}
         ids = {of.times.asset_id for of in states.values() if of.times.asset_id is not None}
         with open_connection() as connection:
@@ -97,7 +94,7 @@ def changes_of(assets: Sequence[PartitionedAsset], since: datetime, now: datetim
             name: AssetChanges(
                 asset=name,
                 failed=_failed(of, since),
-                late=_late(of, due, since),
+                late=_late(of, deadlines, since),
                 stale=of.stale_since(instant(since)),
                 missing=_missing(of, forgotten.get(of.times.asset_id or 0, Forgotten()), since),
             )
@@ -121,10 +118,10 @@ def _failed(of: AssetStates, since: datetime) -> Selection:
     return selection_of(of.definition, by_start)
 
 
-def _late(of: AssetStates, due: _DueTimes, since: datetime) -> Selection:
+def _late(of: AssetStates, deadlines: Mapping[str, Sequence[Deadline]], since: datetime) -> Selection:
     selection = Selection(of.definition)
     for dag_id in of.asset.dags.producers:
-        for due_time, later in due.get(dag_id, ()):
+        for due_time, later in due_times(deadlines.get(dag_id, ())):
             before = due_by(of.definition, due_time, since - later)
             selection |= late(of.asset, due_time, of.now - later) - before
     return selection

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
@@ -16,15 +16,15 @@ from airflow_partitions.core.errors import GoneError, NotMigratedError
 from airflow_partitions.engine.database.connection import open_connection, open_session
 from airflow_partitions.engine.graph.absent_dags import Cause, import_failures
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
-from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_dags, read_assets
+from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.doctor import Kind, ListProblems, RemedyKind
 from airflow_partitions.operate.operations.failed_partitions import failed_partitions
 from airflow_partitions.operate.operations.late import late_partitions
-from airflow_partitions.operate.operations.missed import missed_words
+from airflow_partitions.operate.operations.missed import Known, missed_words
 from airflow_partitions.operate.operations.orphans import orphan_texts
-from airflow_partitions.operate.operations.problem import Problem, Remedy
+from airflow_partitions.operate.operations.problem import Problem, Remedy, told_apart, untold
 from airflow_partitions.operate.operations.work_check import (
     full_pools,
     missing_connections,
@@ -34,7 +34,9 @@ from airflow_partitions.operate.operations.work_check import (
 )
 from airflow_partitions.operate.requests.progress import progress_of_all
 from airflow_partitions.operate.requests.request_rows import requests_of
+from airflow_partitions.operate.states.apart import asked_apart
 from airflow_partitions.operate.upkeep.cell_check import Track, cell_problems
+from airflow_partitions.operate.upkeep.consumers import looked_at
 from airflow_partitions.operate.upkeep.leader import last_heartbeat, leader
 
 #: Finds problems of one kind of thing.
@@ -206,23 +208,39 @@ def _missed(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
     """The paused Dags that missed events, with how many partitions follow."""
     details = read_dag_details({dag_id for each in assets.values() for dag_id in each.producers})
     paused = {dag_id for dag_id, one in details.items() if one.paused}
-    for asset in read_assets([each for each in assets.values() if not paused.isdisjoint(each.producers)]):
-        for dag_id, text in missed_words(asset):
+    known = Known(paused, looked_at(paused))
+
+    def problems(asset: PartitionedAsset) -> Iterator[Problem]:
+        for dag_id, text in missed_words(asset, known):
             remedy = Remedy("command", command=f"airflow asset-partitions skip-missed {asset.name}")
             yield Problem(kind="missed-events", text=text, dag_id=dag_id, asset=asset.name, remedy=remedy)
 
+    some = read_assets([each for each in assets.values() if not paused.isdisjoint(each.producers)])
+    yield from told_apart(some, "what it has missed", problems)
+
 
 def _late(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
-    for each in late_partitions(assets.values()):
+    unknown: list[Problem] = []
+    for each in late_partitions(
+        assets.values(), lambda asset, error: unknown.append(untold(asset.name, "what is late of it", error))
+    ):
         remedy = Remedy("materialize", select=selection_text(each.partitions))
         yield Problem(kind="late", text=str(each), dag_id=each.dag_id, asset=each.asset, remedy=remedy)
+    yield from unknown
 
 
 def _orphans(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
     """The assets with partitions that their definitions have no more."""
-    meanings = {asset.name: asset.meaning for asset in read_assets(list(assets.values()))}
-    for name, text in orphan_texts(meanings).items():
-        yield Problem(kind="orphans", text=text, asset=name)
+
+    def problems(some: Sequence[PartitionedAsset]) -> dict[str, Problem]:
+        texts = orphan_texts({asset.name: asset.meaning for asset in some})
+        return {name: Problem(kind="orphans", text=text, asset=name) for name, text in texts.items()}
+
+    yield from asked_apart(
+        list(read_assets(list(assets.values()))),
+        problems,
+        lambda asset, error: untold(asset.name, "what its definition has no more", error),
+    ).values()
 
 
 def stuck_requests(dag_ids: Collection[str] | None = None) -> Iterator[Problem]:

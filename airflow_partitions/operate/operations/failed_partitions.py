@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from threading import Lock
 
+from cachetools import LRUCache
 from sqlalchemy import func, select
 
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Request
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, read_assets
-from airflow_partitions.operate.operations.problem import Problem, Remedy
+from airflow_partitions.engine.runs.run_errors import RunError, run_errors
+from airflow_partitions.operate.operations.problem import Problem, Remedy, untold
 from airflow_partitions.operate.states.apart import asked_apart
 from airflow_partitions.operate.states.readings import Readings
 from airflow_partitions.operate.states.runs import LastRun
+
+#: As long as nothing of an asset has changed that says which are left, that is looked up once.
+_LEFT: LRUCache[tuple[str, str], list[LastRun]] = LRUCache(maxsize=1_000)
+_LOCK = Lock()
 
 
 def failed_partitions(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
@@ -22,11 +30,13 @@ def failed_partitions(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
 
     def problems(some: Sequence[PartitionedAsset]) -> dict[str, Problem | None]:
         readings = Readings(some)
-        return {asset.name: _problem(asset, _left(asset, numbers, readings)) for asset in some}
+        left = {asset.name: _left(asset, numbers, readings) for asset in some}
+        with open_connection() as connection:
+            errors = run_errors(connection, [runs[-1].number for runs in left.values() if runs])
+        return {asset.name: _problem(asset, left[asset.name], errors) for asset in some}
 
     def unknown(asset: PartitionedAsset, error: Exception) -> Problem:
-        text = f"asset {asset.name!r}: what failed of it can't be told: {type(error).__name__}: {error}"
-        return Problem(kind="check", text=text, is_error=True, asset=asset.name)
+        return untold(asset.name, "what failed of it", error)
 
     yield from filter(None, asked_apart(list(read_assets(dags)), problems, unknown).values())
 
@@ -60,21 +70,35 @@ def _left(asset: PartitionedAsset, numbers: Mapping[str, Collection[int]], readi
         for place, run in readings.runs[asset.name].failed.items()
         if run.number in own and place not in again
     }
-    starts = [place.start for place in failed]
-    there = times.between((min(starts), max(starts) + 1)) if starts else {}
-    return sorted(
-        run for place, run in failed.items() if there.get(place.start, {}).get(place.segments, run.began) <= run.began
-    )
+    if not failed:
+        return []
+    # Screens ask every few seconds, and a ledger may have hundreds of thousands of partitions.
+    known = asset.name, _digest(times.version(), sorted((run.number, *place) for place, run in failed.items()))
+    with _LOCK:
+        left = _LEFT.get(known)
+    if left is None:
+        starts = [place.start for place in failed]
+        there = times.between((min(starts), max(starts) + 1))
+        made = {place: there.get(place.start, {}).get(place.segments, run.began) for place, run in failed.items()}
+        left = sorted(run for place, run in failed.items() if made[place] <= run.began)
+        with _LOCK:
+            _LEFT[known] = left
+    return left
 
 
-def _problem(asset: PartitionedAsset, left: Sequence[LastRun]) -> Problem | None:
+def _digest(*known: object) -> str:
+    return blake2b(repr(known).encode(), digest_size=12).hexdigest()
+
+
+def _problem(asset: PartitionedAsset, left: Sequence[LastRun], errors: Mapping[int, RunError]) -> Problem | None:
     if not left:
         return None
     newest, one = left[-1], len(left) == 1
+    why = f" by: {errors[newest.number].text}" if newest.number in errors else ""
     return Problem(
         kind="failed-runs",
         text=f"asset {asset.name!r}: {len(left):,} partition{'' if one else 's'} that no request asked for"
-        f" failed, the newest {newest.key!r}, and {'is' if one else 'are'} not there since; ask again:"
+        f" failed, and {'is' if one else 'are'} not there since, the newest {newest.key!r}{why}; ask again:"
         f" airflow asset-partitions materialize {asset.name} {newest.key!r}",
         asset=asset.name,
         dag_id=asset.dags.producers[0],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 from sqlalchemy import select
@@ -28,8 +28,16 @@ from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.late import ListLate
 from airflow_partitions.operate.state import State
 from airflow_partitions.operate.states import states_of
+from airflow_partitions.operate.states.apart import asked_apart
 
 _THERE = State.MATERIALIZED, State.STALE, State.SKIPPED
+
+
+class Deadline(NamedTuple):
+    """A deadline of a Dag's partitions, in Airflow's form, which is read of one asset at a time."""
+
+    reference: Mapping[str, Any]
+    interval: Any
 
 
 @attrs.frozen
@@ -64,27 +72,36 @@ class Late:
 def list_late(asked: ListLate, _: Asker) -> dict[str, Any]:
     """The partitions of an asset that are due, by the deadlines of the Dags that make it, and are not there."""
     asset = partitioned_asset(asked.asset)
-    deadlines = _by_deadline(asset, due_times(asset.dags.producers))
+    deadlines = _by_deadline(asset, deadlines_of(asset.dags.producers))
     return {"asset": asset.name, "deadlines": [each.to_json() for each in deadlines]}
 
 
-def late_partitions(dags: Collection[AssetDags]) -> Iterator[Late]:
+def late_partitions(
+    dags: Collection[AssetDags], instead: Callable[[PartitionedAsset, Exception], None]
+) -> Iterator[Late]:
     """The partitions that are late, by asset and deadline; only assets with deadlines are read.
 
     :param dags: those around the assets to look at.
+    :param instead: is told of an asset of which that can't be known.
     """
-    with_deadlines = due_times(sorted({dag_id for each in dags for dag_id in each.producers}))
-    for asset in read_assets([each for each in dags if with_deadlines.keys() & set(each.producers)]):
-        yield from (each for each in _by_deadline(asset, with_deadlines) if each.partitions)
+    deadlines = deadlines_of(sorted({dag_id for each in dags for dag_id in each.producers}))
+
+    def late_of(some: Sequence[PartitionedAsset]) -> dict[str, list[Late]]:
+        return {asset.name: [each for each in _by_deadline(asset, deadlines) if each.partitions] for asset in some}
+
+    def nothing(asset: PartitionedAsset, error: Exception) -> list[Late]:
+        instead(asset, error)
+        return []
+
+    for asset in read_assets([each for each in dags if deadlines.keys() & set(each.producers)]):
+        yield from asked_apart([asset], late_of, nothing)[asset.name]
 
 
-def _by_deadline(
-    asset: PartitionedAsset, with_deadlines: Mapping[str, Sequence[tuple[DueTime, timedelta]]]
-) -> Iterator[Late]:
+def _by_deadline(asset: PartitionedAsset, deadlines: Mapping[str, Sequence[Deadline]]) -> Iterator[Late]:
     """What is late of an asset, or nothing, by each of its deadlines."""
     now = datetime.now(UTC)
     for dag_id in asset.dags.producers:
-        for due_time, later in with_deadlines.get(dag_id, ()):
+        for due_time, later in due_times(deadlines.get(dag_id, ())):
             due = f"{due_time} and {later}" if later else str(due_time)
             partitions = late(asset, due_time, now - later)
             yield Late(asset.name, dag_id, due, partitions, _first_due(partitions, due_time, later))
@@ -117,12 +134,11 @@ def late(asset: PartitionedAsset, due_time: DueTime, now: datetime) -> Selection
     return Selection(asset.definition, tuple(stretch.box for stretch in stretches))
 
 
-def due_times(dag_ids: Collection[str]) -> dict[str, list[tuple[DueTime, timedelta]]]:
-    """The deadlines of the partitions of Dags by their ids, each with the interval of its alert, which comes after."""
+def deadlines_of(dag_ids: Collection[str]) -> dict[str, list[Deadline]]:
+    """The deadlines of the partitions of Dags by their ids."""
     from airflow.models.deadline_alert import DeadlineAlert
-    from airflow.sdk.serde import deserialize
 
-    deadlines: dict[str, list[tuple[DueTime, timedelta]]] = {}
+    deadlines: dict[str, list[Deadline]] = {}
     with open_session() as session:
         serialized = revisions().subquery()
         query = (
@@ -131,9 +147,17 @@ def due_times(dag_ids: Collection[str]) -> dict[str, list[tuple[DueTime, timedel
             .where(serialized.c.dag_id.in_(dag_ids))
             .order_by(DeadlineAlert.id)
         )
-        for dag_id, reference, form in session.execute(query):
+        for dag_id, reference, interval in session.execute(query):
             if reference.get("reference_type") == PartitionDeadline.__name__:
-                interval = deserialize(form)
-                later = interval if isinstance(interval, timedelta) else timedelta(0)  # else it is in a Variable
-                deadlines.setdefault(dag_id, []).append((DueTime.from_json(reference), later))
+                deadlines.setdefault(dag_id, []).append(Deadline(reference, interval))
     return deadlines
+
+
+def due_times(deadlines: Iterable[Deadline]) -> Iterator[tuple[DueTime, timedelta]]:
+    """When partitions are due by *deadlines*, each with the interval of its alert, which comes after."""
+    from airflow.sdk.serde import deserialize
+
+    for each in deadlines:
+        interval = deserialize(each.interval)
+        later = interval if isinstance(interval, timedelta) else timedelta(0)  # else it is in a Variable
+        yield DueTime.from_json(each.reference), later

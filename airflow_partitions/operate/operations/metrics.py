@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.database.models import Upkeep
-from airflow_partitions.engine.graph.partitioned_assets import AssetDags, asset_dags, read_assets
+from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.engine.runs.request_state import REQUEST_STATES
 from airflow_partitions.operate.operations.late import late_partitions
 from airflow_partitions.operate.requests.progress import progress_of_all
@@ -73,7 +73,7 @@ class Metrics:
     def _send_all(self, now: datetime) -> None:
         dags = list(asset_dags().values())
         self._send_states(dags, now)
-        late = list(late_partitions(dags))
+        late = list(late_partitions(dags, _warn))
         self._gauge("late", sum(len(each.partitions) for each in late))
         due = [each.oldest for each in late if each.oldest is not None]
         self._gauge("late.oldest_seconds", (now - min(due)).total_seconds() if due else 0)
@@ -104,6 +104,10 @@ class Metrics:
 
     def _gauge(self, name: str, value: float) -> None:
         self._stats.gauge(f"{PREFIX}.{name}", value)
+
+
+def _warn(asset: PartitionedAsset, error: Exception) -> None:
+    log.warning("What is late of asset %r can't be told", asset.name, exc_info=error)
 
 
 def _upkeep_age(now: datetime) -> float:

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from threading import Lock
+from typing import Any, NamedTuple
+
+from cachetools import TTLCache
 
 from airflow_partitions.core.dependencies import Selection, selection_text
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.dag_details import read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
+from airflow_partitions.engine.graph.serialized_dags import fingerprint
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.missed import ListMissed, SkipMissed
 from airflow_partitions.operate.upkeep.catch_up import read_missed
 from airflow_partitions.operate.upkeep.catch_up import skip_missed as skip
+from airflow_partitions.operate.upkeep.consumers import LookedAt, digest
+
+#: What was found for screens, which ask every few seconds, by asset, Dag, what that waits for, and the events since.
+_FORMS: TTLCache[tuple[Any, ...], dict[str, Any] | None] = TTLCache(maxsize=1_000, ttl=30)
+_LOCK = Lock()
+
+
+class Known(NamedTuple):
+    """What is read of many assets together.
+
+    :ivar paused: the ids of the Dags that are.
+    :ivar looked_at: as :func:`.looked_at` gives it.
+    """
+
+    paused: Collection[str]
+    looked_at: Mapping[tuple[str, str, str], LookedAt]
 
 
 def list_missed(asked: ListMissed, _: Asker) -> dict[str, Any]:
@@ -33,27 +54,51 @@ def skip_missed(asked: SkipMissed, _: Asker) -> dict[str, Any]:
     return {"asset": asset.name, "dags": dags, "dry_run": asked.dry_run}
 
 
-def missed_by(asset: PartitionedAsset) -> Iterator[dict[str, Any]]:
-    """JSON forms of what each paused Dag has missed that makes an *asset*; none of those that have missed nothing."""
-    for dag_id, timetable in _paused(asset):
+def missed_by(asset: PartitionedAsset, known: Known | None = None) -> Iterator[dict[str, Any]]:
+    """JSON forms of what each paused Dag has missed that makes an *asset*; none of those that have missed nothing.
+
+    :param known: what was read of many assets together; then what was found half a minute ago is told again.
+    """
+    for dag_id, timetable in _paused(asset, None if known is None else known.paused):
         try:
-            with open_session() as session:
-                missed = read_missed(session, dag_id, timetable)
+            form = _form(asset, dag_id, timetable) if known is None else _form_again(asset, dag_id, timetable, known)
         except InvalidDefinitionError:  # an upstream is absent, as the doctor tells: nothing follows before it is back
             continue
-        if missed.requests:
-            partitions = Selection.of(asset.definition, *missed.requests)
-            yield {
-                "dag_id": dag_id,
-                "count": len(missed.requests),
-                "more": missed.is_cut,
-                "partitions": selection_text(partitions),
-            }
+        if form is not None:
+            yield form
 
 
-def missed_words(asset: PartitionedAsset) -> Iterator[tuple[str, str]]:
-    """What each paused Dag of an *asset* has missed, as its id and a sentence."""
-    for form in missed_by(asset):
+def _form(asset: PartitionedAsset, dag_id: str, timetable: Partitioned) -> dict[str, Any] | None:
+    with open_session() as session:
+        missed = read_missed(session, dag_id, timetable)
+    if not missed.requests:
+        return None
+    partitions = selection_text(Selection.of(asset.definition, *missed.requests))
+    return {"dag_id": dag_id, "count": len(missed.requests), "more": missed.is_cut, "partitions": partitions}
+
+
+def _form_again(asset: PartitionedAsset, dag_id: str, timetable: Partitioned, known: Known) -> dict[str, Any] | None:
+    """The same, worked out once as long as no event comes; not at all if none came since upkeep looked."""
+    waits_for = digest(fingerprint(timetable))
+    names = sorted(timetable.upstreams.leaves) if timetable.upstreams else []
+    events = tuple(known.looked_at.get((dag_id, waits_for, name)) for name in names)
+    if all(each is not None and each.newest is None for each in events):
+        return None
+    key = asset.name, dag_id, waits_for, events
+    with _LOCK, suppress(KeyError):
+        return _FORMS[key]
+    form = _form(asset, dag_id, timetable)
+    with _LOCK:
+        _FORMS[key] = form
+    return form
+
+
+def missed_words(asset: PartitionedAsset, known: Known | None = None) -> Iterator[tuple[str, str]]:
+    """What each paused Dag of an *asset* has missed, as its id and a sentence.
+
+    :param known: as for :func:`missed_by`.
+    """
+    for form in missed_by(asset, known):
         number, one = form["count"], form["count"] == 1
         least = "at least " if form["more"] else ""
         follow = f"partition of {asset.name!r} follows" if one else f"partitions of {asset.name!r} follow"
@@ -64,10 +109,11 @@ def missed_words(asset: PartitionedAsset) -> Iterator[tuple[str, str]]:
         yield form["dag_id"], sentence
 
 
-def _paused(asset: PartitionedAsset) -> Iterator[tuple[str, Partitioned]]:
-    details = read_dag_details(asset.dags.producers)
+def _paused(asset: PartitionedAsset, paused: Collection[str] | None = None) -> Iterator[tuple[str, Partitioned]]:
+    """The Dags that make an asset and can miss something: *paused* ones, which are read if not given."""
+    if paused is None:
+        paused = {dag_id for dag_id, one in read_dag_details(asset.dags.producers).items() if one.paused}
     for dag_id in asset.dags.producers:
         timetable = asset.timetables.get(dag_id)
-        is_paused = dag_id in details and details[dag_id].paused
-        if is_paused and isinstance(timetable, Partitioned) and timetable.upstreams and not timetable.adds_keys:
+        if dag_id in paused and isinstance(timetable, Partitioned) and timetable.upstreams and not timetable.adds_keys:
             yield dag_id, timetable

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import attrs
 
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.operate.contract.doctor import Kind, RemedyKind
+from airflow_partitions.operate.states.apart import asked_apart
 
 
 @attrs.frozen
@@ -44,3 +47,34 @@ class Problem:
     def to_json(self) -> dict[str, Any]:
         """JSON form."""
         return attrs.asdict(self)
+
+
+def untold(asset: str, what: str, error: Exception) -> Problem:
+    """That something of an *asset* can't be told.
+
+    :param what: that is looked for, as in "what is late".
+    """
+    return Problem(
+        kind="check",
+        text=f"asset {asset!r}: {what} can't be told: {type(error).__name__}: {error}; if what is kept of it is"
+        f" damaged, this writes it anew: airflow asset-partitions reconcile {asset}",
+        is_error=True,
+        asset=asset,
+        remedy=Remedy("reconcile"),
+    )
+
+
+def told_apart(
+    assets: Iterable[PartitionedAsset], what: str, problems: Callable[[PartitionedAsset], Iterable[Problem]]
+) -> Iterator[Problem]:
+    """The *problems* of each of some *assets*; what can't be told of one keeps none from being told of another.
+
+    :param what: that is looked for, as for :func:`untold`.
+    """
+    for asset in assets:
+        found = asked_apart(
+            [asset],
+            lambda some: {each.name: list(problems(each)) for each in some},
+            lambda broken, error: [untold(broken.name, what, error)],
+        )
+        yield from found[asset.name]

@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags
 from airflow_partitions.operate.operations.problem import Problem, Remedy
+from airflow_partitions.storage.iceberg.default_catalog import DEFAULT_CATALOG
 
 _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of this machine, to compare with
 _SHOWN = 3
@@ -43,37 +44,61 @@ def missing_connections(dags: SerializedDags) -> Iterator[Problem]:
     from airflow.sdk.exceptions import AirflowNotFoundException
 
     named: dict[str, list[tuple[str, str | None, str | None]]] = {}
+    catalogs: set[str] = set()
     for name, form in dags.storages.items():
         if (conn_id := form.get("conn_id") or form.get("catalog")) is not None:
-            named.setdefault(conn_id, []).append((f"the storage of asset {name!r}", None, name))
+            named.setdefault(str(conn_id), []).append((f"the storage of asset {name!r}", None, name))
+            if conn_id == form.get("catalog"):
+                catalogs.add(str(conn_id))
     for conn_id, dag_ids in dags.connections.items():
         if not conn_id.endswith("_default"):  # operators name these whether they need them or not
             named.setdefault(conn_id, []).extend((f"Dag {dag_id!r}", dag_id, None) for dag_id in dag_ids)
     for conn_id, users in sorted(named.items()):
+        words = [words for words, _, _ in users]
+        more = f" and {len(words) - _SHOWN} others" if len(words) > _SHOWN else ""
         try:
             Connection.get_connection_from_secrets(conn_id)
         except AirflowNotFoundException:
-            words = [words for words, _, _ in users]
-            more = f" and {len(words) - _SHOWN} others" if len(words) > _SHOWN else ""
             command = f"airflow connections add {conn_id} --conn-type TYPE"
+            if conn_id in catalogs:
+                command = f"airflow connections add {conn_id} --conn-type iceberg --conn-host https://CATALOG"
+            default = f" (where Iceberg(…) says no catalog=, it is {conn_id})" if conn_id == DEFAULT_CATALOG else ""
             yield Problem(
                 kind="connection",
-                text=f"there is no connection {conn_id!r} here, which {', '.join(words[:_SHOWN])}{more} names; make it:"
-                f" {command} …, or set AIRFLOW_CONN_{conn_id.upper()} where tasks run",
+                text=f"there is no connection {conn_id!r}{default} here, which {', '.join(words[:_SHOWN])}{more} names;"
+                f" make it: {command} …, or set AIRFLOW_CONN_{conn_id.upper()} where tasks run",
                 dag_id=users[0][1],
                 asset=users[0][2],
                 remedy=Remedy("command", command=command),
+            )
+        except Exception as error:  # noqa: BLE001 - whatever a backend of secrets raises for one of them
+            yield Problem(
+                kind="connection",
+                text=f"the connection {conn_id!r}, which {', '.join(words[:_SHOWN])}{more} names, can't be read here:"
+                f" {type(error).__name__}: {error}; see: airflow connections get {conn_id}",
+                dag_id=users[0][1],
+                asset=users[0][2],
             )
 
 
 def missing_folders(dags: SerializedDags) -> Iterator[Problem]:
     """The storages on a local disk whose parent folder is not there, on this machine."""
     for name, path in sorted(dags.paths.items()):
-        parts = urlsplit(path)
-        if parts.scheme not in ("", "file") or not parts.path.startswith("/"):
+        try:
+            parts = urlsplit(path)
+            if parts.scheme not in ("", "file") or not parts.path.startswith("/"):
+                continue
+            parent = Path(parts.path).parent
+            is_there = parent.is_dir()
+        except (OSError, ValueError) as error:
+            yield Problem(
+                kind="folder",
+                text=f"the storage of asset {name!r} is {path}, which can't be looked at on this machine: {error}; mend"
+                " its path in the Dag file, or the rights of its folders",
+                asset=name,
+            )
             continue
-        parent = Path(parts.path).parent
-        if not parent.is_dir():
+        if not is_there:
             command = f"mkdir -p {parent}"
             yield Problem(
                 kind="folder",
@@ -97,10 +122,10 @@ def missing_packages(dags: SerializedDags) -> Iterator[Problem]:
             try:
                 get_filesystem_class(protocol)
                 found[protocol] = None
-            except ImportError as error:
-                found[protocol] = str(error)
             except ValueError:  # the catalog of a table, and no file system
                 found[protocol] = None
+            except Exception as error:  # noqa: BLE001 - one that is there, and broken, raises what it likes
+                found[protocol] = str(error) or type(error).__name__
         if (reason := found[protocol]) is not None:
             yield Problem(
                 kind="package",

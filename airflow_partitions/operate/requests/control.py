@@ -70,8 +70,8 @@ def resume(number: int, *, later: Later = _now, dry_run: bool = False) -> Progre
         if dry_run:
             return before
         _set_backfill(session, request, is_paused=False, completed_at=None)
-    if request.is_making and not later(partial(_create, number)):
-        _create(number)
+    if request.is_unfinished and not later(partial(finish, number)):
+        finish(number)
     return progress(number)
 
 
@@ -92,7 +92,7 @@ def cancel(number: int, *, dry_run: bool = False) -> Progress:
         if dry_run:
             return before
         now = datetime.now(UTC)
-        cancelled = attrs.evolve(request, cancelled=now)
+        cancelled = attrs.evolve(request, cancelled=now, retried=None)
         write_request(session, cancelled)
         _set_backfill(session, request, is_paused=True)
         session.commit()  # from now on the scheduler begins none
@@ -141,7 +141,7 @@ def delete(number: int, *, dry_run: bool = False) -> Progress:
 def retry(number: int, *, later: Later = _now, dry_run: bool = False) -> Progress:
     """Let the runs of a request that failed, or were cancelled, work again, and create those that are missing.
 
-    Some do so at once. Who is killed before all do leaves the others failed: they can be retried.
+    Some do so at once. If who does it is killed before all do, upkeep goes on.
 
     :param later: takes what may be done after the answer, and says whether it does it.
     :raises UnknownRequestError: if there is none of that *number*.
@@ -158,32 +158,28 @@ def retry(number: int, *, later: Later = _now, dry_run: bool = False) -> Progres
         hold(session, request, goes_on=True)
         if dry_run:
             return before
-        again = attrs.evolve(request, cancelled=None)
+        again = attrs.evolve(request, cancelled=None, retried=datetime.now(UTC))
         write_request(session, again)
         _set_backfill(session, request, is_paused=False, completed_at=None)
-    began = datetime.now(UTC)
-    rest = _clear_failed(number, began)
-    if (rest or again.is_making) and not later(partial(_go_on, number, began)):
-        _go_on(number, began)
+    rest = _clear_failed(number)
+    if (rest or again.is_making) and not later(partial(finish, number)):
+        finish(number)
     return progress(number)
 
 
-def _go_on(number: int, began: datetime) -> None:
-    """Clear the other runs of a request that had failed when a retry of it *began*, and create those it lacks."""
-    while _clear_failed(number, began):
+def finish(number: int) -> Request:
+    """Clear the other runs of a request that had failed when it was retried, and create those it lacks.
+
+    :raises UnknownRequestError: if there is none of that *number*.
+    """
+    while _clear_failed(number):
         pass
-    _create(number)
-
-
-def _create(number: int) -> None:
-    """Create the runs that a request has not got yet."""
     request = read_request(number)
-    if request.is_making:
-        create_runs(request)
+    return create_runs(request) if request.is_making else request
 
 
-def _clear_failed(number: int, began: datetime) -> bool:
-    """Clear some of a request's runs that had failed when a retry *began*; whether there may be more."""
+def _clear_failed(number: int) -> bool:
+    """Clear some of a request's runs that had failed when it was retried; whether there may be more."""
     from airflow.models.backfill import BackfillDagRun
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
@@ -195,14 +191,17 @@ def _clear_failed(number: int, began: datetime) -> bool:
             .where(
                 BackfillDagRun.backfill_id == number,
                 DagRun.state == DagRunState.FAILED,
-                or_(DagRun.end_date.is_(None), DagRun.end_date <= began),
+                or_(DagRun.end_date.is_(None), DagRun.end_date <= request.retried),
             )
             .order_by(BackfillDagRun.sort_ordinal)
             .limit(_PORTION)
         )
-        runs = [] if request.cancelled else list(session.scalars(query))
+        runs = list(session.scalars(query)) if request.cancelled is None and request.retried is not None else []
         clear_runs(session, request, runs)
-        return len(runs) == _PORTION
+        has_more = len(runs) == _PORTION
+        if not has_more:
+            write_request(session, attrs.evolve(request, retried=None))
+        return has_more
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, insert, or_, select, update
 from airflow_partitions.core.errors import NotReadyError, PartitionError
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Hold
-from airflow_partitions.operate.requests.request_rows import IS_MAKING, OWN_BACKFILL, Row, lock_dag
+from airflow_partitions.operate.requests.request_rows import IS_UNFINISHED, OWN_BACKFILL, Row, lock_dag
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -91,7 +91,9 @@ def _at_work(session: Session, dag_id: str) -> set[int]:
     """The numbers of a Dag's requests that have not ended, or still have a run that has not; none needs to be read."""
     with_runs = select(DagRun.backfill_id).where(DagRun.dag_id == dag_id, _AT_WORK)
     query = (
-        select(Row.id).join(Backfill, OWN_BACKFILL).where(Row.dag_id == dag_id, or_(IS_MAKING, Row.id.in_(with_runs)))
+        select(Row.id)
+        .join(Backfill, OWN_BACKFILL)
+        .where(Row.dag_id == dag_id, or_(IS_UNFINISHED, Row.id.in_(with_runs)))
     )
     return set(session.scalars(query))
 

@@ -181,9 +181,9 @@ def _state(request: Request, runs: Mapping[str, int], *, is_paused: bool) -> str
     at_work = runs.get("queued", 0) + runs.get("running", 0)
     if request.cancelled is not None:
         return "cancelled"
-    if is_paused and (request.is_making or runs.get("queued")):
+    if is_paused and (request.is_unfinished or runs.get("queued")):
         return "stopped" if request.options.stop_at_failure and runs.get("failed") else "paused"
-    if request.is_making:
+    if request.is_unfinished:
         return "creating"
     if at_work:
         return "running"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from airflow.models.backfill import Backfill
 from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name
-from sqlalchemy import and_, insert, select, update
+from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.core.definitions import WholeAsset
@@ -34,6 +34,10 @@ _AT_ONCE = 100
 OWN_BACKFILL: ColumnElement[bool] = and_(Backfill.id == Row.id, Backfill.dag_id == Row.dag_id)
 #: Whether runs are yet to be created.
 IS_MAKING: ColumnElement[bool] = and_(Row.cancelled.is_(None), Row.created < Row.partitions)
+#: Whether there is work left with its runs, for whoever was asked for it or for upkeep.
+IS_UNFINISHED: ColumnElement[bool] = and_(
+    Row.cancelled.is_(None), or_(Row.created < Row.partitions, Row.retried.is_not(None))
+)
 
 
 def read_request(number: int) -> Request:
@@ -96,7 +100,8 @@ def add_request(session: Session, request: Request) -> None:
 
 def write_request(session: Session, request: Request) -> None:
     """Keep how far a *request* has come."""
-    values = {"created": request.created, "cancelled": request.cancelled, "written_at": datetime.now(UTC)}
+    values = {name: getattr(request, name) for name in ("created", "cancelled", "retried")}
+    values |= {"written_at": datetime.now(UTC)}
     session.execute(update(Row).where(Row.id == request.id).values(values))
 
 
@@ -204,6 +209,7 @@ def _remains(row: Row, damage: str) -> Request:
         row.cancelled,
         row.partitions,
         damage,
+        row.retried,
     )
 
 

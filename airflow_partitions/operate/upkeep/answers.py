@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from airflow.models.asset import AssetModel
 from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 from sqlalchemy import delete, or_, select, update
+from sqlalchemy.exc import OperationalError
 
-from airflow_partitions.core.errors import OverlapError, PartitionError, UnknownVersionError
+from airflow_partitions.core.errors import NotMigratedError, OverlapError, PartitionError, UnknownVersionError
 from airflow_partitions.core.versions import Report, read_form
 from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.database.models import TaskRequest as Row
@@ -53,7 +54,13 @@ def answer_all(report: Report = log.warning) -> None:
     _delete(old)
     for row in recent:
         if row.ended is None:
-            _go_on(row, report)
+            try:
+                _go_on(row, report)
+            except (OperationalError, NotMigratedError):  # nothing else would work either
+                raise
+            except Exception as error:
+                log.exception("Task request %s could not be answered", row.id)
+                report(f"asset {row.asset!r}: task request {row.id}: {type(error).__name__}: {error}")
     _show(recent)
 
 
@@ -90,8 +97,9 @@ def _delete(old: Sequence[str]) -> None:
 
 def _go_on(row: Row, report: Report) -> None:
     """Find out what has become of a task's request, and keep that in its *row*."""
-    task_request = _read(row.form, TaskRequest.from_json, f"what task request {row.id} asks for", report)
-    before = _read(row.answer, TaskAnswer.from_json, f"the answer to task request {row.id}", report)
+    name = f"asset {row.asset!r}: task request {row.id}"
+    task_request = _read(row.form, TaskRequest.from_json, name, report)
+    before = _read(row.answer, TaskAnswer.from_json, f"{name}: the answer", report)
     if task_request is None:
         return
     now = _answer(task_request, before)

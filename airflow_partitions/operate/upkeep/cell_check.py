@@ -15,16 +15,36 @@ from airflow_partitions.engine.database.connection import open_connection, porti
 from airflow_partitions.engine.database.form import Unreadable
 from airflow_partitions.engine.database.models import Asset, Forgetting, KeyList, Partition, RuntimeKey
 from airflow_partitions.engine.database.models import TaskRequest as Row
-from airflow_partitions.engine.ledger.forgotten import read_selection
-from airflow_partitions.engine.ledger.ledger_pages import progress_from
+from airflow_partitions.engine.ledger.forgotten import Forgotten, read_selection
+from airflow_partitions.engine.ledger.ledger_pages import (
+    FORGOTTEN,
+    PAGE,
+    PROGRESS,
+    LedgerProgress,
+    progress_from,
+    read_page,
+)
 from airflow_partitions.engine.ledger.state_store import form_of
+from airflow_partitions.engine.runs.claim import CLAIM_CELLS, Claimant
+from airflow_partitions.engine.runs.failure import FAILED
 from airflow_partitions.engine.runs.key_list import CELL, KEYS_OF, RuntimeKeys
-from airflow_partitions.engine.runs.task_request import TASK_REQUEST, TaskAnswer, TaskRequest
+from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, TaskAnswer, TaskRequest
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
-_READERS: Mapping[str, Callable[[Any], object]] = {TASK_REQUEST: TaskRequest.from_json, CELL: RuntimeKeys.from_json}
+#: What the names of our cells of assets begin with, and what reads these: others may write there, too.
+CELLS: Mapping[str, Callable[[Any], object]] = {
+    PROGRESS: LedgerProgress.from_json,
+    FORGOTTEN: Forgotten.from_json,
+    PAGE: read_page,
+    CELL: RuntimeKeys.from_json,
+    TASK_REQUEST: TaskRequest.from_json,
+    ANSWER: TaskAnswer.from_json,
+    **dict.fromkeys((*CLAIM_CELLS, FAILED), Claimant.from_json),
+}
+#: Those that a ledger is read by, which come with it when it is made again.
+_OF_LEDGER = (PROGRESS, FORGOTTEN, PAGE)
 _STREAMED: Mapping[str, int] = {"yield_per": 1_000}
 Track = Callable[[Iterable[Any]], Iterable[Any]]
 # So many assets are looked at in one step.
@@ -163,7 +183,7 @@ def _unreadable_cells(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
     from airflow.models.asset import AssetModel
     from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 
-    kinds = (Cell.key.startswith(kind, autoescape=True) for kind in _READERS)
+    kinds = (Cell.key.startswith(kind, autoescape=True) for kind in CELLS)
     query = (
         select(AssetModel.name, Cell.key, Cell.value)
         .join(AssetModel, AssetModel.id == Cell.asset_id)
@@ -172,8 +192,9 @@ def _unreadable_cells(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
     )
     with open_connection() as connection:
         for asset, cell, text in connection.execute(query, execution_options=_STREAMED):
-            read = next(reader for kind, reader in _READERS.items() if cell.startswith(kind))
-            yield from _problems(asset, f"asset {asset!r}: the cell {cell!r}", form_of(text), read)
+            read = next(reader for kind, reader in CELLS.items() if cell.startswith(kind))
+            problems = _problems(asset, f"asset {asset!r}: the cell {cell!r}", form_of(text), read)
+            yield from (each._replace(is_rewritten=cell.startswith(_OF_LEDGER)) for each in problems)
 
 
 def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
@@ -204,11 +225,19 @@ def _unexplained(condition: ColumnElement[bool]) -> Iterator[CellProblem]:
                 yield CellProblem(
                     asset,
                     f"asset {asset!r}: no event and no run explains the record of partition {key!r}, materialized"
-                    f" {utc(last).isoformat(timespec='seconds')}. It counts as there; if it is not, forget it: airflow"
+                    f" {_moment(last)}. It counts as there; if it is not, forget it: airflow"
                     f" asset-partitions forget {asset} {key!r}",
                 )
             if others := sum(1 for _ in records):
                 yield CellProblem(asset, f"asset {asset!r}: nothing explains the records of {others:,} more partitions")
+
+
+def _moment(at: int) -> str:
+    """An instant, however it came there."""
+    try:
+        return utc(at).isoformat(timespec="seconds")
+    except (OverflowError, ValueError):
+        return f"at {at}, which is no time"
 
 
 def _problems(asset: str, name: str, form: Any, read: Callable[[Any], object]) -> Iterator[CellProblem]:

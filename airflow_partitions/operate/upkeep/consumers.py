@@ -10,9 +10,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -36,6 +36,34 @@ def last_events(session: Session, dag_id: str, waits_for: str) -> dict[int, int]
     """The events up to which all was looked at, by the ids of the upstreams."""
     query = select(Consumer.asset_id, Consumer.event).where(Consumer.dag_id == dag_id, Consumer.waits_for == waits_for)
     return {row.asset_id: row.event for row in session.execute(query)}
+
+
+class LookedAt(NamedTuple):
+    """How far the events of an upstream were looked at.
+
+    :ivar event: id of the last event that was looked at.
+    :ivar newest: id of the newest event since; ``None`` if there is none.
+    """
+
+    event: int
+    newest: int | None
+
+
+def looked_at(dag_ids: Collection[str]) -> dict[tuple[str, str, str], LookedAt]:
+    """How far the events of upstreams were looked at, by Dag, what it waits for, and the name of the upstream."""
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
+
+    newest = select(func.max(E.id)).where(E.asset_id == Consumer.asset_id, E.id > Consumer.event).scalar_subquery()
+    query = select(Consumer.dag_id, Consumer.waits_for, AssetModel.name, Consumer.event, newest).join(
+        AssetModel, AssetModel.id == Consumer.asset_id
+    )
+    found: dict[tuple[str, str, str], LookedAt] = {}
+    with open_session() as session:
+        for portion in portions(sorted(dag_ids)):
+            for dag_id, waits_for, name, *events in session.execute(query.where(Consumer.dag_id.in_(portion))):
+                found[dag_id, waits_for, name] = LookedAt(*events)
+    return found
 
 
 def set_last_event(session: Session, asset_id: int, dag_id: str, waits_for: str, event: int) -> None:

@@ -1,20 +1,23 @@
-"""Requests whose maker was killed before all of their runs were created, and those of long ago."""
+"""Requests of which somebody was killed before all of their runs were there, or at work again; those of long ago."""
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 
 from airflow.models.backfill import Backfill
 from sqlalchemy import delete, exists, or_, select
+from sqlalchemy.exc import OperationalError
 
-from airflow_partitions.core.errors import PartitionError
+from airflow_partitions.core.errors import NotMigratedError, PartitionError
 from airflow_partitions.core.versions import Report
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Hold
 from airflow_partitions.engine.ledger.run_requests import delete_run_requests
-from airflow_partitions.operate.requests.materialize import create_runs
-from airflow_partitions.operate.requests.request_rows import IS_MAKING, OWN_BACKFILL, Row, read_request
+from airflow_partitions.operate.requests.control import finish
+from airflow_partitions.operate.requests.request_rows import IS_UNFINISHED, OWN_BACKFILL, Row
 
+log = logging.getLogger(__name__)
 #: Whoever creates runs writes down how far it is more often than that.
 ABANDONED = timedelta(minutes=1)
 #: Days for which a request is kept after its end, if nothing else is set.
@@ -24,7 +27,7 @@ _KEEP_RUN_REQUESTS = timedelta(days=1)
 
 
 def finish_requests(report: Report, abandoned: timedelta = ABANDONED) -> int:
-    """Create the runs that requests lack; returns of how many requests.
+    """Create the runs that requests lack, and let those work again that are retried; returns of how many requests.
 
     :param report: is told of those for which that fails.
     :param abandoned: time without a new run after which nobody is at work on a request any more.
@@ -32,9 +35,14 @@ def finish_requests(report: Report, abandoned: timedelta = ABANDONED) -> int:
     finished = 0
     for number in _unfinished(datetime.now(UTC) - abandoned):
         try:
-            request = create_runs(read_request(number))
+            request = finish(number)
+        except (OperationalError, NotMigratedError):  # nothing else would work either
+            raise
         except PartitionError as error:
             report(f"request {number}: {error}")
+        except Exception as error:
+            log.exception("The runs of request %s could not be created", number)
+            report(f"request {number}: {type(error).__name__}: {error}")
         else:
             finished += not request.is_making
     return finished
@@ -61,7 +69,7 @@ def delete_old_requests() -> int:
 
 
 def _unfinished(before: datetime) -> list[int]:
-    """The requests that lack runs, and that nobody has written to since an instant."""
-    query = select(Row.id).join(Backfill, OWN_BACKFILL).where(IS_MAKING, Row.written_at < before).order_by(Row.id)
+    """The requests with work left, to which nobody has written since an instant."""
+    query = select(Row.id).join(Backfill, OWN_BACKFILL).where(IS_UNFINISHED, Row.written_at < before).order_by(Row.id)
     with open_session() as session:
         return list(session.scalars(query))

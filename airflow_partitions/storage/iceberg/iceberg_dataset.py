@@ -10,6 +10,7 @@ import attrs
 
 from airflow_partitions.core.errors import InvalidDefinitionError, LayoutError
 from airflow_partitions.storage.dataset import Pairs, items
+from airflow_partitions.storage.iceberg.default_catalog import DEFAULT_CATALOG
 from airflow_partitions.storage.layout.layout import Layout
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.policy import Maintenance
@@ -17,9 +18,6 @@ from airflow_partitions.storage.storage import Storage
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-#: Airflow's own name of the connection to a catalog.
-DEFAULT_CATALOG = "iceberg_default"
 
 
 def _partition_on(value: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Pairs | None:

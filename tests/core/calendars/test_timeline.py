@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from airflow_partitions.core.calendars.instants import SECOND
+from airflow_partitions.core.calendars.instants import DAY, SECOND
 from airflow_partitions.core.calendars.timeline import Timeline
 from tests.core.calendars.tzif import changes, data_of
 
@@ -55,3 +55,10 @@ def test_successive_periods_meet() -> None:
             break
         backward.append(period.start)
     assert backward == sorted(backward, reverse=True)
+
+
+def test_what_is_kept_of_a_zone_does_not_grow_with_the_years_that_are_asked_for() -> None:
+    zone = Timeline(ZoneInfo("Europe/Berlin"))
+    for years in range(0, 900, 11):
+        zone.period(years * 366 * DAY)
+    assert zone._block.cache_info().currsize == 64

@@ -220,6 +220,7 @@ def test_partition_dates_are_unique_and_stay_when_a_segment_is_inserted() -> Non
     ("key", "message"),
     [
         (None, "needs a partition_key, for example"),
+        (None, "'airflow dags trigger' can't give one: ask by 'airflow asset-partitions materialize ASSET KEY'"),
         ("2013-02-08T05:00Z", "is not a partition"),
         ("08.02.2013", "is not a partition"),
         ("2999-01-01", "is open until 2999-01-02T00:00:00"),

@@ -79,3 +79,21 @@ def test_en8_what_was_missed_can_be_skipped(paused: Metadata) -> None:
     assert (told(), answer(ListMissed(asset="report"))["dags"]) == ([], [])
     pause(paused, report=False)
     assert one_round().caught_up == 0
+
+
+def test_what_views_ask_every_few_seconds_is_worked_out_once(paused: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow_partitions.operate.operations import missed
+
+    read, looked = missed.read_missed, list[str]()
+
+    def counted(session: Any, dag_id: str, timetable: Any) -> Any:
+        looked.append(dag_id)
+        return read(session, dag_id, timetable)
+
+    monkeypatch.setattr(missed, "read_missed", counted)
+    assert (told(), looked) == (told(), ["report"])
+    paused.emit("orders", "2013-01-22", at=NOW - timedelta(hours=4))
+    assert ("22 partitions of 'report'" in told()[0]["text"], looked) == (True, ["report"] * 2)
+    answer(SkipMissed(asset="report"))
+    looked.clear()
+    assert (told(), looked) == ([], [])

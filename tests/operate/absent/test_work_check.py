@@ -24,7 +24,7 @@ MADE = datetime(2013, 2, 1, tzinfo=UTC)
 DAYS = 'PartitionByInterval("@daily", start="2013-01-01", end="2013-01-11")'
 SHOP = f"""
 import pandas as pd
-from airflow_partitions.storage import Parquet
+from airflow_partitions.storage import Iceberg, Parquet
 
 @asset(schedule="@daily", partition={DAYS})
 def orders(): ...
@@ -32,6 +32,13 @@ def orders(): ...
 @asset(schedule="@daily", partition={DAYS},
        storage=Parquet("s3://lake/away", conn_id="no_such_conn", partition_on={{"time": "%Y-%m-%d"}}))
 def remote(partition) -> pd.DataFrame: ...
+
+@asset(schedule="@daily", partition={DAYS},
+       storage=Iceberg("lake.fares", catalog="lake", partition_on={{"time": "day"}}))
+def fares(partition) -> pd.DataFrame: ...
+
+@asset(schedule="@daily", partition={DAYS}, storage=Iceberg("lake.trips", partition_on={{"time": "day"}}))
+def trips(partition) -> pd.DataFrame: ...
 
 @asset(schedule="@daily", partition={DAYS},
        storage=Parquet("/nowhere/at/all/orders", partition_on={{"time": "%Y-%m-%d"}}))
@@ -84,9 +91,15 @@ def test_en5_failed_runs_that_no_request_asked_for_are_told(estate: Metadata) ->
 def test_en5_connections_folders_and_packages_that_are_missing_are_told(
     estate: Metadata, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (connection,) = found("connection")
+    default, own, connection = found("connection")
     assert "'no_such_conn'" in connection["text"]
     assert "'remote'" in connection["text"]
+    assert "where Iceberg(…) says no catalog=, it is iceberg_default" in default["text"]
+    assert "no catalog=" not in own["text"]
+    for name, each in (("iceberg_default", default), ("lake", own)):
+        command = f"airflow connections add {name} --conn-type iceberg --conn-host https://CATALOG"
+        assert each["remedy"]["command"] == command
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}", "http://")
     monkeypatch.setenv("AIRFLOW_CONN_NO_SUCH_CONN", "aws://")
     assert found("connection") == []
     (folder,) = found("folder")

@@ -105,6 +105,61 @@ def test_the_exit_status_tells_what_became_of_it(
     assert ended.value.code == status
 
 
+@pytest.mark.parametrize("away", ["database", "server"])
+def test_en11_who_waits_goes_on_while_the_database_is_away(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], away: str
+) -> None:
+    from sqlalchemy.exc import OperationalError
+
+    from airflow_partitions.core.errors import RemoteError
+    from airflow_partitions.operate.cli import materialize, source
+    from airflow_partitions.operate.contract.requests import ShowRequest
+
+    errors = {
+        "database": OperationalError("SELECT", {}, Exception("database is locked")),
+        "server": RemoteError("Airflow does not answer", status=503),
+    }
+    pauses: list[float] = []
+    ask = source.Database.ask
+
+    def answer_later(self: source.Database, asked: Any) -> Any:
+        if isinstance(asked, ShowRequest) and len(pauses) < 3:
+            raise errors[away]
+        return ask(self, asked)
+
+    def meanwhile(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            finish(dags, "success")
+
+    monkeypatch.setattr(source.Database, "ask", answer_later)
+    monkeypatch.setattr(materialize.time, "sleep", meanwhile)
+    with pytest.raises(SystemExit) as ended:
+        run("materialize", "flights", "2013-03-01", "--wait")
+    assert (ended.value.code, pauses) == (0, [2, 4, 8])
+    told = capsys.readouterr().err
+    assert {"database": "database is locked", "server": "does not answer"}[away] in told
+
+
+def test_en11_who_waits_ends_where_the_server_refuses(dags: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow_partitions.core.errors import RemoteError
+    from airflow_partitions.operate.cli import materialize, source
+    from airflow_partitions.operate.contract.requests import ShowRequest
+
+    ask = source.Database.ask
+
+    def refuse(self: source.Database, asked: Any) -> Any:
+        if isinstance(asked, ShowRequest):
+            raise RemoteError("expected a token that is valid now", status=401)
+        return ask(self, asked)
+
+    monkeypatch.setattr(source.Database, "ask", refuse)
+    monkeypatch.setattr(materialize.time, "sleep", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        run("materialize", "flights", "2013-03-01", "--wait")
+    assert "valid now" in str(ended.value.code)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -13,12 +13,13 @@ from sqlalchemy.orm import Session
 from airflow_partitions.core.errors import NotReadyError, OverlapError, UnknownRequestError
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.runs.run_options import RunOptions
+from airflow_partitions.operate.requests import control
 from airflow_partitions.operate.requests import materialize as module
 from airflow_partitions.operate.requests.control import cancel, pause, resume, retry
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.requests.stop_at_failure import on_dag_run_failed
-from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests
+from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests, finish_requests
 from tests.metadata import Metadata
 from tests.operate.requests.test_materialize import dags, finish, materialize, runs
 
@@ -137,6 +138,42 @@ def test_retry_clears_what_failed_and_nothing_else(dags: Metadata) -> None:
         ("2013-03-01", 0), ("2013-03-02", 1), ("2013-03-03", 0), ("2013-03-04", 1)
     ]  # fmt: skip
     assert startable(dags) == ["2013-03-02", "2013-03-04"]
+
+
+def test_eo11_upkeep_goes_on_with_a_retry_whose_process_was_killed(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    monkeypatch.setattr(control, "_PORTION", 2)
+    request = materialize("flights", "2013-03-01..2013-03-08")
+    finish(dags)
+    failed = [f"2013-03-0{day}" for day in range(1, 7)]
+    finish(dags, "failed", *failed)
+    clear, cleared = control.clear_runs, list[int]()
+
+    def clear_some(session: Any, request: Any, runs: Any) -> None:
+        if len(cleared) == 2:
+            raise Killed
+        cleared.append(len(runs))
+        clear(session, request, runs)
+
+    monkeypatch.setattr(control, "clear_runs", clear_some)
+    with pytest.raises(Killed):
+        retry(request.id)
+    assert startable(dags) == failed[:4]
+    finish(dags)
+    assert progress(request.id).state == "creating"  # and so it holds its Dag, if that is paused
+    monkeypatch.setattr(control, "clear_runs", clear)
+    problems: list[str] = []
+    assert finish_requests(problems.append) == 0  # somebody may be at work on it still
+    assert finish_requests(problems.append, abandoned=timedelta(seconds=-1)) == 1, problems
+    assert startable(dags) == failed[4:]
+    assert progress(request.id).state == "running"
+    assert finish_requests(problems.append, abandoned=timedelta(seconds=-1)) == 0
+    finish(dags)
+    assert (progress(request.id).state, progress(request.id).runs) == ("done", {"success": 7})
 
 
 def test_what_a_later_request_makes_again_leaves_the_earlier_one_done(dags: Metadata) -> None:

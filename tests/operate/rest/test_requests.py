@@ -449,7 +449,7 @@ def test_eo11_a_retry_answers_soon_and_goes_on_afterwards(client: httpx.Client, 
     with estate.engine.begin() as at:
         at.execute(update(DagRun).where(DagRun.backfill_id == number).values(state="failed"))
     answered = client.post(f"/requests/{number}/retry").json()
-    assert (answered["state"], answered["runs"]["queued"]) == ("running", 50)
+    assert (answered["state"], answered["runs"]["queued"]) == ("creating", 50)
     while client.get(f"/requests/{number}").json()["runs"] != {"queued": 88}:
         time.sleep(0.05)
     client.post(f"/requests/{number}/cancel")

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from airflow_partitions.core.errors import StorageError
+from airflow_partitions.storage.iceberg.default_catalog import DEFAULT_CATALOG
 
 #: What Airflow's own provider takes for the kind of a catalog when nothing is said.
 _REST = "rest"
@@ -32,8 +33,9 @@ def connected(conn_id: str) -> MappingProxyType[str, Any]:
     try:
         connection = BaseHook.get_connection(conn_id)
     except AirflowNotFoundException as error:
+        default = ", which Iceberg(…) takes where it says no catalog=" if conn_id == DEFAULT_CATALOG else ""
         raise StorageError(
-            f"there is no connection {conn_id!r}; expected one to a catalog of Iceberg, such as"
+            f"there is no connection {conn_id!r}{default}; expected one to a catalog of Iceberg, such as"
             f' AIRFLOW_CONN_{conn_id.upper()}=\'{{"conn_type": "iceberg", "host": "https://…"}}\''
         ) from error
     return MappingProxyType(properties_of(connection))
