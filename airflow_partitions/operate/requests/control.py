@@ -185,6 +185,8 @@ def _clear_failed(number: int) -> bool:
     from airflow.utils.state import DagRunState
 
     with _locked(number) as (session, request):
+        if request.retried is None:
+            return False
         query = (
             select(DagRun)
             .join(BackfillDagRun, BackfillDagRun.dag_run_id == DagRun.id)
@@ -196,7 +198,7 @@ def _clear_failed(number: int) -> bool:
             .order_by(BackfillDagRun.sort_ordinal)
             .limit(_PORTION)
         )
-        runs = list(session.scalars(query)) if request.cancelled is None and request.retried is not None else []
+        runs = list(session.scalars(query))
         clear_runs(session, request, runs)
         has_more = len(runs) == _PORTION
         if not has_more:

@@ -163,7 +163,7 @@ def test_eo11_upkeep_goes_on_with_a_retry_whose_process_was_killed(
     with pytest.raises(Killed):
         retry(request.id)
     assert startable(dags) == failed[:4]
-    finish(dags)
+    finish(dags, "success", *failed[:4])
     assert progress(request.id).state == "creating"  # and so it holds its Dag, if that is paused
     monkeypatch.setattr(control, "clear_runs", clear)
     problems: list[str] = []
