@@ -22,6 +22,8 @@ const To = ({ to, children }: { readonly to: string; readonly children: string }
 
 const Row = ({ run }: { readonly run: Run }) => {
   const tasks = run.failed.length > 0 ? run.failed : run.task_id === null ? [] : [run.task_id];
+  // Of a run that another one has made in its batch, no task has run: the log is that of the other.
+  const leader = run.failed.length > 0 || run.tries > 1 ? null : (run.leader ?? null);
   return (
     <Table.Row verticalAlign="top">
       <Table.Cell>
@@ -55,7 +57,13 @@ const Row = ({ run }: { readonly run: Run }) => {
       <Table.Cell>
         {tasks.map((task) => (
           <Text key={task}>
-            <To to={paths.task(run.dag_id, run.run_id, task)}>{run.failed.length > 0 ? `${task} (failed)` : task}</To>
+            {leader === null ? (
+              <To to={paths.task(run.dag_id, run.run_id, task)}>
+                {run.failed.length > 0 ? `${task} (failed)` : task}
+              </To>
+            ) : (
+              <To to={paths.task(run.dag_id, leader, task)}>{`${task} of its batch`}</To>
+            )}
           </Text>
         ))}
       </Table.Cell>

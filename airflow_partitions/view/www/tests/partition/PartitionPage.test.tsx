@@ -69,6 +69,16 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers());
 
+test("the log of a run that another one has made in its batch is that of the other", async () => {
+  const made = { ...run, state: "success", tries: 1, failed: [], error: null, leader: "backfill__9" };
+  answer("/assets/days/partitions/:key", { ...partition, runs: [made] });
+  open();
+  expect(await screen.findByRole("link", { name: "days of its batch" })).toHaveProperty(
+    "pathname",
+    "/dags/days/runs/backfill__9/tasks/days",
+  );
+});
+
 test("why it is so stands first; then runs with the way to their logs, and what it needs", async () => {
   open();
   const why = await screen.findByRole("region", { name: "Why" });
