@@ -58,9 +58,7 @@ const Row = ({ run }: { readonly run: Run }) => {
         {tasks.map((task) => (
           <Text key={task}>
             {leader === null ? (
-              <To to={paths.task(run.dag_id, run.run_id, task)}>
-                {run.failed.length > 0 ? `${task} (failed)` : task}
-              </To>
+              <To to={paths.task(run.dag_id, run.run_id, task)}>{run.failed.length > 0 ? `${task} (failed)` : task}</To>
             ) : (
               <To to={paths.task(run.dag_id, leader, task)}>{`${task} of its batch`}</To>
             )}
