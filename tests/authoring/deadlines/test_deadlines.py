@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from airflow_partitions.engine.graph.partitioned_assets import asset_dags
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags
 from airflow_partitions.operate.contract.late import ListLate
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.operations.late import late_partitions
@@ -83,6 +83,10 @@ def test_runs_that_somebody_asks_for_and_runs_of_what_is_there_have_no_deadline(
     assert due(dags, "scheduled", "2013-02-09") != []
 
 
+def fail(asset: PartitionedAsset, error: Exception) -> None:
+    raise error
+
+
 def test_what_is_due_and_not_there_is_late(dags: Metadata) -> None:
     days = [f"2013-02-{day:02}" for day in range(1, 29)]
     dags.emit("flights", *days[:20], *days[22:])
@@ -91,10 +95,10 @@ def test_what_is_due_and_not_there_is_late(dags: Metadata) -> None:
         "deadlines": [{"due": "06:00 and 0:30:00", "count": 2, "partitions": "2013-02-21 to 2013-02-22"}],
     }
     assert answer(ListLate(asset="carriers")) == {"asset": "carriers", "deadlines": []}
-    (note,) = map(str, late_partitions(asset_dags().values()))
+    (note,) = map(str, late_partitions(asset_dags().values(), fail))
     assert note == "asset 'flights': 2 partitions late, due by 06:00 and 0:30:00: 2013-02-21 to 2013-02-22"
     dags.emit("flights", *days[20:22], at=datetime.now(UTC))
-    assert list(late_partitions(asset_dags().values())) == []
+    assert list(late_partitions(asset_dags().values(), fail)) == []
 
 
 def test_what_is_not_due_yet_is_not_late(metadata: Metadata, tmp_path: Path) -> None:
