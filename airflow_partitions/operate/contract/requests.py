@@ -154,6 +154,7 @@ class MaterializePartitions(
     while_paused: Annotated[
         bool, Field(description="Also if the Dag is paused; its schedule begins no run until the request has ended")
     ] = False
+    downstream: Annotated[bool, Field(description="Tell what events make again because of it")] = False
     dry_run: Annotated[bool, Field(description="Only plan")] = False
 
 

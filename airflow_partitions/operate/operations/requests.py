@@ -57,7 +57,9 @@ def materialize_partitions(asked: MaterializePartitions, asker: Asker) -> dict[s
     if asked.while_paused:
         asker.check_pausing(asset.dags.producers)
     dags = _startable(asker, asked) if asked.upstream else None
-    steps = plan(asset, selection, states=states, upstream=asked.upstream, dags=dags, now=now)
+    steps = plan(
+        asset, selection, states=states, upstream=asked.upstream, downstream=asked.downstream, dags=dags, now=now
+    )
     requests: list[Progress] = []
     options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})
     begun = begin(steps, options, by=asker.name, dry_run=asked.dry_run)

@@ -28,12 +28,13 @@ _NOTHING_DUE = {"next_dagrun": None, "next_dagrun_create_after": None}
 _AT_WORK = DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING])
 
 
-def hold(session: Session, request: Request, *, goes_on: bool = False) -> None:
+def hold(session: Session, request: Request, *, goes_on: bool = False, dry_run: bool = False) -> None:
     """Hold the Dag of a *request* that is to work while it is paused; a Dag that is held works for any request.
 
     Whoever calls it has locked the Dag.
 
     :param goes_on: whether it was begun before: all requests with runs that have not ended go on with it then.
+    :param dry_run: only refuse what is refused: a request that is not kept can hold nothing.
     :raises NotReadyError: if the Dag is paused, and has other runs that would go on, too.
     """
     # What parses the Dag has its row too: whoever comes later sees the hold, and finds nothing due.
@@ -46,6 +47,9 @@ def hold(session: Session, request: Request, *, goes_on: bool = False) -> None:
         if goes_on:
             numbers |= _at_work(session, dag_id)
         _check_runs(session, dag_id, numbers)
+    if dry_run:
+        return
+    if is_paused:
         session.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(_NOTHING_DUE | {"is_paused": False}))
     elif not held_for:
         return

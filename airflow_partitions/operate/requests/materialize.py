@@ -142,7 +142,7 @@ def _begin(
         _check_runs(session, producer.dag_id, selection)
         if dry_run:
             request = Request(_NO_NUMBER, producer.asset, producer.dag_id, selection, options, now, by)
-            hold(session, request)
+            hold(session, request, dry_run=True)
             session.rollback()
             return request
         first, last = _span(selection, now)

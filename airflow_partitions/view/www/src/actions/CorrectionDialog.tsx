@@ -5,9 +5,10 @@ import { useState } from "react";
 import { ActionDialog, type Shown } from "./ActionDialog";
 import { DialogButtons } from "./DialogButtons";
 import { counted, number } from "../page/amounts";
-import { correct, type Kind, type Outcome, takeBack } from "./corrections";
-import { LinesField, Tick, TextField } from "./fields";
+import { canTakeBack, correct, type Kind, type Outcome, takeBack } from "./corrections";
+import { LinesField, Tick } from "./fields";
 import type { Partitions } from "./partitions";
+import { PartitionsField } from "./PartitionsFields";
 import { Refusal } from "../page/Refusal";
 import { atFields, isAtField } from "./refusals";
 import { tell, tellRefusal } from "../page/toasts";
@@ -61,24 +62,20 @@ const Form = ({ asset, kind, selection, onClose }: Asked & { selection: string }
           })
           .catch((error: unknown) => tellRefusal(error instanceof Error ? error : new Error(String(error))));
       };
-      tell(
-        `${words.done} ${counted(outcome.count, "partition")} of ${asset}`,
-        outcome.changed === "" ? undefined : undo,
-      );
+      tell(`${words.done} ${counted(outcome.count, "partition")} of ${asset}`, canTakeBack(outcome) ? undo : undefined);
       onClose();
       return queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "correction" });
     },
   });
   const refusal = order.error ?? dryRun.error;
-  const mistakes = atFields(refusal);
+  const mistakes = atFields(refusal, settled);
   const ready = dryRun.data !== undefined && !dryRun.error && !dryRun.isPlaceholderData && settled === select;
   return (
     <>
       <Dialog.Body>
         <Stack gap={4}>
           <Text>{words.about}</Text>
-          <TextField
-            label="Partitions"
+          <PartitionsField
             value={select}
             onChange={(text) => {
               order.reset();
@@ -118,7 +115,11 @@ const Form = ({ asset, kind, selection, onClose }: Asked & { selection: string }
   );
 };
 
-const Chosen = ({ partitions, ...props }: Asked & { partitions: Partitions } & Pick<Shown, "onClose">) => {
+/** The inside of the dialog. */
+export const CorrectionForm = ({
+  partitions,
+  ...props
+}: Asked & { partitions: Partitions } & Pick<Shown, "onClose">) => {
   const { text, error } = useSelectionText(props.asset, partitions);
   if (text !== undefined) return <Form {...props} selection={text} />;
   return (
@@ -131,6 +132,6 @@ const Chosen = ({ partitions, ...props }: Asked & { partitions: Partitions } & P
 /** Marks partitions as materialized, or has them forgotten: with a reason, after telling how many that is. */
 export const CorrectionDialog = ({ open, onClose, ...props }: Asked & { readonly partitions: Partitions } & Shown) => (
   <ActionDialog open={open} onClose={onClose} title={`${WORDS[props.kind].verb} partitions of ${props.asset}`}>
-    <Chosen {...props} onClose={onClose} />
+    <CorrectionForm {...props} onClose={onClose} />
   </ActionDialog>
 );

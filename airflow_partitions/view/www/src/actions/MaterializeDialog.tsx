@@ -44,16 +44,17 @@ export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & P
   const [partitions, setPartitions] = useState(first);
   const [upstream, setUpstream] = useState(false);
   const [texts, setTexts] = useState(USUAL);
+  const order = rest.useMutation("post", "/api/v1/assets/{asset}/requests", {
+    onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "plan" }),
+  });
   const settled = useSettled(partitions);
-  const plan = usePlan(asset, settled, upstream);
+  const asked = { asset, partitions: settled, upstream, whilePaused: texts.whilePaused };
+  const plan = usePlan(asked, order.data === undefined);
   const { data: about } = useAsset(asset); // what is asked of a paused Dag is refused, and then there is no plan
   const beginning = plan.data?.steps.filter(({ begin }) => begin > 0).map(({ dag_id }) => dag_id) ?? [];
   const dags = plan.error ? (about?.paused ?? []) : beginning;
   const paused = usePaused(dags);
   const { options, mistakes } = readOptions(texts);
-  const order = rest.useMutation("post", "/api/v1/assets/{asset}/requests", {
-    onSuccess: () => queries.invalidateQueries(),
-  });
   if (order.data) {
     return (
       <>
@@ -67,7 +68,7 @@ export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & P
     );
   }
   const refusal = order.error ?? plan.error;
-  const wrong = { ...atFields(refusal), ...mistakes };
+  const wrong = { ...atFields(refusal, settled.selection), ...mistakes };
   const current = !plan.error && !plan.isPlaceholderData && settled === partitions ? plan.data : undefined;
   return (
     <>
@@ -110,7 +111,7 @@ export const MaterializeForm = ({ asset, partitions: first, onClose }: Asked & P
         onGo={() =>
           order.mutate({
             params: { path: { asset } },
-            body: { ...options, ...asQuery(partitions), upstream, dry_run: false },
+            body: { ...options, ...asQuery(partitions), upstream, downstream: false, dry_run: false },
           })
         }
       >

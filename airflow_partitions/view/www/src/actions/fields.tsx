@@ -39,12 +39,13 @@ export const LinesField = ({
   help,
   mistake,
   code = false,
-}: Texts & { readonly code?: boolean }) => (
+  rows = code ? 4 : 2,
+}: Texts & { readonly code?: boolean; readonly rows?: number }) => (
   <Field.Root invalid={mistake !== undefined}>
     <Field.Label>{label}</Field.Label>
     <Textarea
       size="sm"
-      rows={code ? 4 : 2}
+      rows={rows}
       dir="auto"
       fontFamily={code ? "mono" : undefined}
       spellCheck={!code}

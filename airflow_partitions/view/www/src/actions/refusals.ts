@@ -1,16 +1,24 @@
 import { Problem } from "../rest/problem";
+import { withPlaces } from "./keyList";
 
 /** Kinds of refusals that are about the selection's text. */
 const OF_SELECTION = ["selection", "invalid-key", "request-size"];
 
-/** What is said at each field of a dialog, by the field's name in the request. */
-export const atFields = (error: Error | null): Record<string, string> => {
+/** The field of a dialog where a mistake in the request belongs, such as one at `body.keys.3`, and what is wrong. */
+const atField = ({ field, detail }: { readonly field: string; readonly detail: string }, text: string) => {
+  const [, name = field, place] = field.split(".");
+  if (name !== "keys") return [name, detail] as const;
+  return ["select", place === undefined ? detail : withPlaces(`keys[${place}]: ${detail}`, text)] as const;
+};
+
+/** What is said at each field of a dialog, by the field's name in the request; `text` is what stands for partitions. */
+export const atFields = (error: Error | null, text = ""): Record<string, string> => {
   if (!(error instanceof Problem)) return {};
   const { mistakes = [], type = "", detail = error.message } = error.document;
-  const fields = Object.fromEntries(
-    mistakes.map((mistake) => [mistake.field.split(".")[1] ?? mistake.field, mistake.detail]),
-  );
-  return OF_SELECTION.some((kind) => type.endsWith(`:${kind}`)) ? { ...fields, select: detail } : fields;
+  const fields = Object.fromEntries(mistakes.map((mistake) => atField(mistake, text)));
+  return OF_SELECTION.some((kind) => type.endsWith(`:${kind}`))
+    ? { ...fields, select: withPlaces(detail, text) }
+    : fields;
 };
 
 /** Whether some field of the dialog shows what is wrong. */

@@ -10,10 +10,13 @@ export const AssetHead = ({
   arrangement,
   shown: { states, onStates, table, onTable },
   mayChange,
+  onPaste,
 }: {
   readonly arrangement: Arrangement;
   readonly shown: Shown;
   readonly mayChange: boolean;
+  /** Somebody wants to paste a list of keys. */
+  readonly onPaste: () => void;
 }) => {
   const whole = useWhole(arrangement).data?.pages[0];
   return (
@@ -24,8 +27,15 @@ export const AssetHead = ({
         chosen={states}
         onChosen={onStates}
       />
-      <HStack>
-        {mayChange ? <RunPartitionButton asset={arrangement.asset} /> : null}
+      <HStack wrap="wrap">
+        {mayChange ? (
+          <>
+            <RunPartitionButton asset={arrangement.asset} />
+            <Button size="xs" variant="outline" onClick={onPaste}>
+              Paste keys…
+            </Button>
+          </>
+        ) : null}
         <Button size="xs" variant="outline" aria-pressed={table} onClick={() => onTable(!table)}>
           {table ? "Show as picture" : "Show as table"}
         </Button>

@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
+import { KeysDialog } from "../actions/KeysDialog";
 import { dimensionsOf } from "../grid/dimensions";
 import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
@@ -30,6 +31,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
   const navigate = useNavigate();
   const shown = usePicture();
   const [inView, setInView] = useState("");
+  const [pasted, setPasted] = useState<string>();
   const { select, states } = shown;
   const { names, time } = useMemo(() => dimensionsOf(definition), [definition]);
   const arrangement = useArrangement(name, names, shown);
@@ -60,7 +62,8 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
           </Alert.Content>
         </Alert.Root>
       ))}
-      <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} />
+      <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
+      <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
       <Box>
         {shown.table ? (
           <StretchTable asset={name} select={select} states={states} />
@@ -83,6 +86,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
         example={asset.example}
         timed={time !== null}
         onSelect={shown.onSelect}
+        onLong={mayChange ? setPasted : undefined}
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>

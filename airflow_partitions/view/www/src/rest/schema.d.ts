@@ -1838,6 +1838,12 @@ export interface components {
              */
             while_paused: boolean;
             /**
+             * Downstream
+             * @description Tell what events make again because of it
+             * @default false
+             */
+            downstream: boolean;
+            /**
              * Dry Run
              * @description Only plan
              * @default false

@@ -1,10 +1,12 @@
 import { Box, Button, Code, Field, Flex, HStack, Input, Text } from "@chakra-ui/react";
-import { useState, type ReactNode } from "react";
+import { useState, type ClipboardEvent, type ReactNode } from "react";
 
+import { keyList, LONGEST } from "../actions/keyList";
 import { counted } from "../page/amounts";
 import { Problem } from "../rest/problem";
 import { countsText, totalOf, type Counts, type State } from "../states/state";
 import { StateBar } from "../states/StateBar";
+import { written } from "./text";
 import { useCounts } from "./useCounts";
 
 /** Those of the counts that are of some states; all where none is named. */
@@ -20,6 +22,7 @@ export const SelectionBar = ({
   example,
   timed,
   onSelect,
+  onLong,
   children,
 }: {
   readonly asset: string;
@@ -32,6 +35,8 @@ export const SelectionBar = ({
   /** Whether partitions have a time. */
   readonly timed: boolean;
   readonly onSelect: (text: string) => void;
+  /** A list of keys was pasted that is too long for an address. */
+  readonly onLong: ((list: string) => void) | undefined;
   /** What can be done with it. */
   readonly children: ReactNode;
 }) => {
@@ -52,7 +57,7 @@ export const SelectionBar = ({
       zIndex={1}
     >
       <Flex gap={3} wrap="wrap" align="start">
-        <TextField key={select} select={select} refusal={refusal} onSelect={onSelect} />
+        <TextField key={select} select={select} refusal={refusal} onSelect={onSelect} onLong={onLong} />
         <HStack gap={2}>
           <Button size="sm" variant="outline" disabled={inView === ""} onClick={() => onSelect(inView)}>
             Select {states.length === 0 ? "all" : states.join(" and ")} in view
@@ -64,9 +69,9 @@ export const SelectionBar = ({
       </Flex>
       {select === "" || refusal !== null ? (
         <Text fontSize="sm" color="fg.muted" mt={2}>
-          Drag over cells, or hold Shift or Control and click; or type
+          Drag over cells, or hold Shift or Control and click; type their text or paste their keys
           {example === null ? (
-            " their names, with commas between."
+            ", with commas between."
           ) : (
             <>
               , for example <Code>{example}</Code>
@@ -97,12 +102,24 @@ const TextField = ({
   select,
   refusal,
   onSelect,
+  onLong,
 }: {
   readonly select: string;
   readonly refusal: string | null;
   readonly onSelect: (text: string) => void;
+  readonly onLong: ((list: string) => void) | undefined;
 }) => {
   const [text, setText] = useState(select);
+  const paste = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData.getData("text");
+    const list = keyList(pasted);
+    if (list === null) return;
+    const selected = list.keys.map(written).join(", ");
+    if (selected.length > LONGEST && onLong === undefined) return;
+    event.preventDefault();
+    if (selected.length > LONGEST) onLong?.(pasted);
+    else onSelect(selected);
+  };
   return (
     <Field.Root invalid={refusal !== null} flex="1 1 280px" width="auto">
       <Input
@@ -114,6 +131,7 @@ const TextField = ({
         value={text}
         placeholder="No partition is selected"
         spellCheck={false}
+        onPaste={paste}
         onChange={(event) => setText(event.target.value)}
         onBlur={() => onSelect(text.trim())}
         onKeyDown={(event) => {
