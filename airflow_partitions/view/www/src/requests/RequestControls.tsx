@@ -1,54 +1,34 @@
 import { Button, HStack } from "@chakra-ui/react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 
 import { Refusal } from "../page/Refusal";
 import { useAsset } from "../assets/useAsset";
 import { tell } from "../page/toasts";
-import { client } from "../rest/client";
-import { hasEnded, requestKey, type Request } from "./request";
+import { ChangeDialog } from "./ChangeDialog";
+import { requestKey, type Request } from "./request";
+import { change, LABELS, type Verb, verbsFor } from "./verbs";
 
-type Verb = "pause" | "resume" | "cancel" | "retry";
-
-const LABELS: Readonly<Record<Verb, string>> = {
-  pause: "Pause",
-  resume: "Resume",
-  cancel: "Cancel request",
-  retry: "Re-run failed",
-};
 const DONE: Readonly<Record<Verb, string>> = {
+  delete: "deleted",
   pause: "paused: runs that are at work go on",
   resume: "goes on",
   cancel: "cancelled: runs that are at work go on",
   retry: "runs again what failed",
 };
 
-/** What may be done with a request as it is now: nothing that the server would refuse. */
-export const verbsFor = (request: Request): Verb[] => {
-  const pausing = request.state === "paused" || request.state === "stopped" ? "resume" : "pause";
-  const failed = (request.runs.failed ?? 0) > 0;
-  const unfinished = request.state === "cancelled" && request.created < request.partitions;
-  return [
-    ...(failed || unfinished ? (["retry"] as const) : []),
-    ...(hasEnded(request) ? [] : ([pausing, "cancel"] as const)),
-  ];
-};
-
-const change = async (verb: Verb, request: number): Promise<Request | undefined> =>
-  (
-    await client.POST(`/api/v1/requests/{request}/${verb}`, {
-      params: { path: { request } },
-      body: { dry_run: false },
-    })
-  ).data;
-
 /** Pause, resume, cancel or re-run a request. */
 export const RequestControls = ({
   request,
   size = "sm",
+  onDeleted,
 }: {
   readonly request: Request;
   readonly size?: "xs" | "sm";
+  /** What comes after it was deleted, where it can be. */
+  readonly onDeleted?: () => void;
 }) => {
+  const [deletes, setDeletes] = useState(false);
   const queries = useQueryClient();
   const about = useAsset(request.asset);
   const order = useMutation({
@@ -64,7 +44,7 @@ export const RequestControls = ({
   if (!mayChange) return null;
   return (
     <>
-      <HStack gap={2}>
+      <HStack gap={2} wrap="wrap">
         {verbsFor(request).map((verb) => (
           <Button
             key={verb}
@@ -78,6 +58,20 @@ export const RequestControls = ({
             {LABELS[verb]}
           </Button>
         ))}
+        {onDeleted === undefined ? null : (
+          <>
+            <Button size={size} variant="outline" colorPalette="red" onClick={() => setDeletes(true)}>
+              {LABELS.delete}…
+            </Button>
+            <ChangeDialog
+              verb="delete"
+              requests={[request]}
+              open={deletes}
+              onClose={() => setDeletes(false)}
+              onDone={onDeleted}
+            />
+          </>
+        )}
       </HStack>
       {order.error ? <Refusal error={order.error} /> : null}
     </>

@@ -1,6 +1,6 @@
 import { Code, DataList, Link, Stack } from "@chakra-ui/react";
 import type { ReactNode } from "react";
-import { Link as RouterLink, useParams } from "react-router-dom";
+import { Link as RouterLink, useNavigate, useParams } from "react-router-dom";
 
 import { counted, number } from "../page/amounts";
 import { PausedDags } from "../actions/PausedDags";
@@ -87,6 +87,7 @@ const About = ({ request }: { readonly request: Request }) => {
 /** One request: how far it has come, what failed, and what may be done with it. */
 export const RequestPage = () => {
   const { request = "" } = useParams();
+  const navigate = useNavigate();
   const query = useRequest(Number(request));
   const { data } = query;
   return (
@@ -94,7 +95,9 @@ export const RequestPage = () => {
       title={`Request ${request}`}
       crumbs={[{ name: "Requests", to: paths.requests() }]}
       beside={data === undefined ? null : <RequestState state={data.state} />}
-      actions={data === undefined ? null : <RequestControls request={data} />}
+      actions={
+        data === undefined ? null : <RequestControls request={data} onDeleted={() => void navigate(paths.requests())} />
+      }
     >
       <Answer query={query}>
         {(shown) => (

@@ -1,11 +1,14 @@
 import { Button, Field, HStack, Input, NativeSelect, Text } from "@chakra-ui/react";
-import { keepPreviousData } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 
+import { listAssets } from "../assets/list";
 import { useSettled } from "../page/useSettled";
 import { useAddress } from "../page/address";
 import { Answer } from "../page/Answer";
 import { Page } from "../page/Page";
 import { rest } from "../rest/client";
+import { ManyControls } from "./ManyControls";
 import { hasEnded, pace, type Request } from "./request";
 import { requestStates } from "./RequestState";
 import { RequestsTable } from "./RequestsTable";
@@ -36,6 +39,30 @@ const useNamesWith = (part: string) =>
     { params: { query: { search: part, limit: 100 } } },
     { enabled: part !== "", select: ({ assets }) => assets.map(({ name }) => name) },
   );
+
+/** Whether one may change a request; of an asset that is no more the server says it. */
+const useRights = () => {
+  const { data } = useQuery({
+    queryKey: ["assets", "names"],
+    queryFn: ({ signal }) => listAssets(false, signal),
+    staleTime: 60_000,
+  });
+  const rights = new Map(data?.map(({ name, may_change: mayChange }) => [name, mayChange]));
+  return ({ asset }: Request): boolean => data !== undefined && (rights.get(asset) ?? true);
+};
+
+const Chosen = ({ requests }: { readonly requests: readonly Request[] }) => {
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const mayChange = useRights();
+  return (
+    <>
+      {requests.some(mayChange) ? (
+        <ManyControls chosen={requests.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
+      ) : null}
+      <RequestsTable requests={requests} chosen={chosen} onChosen={setChosen} mayChange={mayChange} />
+    </>
+  );
+};
 
 /** All requests, by asset and state. */
 export const RequestsPage = () => {
@@ -80,7 +107,7 @@ export const RequestsPage = () => {
           {({ pages }) => {
             const listed = pages.flatMap((page) => page.requests);
             return listed.length > 0 ? (
-              <RequestsTable requests={listed} />
+              <Chosen requests={listed} />
             ) : (
               <Text color="fg.muted">
                 {part === "" && state === undefined

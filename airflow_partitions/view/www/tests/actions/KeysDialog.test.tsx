@@ -31,7 +31,9 @@ test("pasted keys are planned with what follows, and exactly these are asked for
   await paste("2013-02-08\n# not this\n2013-02-09\n");
   expect(screen.getByText("2 keys: each line is one")).toBeDefined();
   await userEvent.click(screen.getByRole("button", { name: "Materialize…" }));
-  expect((await screen.findByRole("region", { name: "Plan" })).textContent).toContain("2 partitions; 3 more follow by events");
+  expect((await screen.findByRole("region", { name: "Plan" })).textContent).toContain(
+    "2 partitions; 3 more follow by events",
+  );
   await userEvent.click(screen.getByRole("button", { name: "Materialize 2 partitions" }));
   await screen.findByText("Asked for 2 partitions.");
   expect(bodies.map(({ keys, dry_run, downstream }) => [keys, dry_run, downstream])).toEqual([

@@ -4,7 +4,7 @@ import { http, HttpResponse } from "msw";
 import { Route, Routes } from "react-router-dom";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { verbsFor } from "../../src/requests/RequestControls";
+import { verbsFor } from "../../src/requests/verbs";
 import { RequestPage } from "../../src/requests/RequestPage";
 import { RequestsPage } from "../../src/requests/RequestsPage";
 import { partsOf, partsText } from "../../src/requests/RunsBar";
