@@ -1,10 +1,11 @@
-import { Alert, Button, Link } from "@chakra-ui/react";
-import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
+import { Alert, Link } from "@chakra-ui/react";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link as RouterLink } from "react-router-dom";
 
 import { paths } from "../page/paths";
-import { readDag, unpauseDag } from "../rest/airflow";
-import { Refusal } from "../page/Refusal";
+import { readDag } from "../rest/airflow";
+import { followWords, missedQuery } from "./missed";
+import { UnpauseButton } from "./UnpauseButton";
 
 /** Those of some Dags that are paused, as Airflow has them now. */
 export const usePaused = (dags: readonly string[]): string[] =>
@@ -15,40 +16,35 @@ export const usePaused = (dags: readonly string[]): string[] =>
     })),
   }).flatMap(({ data }) => (data?.is_paused === true ? [data.dag_id] : []));
 
-/** Says of which Dags Airflow begins no runs, as they are paused, and lets one end that. */
+const Paused = ({ dag, meaning, mayChange }: { dag: string; meaning: string; mayChange: boolean }) => {
+  const { data: missed } = useQuery(missedQuery(dag));
+  return (
+    <Alert.Root status="warning" flexWrap="wrap">
+      <Alert.Indicator />
+      <Alert.Content minW={0}>
+        <Alert.Title overflowWrap="anywhere">
+          <Link asChild textDecoration="underline" display="inline">
+            <RouterLink to={paths.dag(dag)}>{dag}</RouterLink>
+          </Link>{" "}
+          is paused
+        </Alert.Title>
+        <Alert.Description overflowWrap="anywhere">
+          {meaning}
+          {missed == null ? null : ` Then ${followWords(missed)}.`}
+        </Alert.Description>
+      </Alert.Content>
+      {mayChange ? <UnpauseButton dag={dag} /> : null}
+    </Alert.Root>
+  );
+};
+
+/** Says of which Dags Airflow begins no runs, as they are paused, and what follows; and lets one end that. */
 export const PausedDags = ({
   dags,
   meaning = "No run of it begins until it is unpaused.",
+  mayChange = true,
 }: {
   readonly dags: readonly string[];
   readonly meaning?: string | undefined;
-}) => {
-  const queries = useQueryClient();
-  const paused = usePaused(dags);
-  const unpause = useMutation({
-    mutationFn: unpauseDag,
-    onSuccess: () => queries.invalidateQueries(),
-  });
-  return (
-    <>
-      {paused.map((dag) => (
-        <Alert.Root key={dag} status="warning" flexWrap="wrap">
-          <Alert.Indicator />
-          <Alert.Content>
-            <Alert.Title>
-              <Link asChild textDecoration="underline">
-                <RouterLink to={paths.dag(dag)}>{dag}</RouterLink>
-              </Link>{" "}
-              is paused
-            </Alert.Title>
-            <Alert.Description>{meaning}</Alert.Description>
-          </Alert.Content>
-          <Button size="sm" variant="outline" loading={unpause.isPending} onClick={() => unpause.mutate(dag)}>
-            Unpause
-          </Button>
-        </Alert.Root>
-      ))}
-      {unpause.error ? <Refusal error={unpause.error} /> : null}
-    </>
-  );
-};
+  readonly mayChange?: boolean;
+}) => usePaused(dags).map((dag) => <Paused key={dag} dag={dag} meaning={meaning} mayChange={mayChange} />);

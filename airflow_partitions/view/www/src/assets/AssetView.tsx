@@ -4,6 +4,7 @@ import { useNavigate } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
 import { KeysDialog } from "../actions/KeysDialog";
+import { PausedDags } from "../actions/PausedDags";
 import { dimensionsOf } from "../grid/dimensions";
 import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
@@ -62,6 +63,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
           </Alert.Content>
         </Alert.Root>
       ))}
+      <PausedDags dags={asset.paused} mayChange={mayChange} />
       <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
       <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
       <Box>

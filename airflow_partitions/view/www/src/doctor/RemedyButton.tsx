@@ -4,20 +4,17 @@ import { useState } from "react";
 
 import { counted } from "../page/amounts";
 import { MaterializeDialog } from "../actions/MaterializeDialog";
+import type { Partitions } from "../actions/partitions";
+import { UnpauseButton } from "../actions/UnpauseButton";
 import { Refusal } from "../page/Refusal";
 import { tell } from "../page/toasts";
-import { unpauseDag } from "../rest/airflow";
 import { client } from "../rest/client";
 import { without, type Diagnosis, type Problem } from "./problem";
 
 /** What a button does at once; its words say what was done. */
 type Deed = { readonly label: string; readonly of: string; readonly mend: () => Promise<string> };
 
-const deedOf = ({ remedy, dag_id, asset, request }: Problem): Deed | undefined => {
-  if (remedy?.kind === "unpause-dag" && dag_id !== null) {
-    const mend = async () => `${(await unpauseDag(dag_id)).dag_id} is no longer paused`;
-    return { label: "Unpause", of: dag_id, mend };
-  }
+const deedOf = ({ remedy, asset, request }: Problem): Deed | undefined => {
   if (remedy?.kind === "reconcile" && asset !== null) {
     const mend = async () => {
       const { data } = await client.POST("/api/v1/assets/{asset}/reconcile", { params: { path: { asset } } });
@@ -45,16 +42,24 @@ const deedOf = ({ remedy, dag_id, asset, request }: Problem): Deed | undefined =
   return undefined;
 };
 
+/** Takes a problem off the list until the server is asked again. */
+const useMended = (problem: Problem) => {
+  const queries = useQueryClient();
+  return () =>
+    queries.setQueriesData<Diagnosis>(
+      { queryKey: ["get", "/api/v1/doctor"] },
+      (diagnosis) => diagnosis && without(diagnosis, problem),
+    );
+};
+
 const DeedButton = ({ deed: { label, of, mend }, problem }: { readonly deed: Deed; readonly problem: Problem }) => {
   const queries = useQueryClient();
+  const mended = useMended(problem);
   const order = useMutation({
     mutationFn: mend,
     onSuccess: (words) => {
       tell(words);
-      queries.setQueriesData<Diagnosis>(
-        { queryKey: ["get", "/api/v1/doctor"] },
-        (diagnosis) => diagnosis && without(diagnosis, problem),
-      );
+      mended();
       return queries.invalidateQueries();
     },
   });
@@ -74,14 +79,14 @@ const DeedButton = ({ deed: { label, of, mend }, problem }: { readonly deed: Dee
   );
 };
 
-const MaterializeButton = ({ asset, selection }: { readonly asset: string; readonly selection: string }) => {
+const MaterializeButton = ({ asset, partitions }: { readonly asset: string; readonly partitions: Partitions }) => {
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button size="xs" variant="outline" aria-label={`Materialize: ${asset}`} onClick={() => setOpen(true)}>
-        Materialize…
+        {partitions.states === undefined ? "Materialize…" : "Re-run failed…"}
       </Button>
-      <MaterializeDialog asset={asset} partitions={{ selection }} open={open} onClose={() => setOpen(false)} />
+      <MaterializeDialog asset={asset} partitions={partitions} open={open} onClose={() => setOpen(false)} />
     </>
   );
 };
@@ -103,11 +108,25 @@ const Command = ({ command }: { readonly command: string }) => (
 
 /** What mends a problem: a button, or a command to copy. */
 export const RemedyButton = ({ problem }: { readonly problem: Problem }) => {
-  const { remedy, asset } = problem;
+  const { remedy, asset, dag_id } = problem;
+  const mended = useMended(problem);
   if (remedy === null) return null;
+  if (dag_id !== null && (remedy.kind === "unpause-dag" || problem.kind === "missed-events")) {
+    return (
+      <HStack wrap="wrap">
+        {remedy.command === null ? null : <Command command={remedy.command} />}
+        <UnpauseButton dag={dag_id} size="xs" onUnpaused={mended} />
+      </HStack>
+    );
+  }
   if (remedy.command !== null) return <Command command={remedy.command} />;
-  if (remedy.kind === "materialize" && asset !== null && remedy.select !== null)
-    return <MaterializeButton asset={asset} selection={remedy.select} />;
+  if (remedy.kind === "materialize" && asset !== null && remedy.select !== null) {
+    // Of several failed partitions the command names the newest; here all of them are as near.
+    const failed = problem.kind === "failed-runs";
+    return (
+      <MaterializeButton asset={asset} partitions={failed ? { states: ["failed"] } : { selection: remedy.select }} />
+    );
+  }
   const deed = deedOf(problem);
   return deed === undefined ? null : <DeedButton deed={deed} problem={problem} />;
 };

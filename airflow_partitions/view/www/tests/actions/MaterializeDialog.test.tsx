@@ -168,11 +168,11 @@ test("a paused Dag is said before one asks, and can be unpaused", async () => {
     }),
   );
   open();
-  const unpause = await screen.findByRole("button", { name: "Unpause" });
+  const unpause = await screen.findByRole("button", { name: "Unpause: days" });
   expect(await go()).toHaveProperty("disabled", true);
   await userEvent.click(unpause);
   expect(unpaused).toHaveBeenCalledWith({ is_paused: false });
-  await waitFor(() => expect(screen.queryByRole("button", { name: "Unpause" })).toBeNull());
+  await waitFor(() => expect(screen.queryByRole("button", { name: "Unpause: days" })).toBeNull());
 });
 
 test("what is asked for can be made while the Dag is paused", async () => {
@@ -203,7 +203,7 @@ test("where a paused Dag is why there is no plan, unpausing it gives one", async
   );
   open();
   expect(await screen.findByText("Dag days is paused")).toBeDefined();
-  await userEvent.click(await screen.findByRole("button", { name: "Unpause" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Unpause: days" }));
   expect(await go()).toBeDefined();
 });
 

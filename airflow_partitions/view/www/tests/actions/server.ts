@@ -32,9 +32,17 @@ export const take = (
 export const refuse = (method: "get" | "post", path: string, status: number, document: Record<string, unknown>) =>
   server.use(http[method](REST + path, () => HttpResponse.json({ status, ...document }, { status })));
 
-/** Answers Airflow's own question for a Dag. */
-export const dag = (is_paused: boolean) =>
+/** Answers Airflow's own question for a Dag, which has missed nothing. */
+export const dag = (is_paused: boolean) => {
   server.use(http.get("*/api/v2/dags/days", () => HttpResponse.json({ dag_id: "days", is_paused })));
+  missed([]);
+};
+
+/** Answers what the Dag has missed. */
+export const missed = (dags: JsonBodyType[]) => {
+  answer("/assets", { assets: [{ name: "days", producers: ["days"], tags: [], counts: null }], cursor: null });
+  answer("/assets/days/missed", { asset: "days", dags, dry_run: true });
+};
 
 export const step = {
   asset: "days",

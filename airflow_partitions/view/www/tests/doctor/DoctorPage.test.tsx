@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import { DoctorPage } from "../../src/doctor/DoctorPage";
 import type { Problem, Remedy } from "../../src/doctor/problem";
 import { answers, server } from "../server";
+import { missed } from "../actions/server";
 import { shown } from "../shown";
 
 const remedy = (kind: Remedy["kind"], own: Partial<Remedy> = {}): Remedy => ({
@@ -54,6 +55,8 @@ test("all records are looked at where one asks for it", async () => {
   await screen.findByText("about orphans");
   expect(asked.count).toBe(2);
 });
+
+beforeEach(() => missed([]));
 
 test.each([
   [
