@@ -53,7 +53,7 @@ def dag_policy(dag: DAG) -> None:
     _refuse_past_dependencies(dag)
     if getattr(timetable, "past", 0):
         _refuse_reversed_backfills(dag)
-    if timetable.batch > 1:
+    if timetable.batch != 1:
         _refuse_what_no_batch_has(dag, timetable.batch)
     _refuse_undated_templates(dag)
     _refuse_undated_arguments(dag)
@@ -141,7 +141,7 @@ def _refuse_past_dependencies(dag: DAG) -> None:
                 )
 
 
-def _refuse_what_no_batch_has(dag: DAG, size: int) -> None:
+def _refuse_what_no_batch_has(dag: DAG, size: int | str) -> None:
     """Refuse a batch where one task can't stand for the runs of others."""
     from airflow.exceptions import AirflowClusterPolicyViolation
 
@@ -165,7 +165,7 @@ def _refuse_what_no_batch_has(dag: DAG, size: int) -> None:
             if called:
                 problem = f"{called[0]}, which Airflow calls for the run of a task alone; expected none"
     if problem is not None:
-        raise AirflowClusterPolicyViolation(f"{dag.dag_id}: batch={size} and {problem}, or no batch=")
+        raise AirflowClusterPolicyViolation(f"{dag.dag_id}: batch={size!r} and {problem}, or no batch=")
 
 
 def _refuse_reversed_backfills(dag: DAG) -> None:

@@ -51,8 +51,9 @@ class PartitionedDag(DagArguments):
         ``"never"``, or ``Within("7d", settle="30min")``.
     :ivar max_wait: time after which an upstream run at work is waited for no longer.
     :ivar past: a partition needs so many before it of the asset itself, along time; they are made in order.
-    :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued. Each run
-        keeps its state, note and event; one that fails is tried alone. One task works at a time.
+    :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued; ``"auto"``
+        for as many as take a minute. Each run keeps its state, note and event; one that fails is tried alone. One task
+        works at a time.
 
     The others mean what they mean for a Dag.
     """
@@ -69,7 +70,7 @@ class PartitionedDag(DagArguments):
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)
     past: int = 0
-    batch: int = 1
+    batch: int | str = 1
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Refuse an asset that says nothing of its partitions, before Python does."""
@@ -100,7 +101,7 @@ class PartitionedDag(DagArguments):
         return self.create(
             default_dag_id,
             timetable,
-            max_active_runs=1 if takes_turns or self.batch > 1 else None,
+            max_active_runs=1 if takes_turns or self.batch != 1 else None,
             docstring=docstring,
         )
 

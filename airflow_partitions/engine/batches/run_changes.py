@@ -12,6 +12,7 @@ from sqlalchemy.orm import object_session
 
 from airflow_partitions.engine.batches.choice import choose
 from airflow_partitions.engine.batches.ending import Leader, end_batch
+from airflow_partitions.engine.batches.size import size_of
 from airflow_partitions.engine.runs.transaction import within
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 
@@ -24,7 +25,8 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
     """Give it the runs that it makes together with its own partition."""
     if (timetable := batching(dag_run)) is not None and (task := _task_of(dag_run)) is not None:
         with within(dag_run, "it makes its own partition only") as at:
-            choose(at, dag_run, task.task_id, assets_of(task), timetable.batch)
+            size = size_of(at, dag_run.dag_id, timetable.batch)
+            choose(at, dag_run, task.task_id, assets_of(task), size)
 
 
 @hookimpl

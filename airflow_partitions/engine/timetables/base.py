@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from airflow_partitions.core.dependencies import Dependency
     from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
 
+#: Stands for a number of partitions that follows from how long they take.
+AUTO = "auto"
+#: The most partitions of a batch: what one transaction of the scheduler ends in well below a second.
+MOST_IN_BATCH = 2_000
+
 
 class PartitionTimetable(Timetable):
     """A timetable whose runs have a partition each, or whose tasks add partitions, or both.
@@ -24,7 +29,8 @@ class PartitionTimetable(Timetable):
     :ivar adds: the partitions whose keys the tasks add; ``None`` if they add none.
     :ivar dag_id: of its Dag, once it is known.
     :ivar own_past: the dependency of the runs' partitions on those before them; ``None`` if there is none.
-    :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued.
+    :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued; ``"auto"``
+        for as many as take a minute.
     """
 
     VERSION: ClassVar[int] = 1
@@ -33,7 +39,7 @@ class PartitionTimetable(Timetable):
     adds: PartitionAtRuntime | None = None
     dag_id: str | None = None
     own_past: Dependency | None = None
-    batch: int = 1
+    batch: int | str = 1
 
     @property
     @abstractmethod

@@ -23,7 +23,7 @@ from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyErr
 from airflow_partitions.core.keys import Key
 from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions, write_extra
-from airflow_partitions.engine.timetables.base import PartitionTimetable
+from airflow_partitions.engine.timetables.base import AUTO, MOST_IN_BATCH, PartitionTimetable
 from airflow_partitions.engine.timetables.condition import AnyEvent, condition_of
 from airflow_partitions.engine.timetables.evaluation import Evaluation, Evaluator
 from airflow_partitions.engine.timetables.last_scheduled import last_scheduled
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The most partitions of a batch: what one transaction of the scheduler ends in well below a second.
-MOST_IN_BATCH = 2_000
 _NEVER = instance(utc(0))  # stands for "no scheduled run yet", where Airflow wants a run
 
 
@@ -81,8 +79,8 @@ class Partitioned(PartitionTimetable):
     :param max_wait: time after which an upstream run at work is waited for no longer.
     :param past: a partition needs so many before it of the Dag's own assets, along time, as far as the definition goes
         back; the partitions are made in order.
-    :param batch: the most partitions that one task makes, its own run's and those of runs that are queued. Each run
-        keeps its state, note and event.
+    :param batch: the most partitions that one task makes, its own run's and those of runs that are queued; ``"auto"``
+        for as many as take a minute. Each run keeps its state, note and event.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -105,7 +103,7 @@ class Partitioned(PartitionTimetable):
         rerun: str | Within = "always",
         max_wait: str | timedelta = timedelta(days=1),
         past: int = 0,
-        batch: int = 1,
+        batch: int | str = 1,
     ) -> None:
         self._dag_id: str | None = None
         check_definition(partition)
@@ -113,9 +111,10 @@ class Partitioned(PartitionTimetable):
             raise InvalidDefinitionError(
                 f"refresh={refresh!r} with {partition!r}; expected a number of intervals, with a time dimension"
             )
-        if type(batch) is not int or not 1 <= batch <= MOST_IN_BATCH:
+        if batch != AUTO and (type(batch) is not int or not 1 <= batch <= MOST_IN_BATCH):
             raise InvalidDefinitionError(
-                f"batch={batch!r}; expected the most partitions that one task makes, from 1 to {MOST_IN_BATCH:,}"
+                f"batch={batch!r}; expected the most partitions that one task makes, from 1 to {MOST_IN_BATCH:,}, or"
+                f" {AUTO!r}"
             )
         self.batch = batch
         self.past = past
@@ -387,7 +386,7 @@ class Partitioned(PartitionTimetable):
             "allow_open": self.allow_open,
             "dag_id": self.dag_id,
             **({"past": self.past} if self.past else {}),
-            **({"batch": self.batch} if self.batch > 1 else {}),
+            **({"batch": self.batch} if self.batch != 1 else {}),
         }
 
     @classmethod

@@ -321,7 +321,7 @@ def test_what_no_function_over_several_has(
         declared(function, options.get("storage", files))
 
 
-@pytest.mark.parametrize("size", [0, -1, 2_001, True, "10", 1.5])
+@pytest.mark.parametrize("size", [0, -1, 2_001, True, "10", "Auto", 1.5])
 def test_the_size_is_a_number_of_partitions(size: Any) -> None:
     with pytest.raises(InvalidDefinitionError, match="that one task makes, from 1 to 2,000"):
         Partitioned(None, DAYS, batch=size)

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from airflow_partitions.engine.batches import run_changes
 from airflow_partitions.engine.batches.member import MEMBERS, Member, members_from_json
 from airflow_partitions.engine.batches.outcome import OUTCOMES, Ending, Outcome, outcomes_to_json
+from airflow_partitions.engine.batches.size import size_of
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.runs import mailbox
 from airflow_partitions.engine.runs.claim import Claimant, claim_cell, door_cell, note_of, passed_cell
@@ -32,6 +33,9 @@ HOURS = PartitionByInterval("@hourly", start="2013-01-01")
 
 @asset(schedule=None, partition=HOURS, batch=5)
 def hours(partition): ...
+
+@asset(schedule=None, partition=HOURS, batch="auto")
+def grown(partition): ...
 
 @asset(schedule=None, partition=HOURS)
 def singles(partition): ...
@@ -351,6 +355,45 @@ def test_no_statement_that_fails_ends_the_scheduler_or_loses_a_partition(
     with dags.engine.connect() as at:
         sent = at.scalar(select(func.count()).select_from(text("asset_event")))
     assert sent == (0 if moment == "begin" else 2 * number)
+
+
+def ended(metadata: Metadata, dag_id: str, size: int, seconds: float, hour: int) -> None:
+    """A batch of that size, which took so long."""
+    began = NOON - timedelta(days=1) + timedelta(hours=hour)
+    at_hour = [f"2012-01-01T{hour:02}:{number:04}" for number in range(size)]
+    put_runs(metadata, dag_id, at_hour, "success", began, end_date=began + timedelta(seconds=seconds))
+    with metadata.engine.begin() as at:
+        query = text("select id from dag_run where partition_key like :key order by id")
+        leader, *others = at.scalars(query, {"key": f"2012-01-01T{hour:02}:%"})
+        if others:
+            rows = [{"run_id": number, "leader_id": leader, "outcome": "made"} for number in others]
+            at.execute(insert(BatchMember), rows)
+
+
+@pytest.mark.parametrize(
+    ("batches", "size"),
+    [
+        ([], 16),
+        ([(1, 2.0)], 4),  # four times as many
+        ([(16, 8.0)], 64),
+        ([(16, 32.0)], 30),  # a minute's
+        ([(16, 32.0), (100, 25.0)], 122),
+        ([(8, 4_000.0)], 1),
+        ([(1000, 1.0)], 2_000),
+    ],
+)
+def test_a_size_of_its_own_is_what_takes_a_minute(dags: Metadata, batches: list[tuple[int, float]], size: int) -> None:
+    for hour, (count, seconds) in enumerate(batches):
+        ended(dags, "grown", count, seconds, hour)
+    with dags.engine.connect() as at:
+        assert size_of(at, "grown", "auto") == size
+        assert size_of(at, "grown", 7) == 7
+
+
+def test_a_batch_of_its_own_size_takes_what_is_queued(dags: Metadata) -> None:
+    leader, *_ = queue(dags, *KEYS, dag_id="grown")
+    notify(dags, leader, "running", "grown")
+    assert keys(members(dags, leader)) == KEYS[1:]
 
 
 def test_upkeep_frees_the_members_of_a_run_that_is_gone_and_forgets_those_of_runs_that_are(dags: Metadata) -> None:
