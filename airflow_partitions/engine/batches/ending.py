@@ -157,6 +157,22 @@ def _end_runs(at: Connection, leader: Leader, runs: Sequence[Ended], timetable: 
         spans,
     )
     _write_notes(at, leader, runs, timetable)
+    _delete_met_deadlines(at, runs)
+
+
+def _delete_met_deadlines(at: Connection, runs: Sequence[Ended]) -> None:
+    """Delete the deadlines that the runs have met, as Airflow does when a run ends well: else they are told of."""
+    from airflow.models.callback import Callback
+    from airflow.models.deadline import Deadline
+
+    ends = {run.id: run.outcome.end for run in runs}
+    for portion in portions(list(ends)):
+        query = select(Deadline.id, Deadline.callback_id, Deadline.dagrun_id, Deadline.deadline_time)
+        rows = at.execute(query.where(Deadline.dagrun_id.in_(portion), ~Deadline.missed)).all()
+        met = [row for row in rows if ends[row.dagrun_id] <= row.deadline_time]
+        if met:
+            at.execute(delete(Deadline).where(Deadline.id.in_([row.id for row in met])))
+            at.execute(delete(Callback).where(Callback.id.in_([row.callback_id for row in met])))
 
 
 def _write_notes(at: Connection, leader: Leader, runs: Sequence[Ended], timetable: PartitionTimetable) -> None:

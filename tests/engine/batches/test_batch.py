@@ -258,6 +258,29 @@ def test_a_run_that_was_cancelled_meanwhile_keeps_its_state_and_what_was_publish
     assert [key for key, _, _ in events(dags)] == [KEYS[1]]
 
 
+def test_deadlines_that_were_met_are_told_of_no_more(dags: Metadata) -> None:
+    from airflow.models.deadline import Deadline
+    from airflow.sdk.definitions.callback import AsyncCallback
+
+    leader, first, second, third = queue(dags, *KEYS[:4])
+    with Session(dags.engine) as at:
+        for run, minutes in ((first, 5), (second, -5), (third, 5)):
+            number = at.scalar(text("select id from dag_run where run_id = :run"), {"run": run})
+            due = NOON + timedelta(minutes=minutes)
+            at.add(Deadline(due, AsyncCallback("asyncio.sleep"), number, None))  # type: ignore[arg-type]
+        at.commit()
+    notify(dags, leader, "running")
+    tell(dags, leader, made(first), made(second))
+    notify(dags, leader, "success")
+    query = (
+        "select r.partition_key from deadline d join dag_run r on r.id = d.dagrun_id join callback c on"
+        " c.id = d.callback_id order by 1"
+    )
+    with dags.engine.connect() as at:
+        assert list(at.scalars(text(query))) == [KEYS[2], KEYS[3]]  # one came too late, one is still to be made
+        assert at.scalar(text("select count(*) from callback")) == 2
+
+
 def test_the_next_leader_takes_what_was_not_reached_and_what_was_cleared(dags: Metadata) -> None:
     leader, first, second, third = queue(dags, *KEYS[:4])
     notify(dags, leader, "running")
