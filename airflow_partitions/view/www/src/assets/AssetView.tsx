@@ -1,4 +1,4 @@
-import { Alert, Box, Code, SimpleGrid, Stack, Text } from "@chakra-ui/react";
+import { Box, SimpleGrid, Stack, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
@@ -12,10 +12,12 @@ import { StretchTable } from "../grid/StretchTable";
 import { useArrangement } from "../grid/useArrangement";
 import { Answer } from "../page/Answer";
 import { paths } from "../page/paths";
+import { FailedPartitions } from "../requests/FailedPartitions";
 import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
+import { Absences } from "./Absences";
 import { AssetAbout, Description } from "./AssetAbout";
 import { AssetHead } from "./AssetHead";
 import { NewestWork } from "./NewestWork";
@@ -50,19 +52,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
           {definitionWords(definition)}
         </Text>
       </Box>
-      {asset.absent.map((dag) => (
-        <Alert.Root key={dag.dag_id} status="error" role="alert">
-          <Alert.Indicator />
-          <Alert.Content minW={0}>
-            <Alert.Title overflowWrap="anywhere">Airflow can’t run it now: {dag.text}</Alert.Title>
-            {dag.error === null ? null : (
-              <Code variant="plain" whiteSpace="pre-wrap" overflowWrap="anywhere">
-                {dag.error}
-              </Code>
-            )}
-          </Alert.Content>
-        </Alert.Root>
-      ))}
+      <Absences absent={asset.absent} />
       <PausedDags dags={asset.paused} mayChange={mayChange} />
       <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
       <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
@@ -92,6 +82,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
+      <FailedPartitions of={{ asset: name, selection: null }} atWork={false} />
       <SimpleGrid columns={{ base: 1, lg: 2 }} gap={6} pt={2}>
         <AssetAbout asset={asset} />
         <NewestWork asset={name} />

@@ -105,7 +105,7 @@ export const RequestPage = () => {
             {shown.dag_is_paused && !hasEnded(shown) ? <PausedDags dags={[shown.dag_id]} /> : null}
             <RunsBar request={shown} />
             <About request={shown} />
-            <FailedPartitions request={shown} />
+            <FailedPartitions of={shown} atWork={!hasEnded(shown)} />
           </Stack>
         )}
       </Answer>
