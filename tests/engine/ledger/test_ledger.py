@@ -294,8 +294,10 @@ def test_eb4_a_cell_that_anybody_wrote_over_harms_nothing_and_is_written_anew(
     metadata.put("flights", min(metadata.cells("flights", cell)), form)
     assert list(materialized_times("flights", HOURS, keys)) == there
     assert recorded_keys("flights", of_day(HOURS, "2013-07-01")) == there
-    assert [problem for problem in cell_problems() if problem.asset == "flights"] == []
+    problems = [problem for problem in cell_problems() if problem.asset == "flights"]
+    assert [problem.is_rewritten for problem in problems] == ([] if form is None else [True])
     update_ledger("flights", HOURS, anew=True)
+    assert [problem for problem in cell_problems() if problem.asset == "flights"] == []
     assert metadata.pages("flights") == {"201307": there}
     assert metadata.cells("flights", "forgotten") == {"forgotten": before["forgotten"]}
 
