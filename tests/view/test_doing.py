@@ -155,6 +155,41 @@ def test_a_partition_is_marked_and_that_is_taken_back(opens: Opens, server: Runn
     expect(heading).to_contain_text("missing")
 
 
+def test_pasted_keys_are_asked_for_and_what_is_none_is_told_with_its_line(opens: Opens, estate: Metadata) -> None:
+    page = opens("/assets/mart_6_clean")
+    settled(page, "mart_6_clean")
+    page.get_by_role("button", name="Paste keys").click()
+    dialog = page.get_by_role("dialog")
+    field = dialog.get_by_role("textbox", name="Partitions")
+    field.fill("# late files\n2013-03-29\n2013-03-32\n2013-03-30")
+    dialog.get_by_role("button", name="Materialize").click()
+    expect(dialog.get_by_text("line 3: '2013-03-32' is not a partition of")).to_be_visible()
+    field.fill("# late files\n2013-03-29\n2013-03-31")
+    confirm(page, "Materialize 2 partitions")
+    expect_runs(page, estate, "mart_6_clean", ["2013-03-29", "2013-03-31"])
+
+
+def test_requests_are_deleted_from_the_list_and_one_at_work_says_why_not(opens: Opens, server: RunningServer) -> None:
+    with server.client() as client:
+        numbers = []
+        for key in ("2013-03-29", "2013-03-30"):
+            made = client.post("/assets/mart_4_joined/requests", json={"select": key}).raise_for_status().json()
+            numbers.append(made["requests"][0]["id"])
+        ended, at_work = numbers
+        client.post(f"/requests/{ended}/cancel", json={}).raise_for_status()
+        page = opens("/requests?asset=mart_4_joined")
+        settled(page, "Requests")
+        for number in numbers:
+            page.get_by_role("checkbox", name=f"Choose request {number}").check(force=True)
+        page.get_by_role("button", name="Delete (2)").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text(f"request {at_work} is running, so it can't be deleted")
+        dialog.get_by_role("button", name="Delete 1 request").click()
+        expect(dialog).to_have_count(0)
+        expect(page.get_by_role("checkbox", name=f"Choose request {ended}")).to_have_count(0)
+        assert client.get(f"/requests/{ended}").status_code == 404
+
+
 @pytest.mark.parametrize("path", ["/requests", "/doctor"])
 def test_all_may_look_at_requests_and_problems(opens: Opens, path: str) -> None:
     page = opens(path, user="viewer")
