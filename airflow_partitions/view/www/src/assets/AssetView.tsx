@@ -10,6 +10,7 @@ import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
 import { StretchTable } from "../grid/StretchTable";
 import { useArrangement } from "../grid/useArrangement";
+import { useWhole } from "../grid/useGrid";
 import { Answer } from "../page/Answer";
 import { paths } from "../page/paths";
 import { FailedPartitions } from "../requests/FailedPartitions";
@@ -38,6 +39,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
   const { select, states } = shown;
   const { names, time } = useMemo(() => dimensionsOf(definition), [definition]);
   const arrangement = useArrangement(name, names, shown);
+  const failed = useWhole(arrangement).data?.pages[0]?.counts.failed ?? 0;
   const { data: selected } = useCounts(name, select);
   const open = (picture: Picture, cell: Cell, text: string) => {
     const key = keyOf(picture, cell, names, arrangement.only);
@@ -82,7 +84,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
-      <FailedPartitions of={{ asset: name, selection: null }} atWork={false} />
+      {failed === 0 ? null : <FailedPartitions of={{ asset: name, selection: null }} count={failed} atWork={false} />}
       <SimpleGrid columns={{ base: 1, lg: 2 }} gap={6} pt={2}>
         <AssetAbout asset={asset} />
         <NewestWork asset={name} />

@@ -105,7 +105,9 @@ export const RequestPage = () => {
             {shown.dag_is_paused && !hasEnded(shown) ? <PausedDags dags={[shown.dag_id]} /> : null}
             <RunsBar request={shown} />
             <About request={shown} />
-            <FailedPartitions of={shown} atWork={!hasEnded(shown)} />
+            {(shown.runs.failed ?? 0) === 0 ? null : (
+              <FailedPartitions of={shown} count={shown.runs.failed ?? 0} atWork={!hasEnded(shown)} />
+            )}
           </Stack>
         )}
       </Answer>

@@ -152,6 +152,22 @@ test("a stretch of which the server lists other keys keeps its first and its las
   expect(listed()).toEqual([`${day(1)} to ${day(3)} (3)${cause(day(3))}`]);
 });
 
+test("failed partitions are found behind pages without any, and no more is asked once all are there", async () => {
+  const cursors: (string | null)[] = [];
+  answer("/requests/7", { ...request, state: "failed", runs: { failed: 1 } });
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/states", ({ request: sent }) => {
+      const cursor = new URL(sent.url).searchParams.get("cursor");
+      cursors.push(cursor);
+      const stretches = cursor === "second" ? [{ ...ofFebruary(8, 8), count: 1 }] : [];
+      return HttpResponse.json({ asset: "days", now: "", stretches, cursor: cursor === null ? "second" : "third" });
+    }),
+  );
+  open("/7");
+  expect(await screen.findByRole("link", { name: day(8) })).toBeDefined();
+  expect(cursors).toEqual([null, "second"]);
+});
+
 test("of ten failed partitions the cause is read without a click, and of no more", async () => {
   const asked: string[] = [];
   server.use(
