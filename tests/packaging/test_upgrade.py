@@ -201,9 +201,9 @@ def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger
     assert rows(stranger) == [21, 21, 21]
     assert ask(stranger, "doctor")["problems"] == []
 
+    known = counts(stranger), requests(stranger), rows(stranger)
     if before != revision(stranger):
         stranger.airflow("asset-partitions", "downgrade", "--to-revision", before, "--yes")
-    known = counts(stranger), requests(stranger), rows(stranger)
     install(stranger, older)
     assert (counts(stranger), requests(stranger), rows(stranger)) == known
     with stranger.standalone():
