@@ -24,8 +24,8 @@ PRESETS = {
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 # croniter's R and H are another time in every process; "3-3" it takes for every value there is.
 _SURPRISING = re.compile(r"\b[rh]\b|\b(\w+)-\1\b", re.IGNORECASE)
-# So many months of a cron are kept, whatever years a server is asked for: some three centuries.
-_MONTHS = 4_096
+# As many months as there are are kept of a cron: who asks for all years would push out those of today.
+_MONTHS = 131_072
 _LEAP_CYCLE_YEARS = range(2000, 2028)  # every weekday meets every day of the year in 28 years
 
 

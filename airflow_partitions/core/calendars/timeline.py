@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from airflow_partitions.core.calendars.instants import DAY, SECOND, utc, wall_of
 
 _BLOCK = 4096 * DAY  # about eleven years: one block serves most questions, and costs a few milliseconds once
-# So many of them are kept of a zone, whatever years a server is asked for: some seven centuries.
-_BLOCKS = 64
+# As many as there are are kept of a zone: who asks for all years would push out the ones of today.
+_BLOCKS = 1_024
 # Python's datetime covers years 1 to 9999; staying a little inside keeps local times representable everywhere.
 FIRST = -62_135_596_800 * SECOND + 3 * DAY
 LAST = 253_402_300_800 * SECOND - 3 * DAY
