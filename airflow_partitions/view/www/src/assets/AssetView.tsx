@@ -1,4 +1,4 @@
-import { Box, SimpleGrid, Stack, Text } from "@chakra-ui/react";
+import { Alert, Box, Code, SimpleGrid, Stack, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
@@ -10,15 +10,12 @@ import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
 import { StretchTable } from "../grid/StretchTable";
 import { useArrangement } from "../grid/useArrangement";
-import { useWhole } from "../grid/useGrid";
 import { Answer } from "../page/Answer";
 import { paths } from "../page/paths";
-import { FailedPartitions } from "../requests/FailedPartitions";
 import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
-import { Absences } from "./Absences";
 import { AssetAbout, Description } from "./AssetAbout";
 import { AssetHead } from "./AssetHead";
 import { NewestWork } from "./NewestWork";
@@ -39,7 +36,6 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
   const { select, states } = shown;
   const { names, time } = useMemo(() => dimensionsOf(definition), [definition]);
   const arrangement = useArrangement(name, names, shown);
-  const failed = useWhole(arrangement).data?.pages[0]?.counts.failed ?? 0;
   const { data: selected } = useCounts(name, select);
   const open = (picture: Picture, cell: Cell, text: string) => {
     const key = keyOf(picture, cell, names, arrangement.only);
@@ -54,7 +50,19 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
           {definitionWords(definition)}
         </Text>
       </Box>
-      <Absences absent={asset.absent} />
+      {asset.absent.map((dag) => (
+        <Alert.Root key={dag.dag_id} status="error" role="alert">
+          <Alert.Indicator />
+          <Alert.Content minW={0}>
+            <Alert.Title overflowWrap="anywhere">Airflow can’t run it now: {dag.text}</Alert.Title>
+            {dag.error === null ? null : (
+              <Code variant="plain" whiteSpace="pre-wrap" overflowWrap="anywhere">
+                {dag.error}
+              </Code>
+            )}
+          </Alert.Content>
+        </Alert.Root>
+      ))}
       <PausedDags dags={asset.paused} mayChange={mayChange} />
       <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
       <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
@@ -84,7 +92,6 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
-      {failed === 0 ? null : <FailedPartitions of={{ asset: name, selection: null }} count={failed} atWork={false} />}
       <SimpleGrid columns={{ base: 1, lg: 2 }} gap={6} pt={2}>
         <AssetAbout asset={asset} />
         <NewestWork asset={name} />

@@ -81,10 +81,11 @@ const DeedButton = ({ deed: { label, of, mend }, problem }: { readonly deed: Dee
 
 const MaterializeButton = ({ asset, partitions }: { readonly asset: string; readonly partitions: Partitions }) => {
   const [open, setOpen] = useState(false);
+  const words = partitions.states === undefined ? "Materialize…" : "Re-run failed…";
   return (
     <>
-      <Button size="xs" variant="outline" aria-label={`Materialize: ${asset}`} onClick={() => setOpen(true)}>
-        {partitions.states === undefined ? "Materialize…" : "Re-run failed…"}
+      <Button size="xs" variant="outline" aria-label={`${words}: ${asset}`} onClick={() => setOpen(true)}>
+        {words}
       </Button>
       <MaterializeDialog asset={asset} partitions={partitions} open={open} onClose={() => setOpen(false)} />
     </>

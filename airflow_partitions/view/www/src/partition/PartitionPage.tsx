@@ -2,7 +2,6 @@ import { Box, Button, HStack, List, Stack, Text } from "@chakra-ui/react";
 import { Link } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
-import { Absences } from "../assets/Absences";
 import { useAsset } from "../assets/useAsset";
 import { Answer } from "../page/Answer";
 import { useNames } from "../page/names";
@@ -72,7 +71,6 @@ const Content = ({ partition }: { readonly partition: Partition }) => {
   const { data: about } = useAsset(asset);
   return (
     <Stack gap={6}>
-      <Absences absent={about?.absent ?? []} />
       <Why reasons={partition.reasons} provisional={partition.provisional} />
       <HStack justify="space-between" wrap="wrap" align="start">
         <Box minH={12}>

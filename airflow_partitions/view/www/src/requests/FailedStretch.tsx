@@ -1,4 +1,4 @@
-import { Box, Link, Text } from "@chakra-ui/react";
+import { Link } from "@chakra-ui/react";
 import { Fragment } from "react";
 import { Link as RouterLink } from "react-router-dom";
 
@@ -7,39 +7,12 @@ import { paths } from "../page/paths";
 import { rest } from "../rest/client";
 import type { components } from "../rest/schema";
 import { written } from "../selection/text";
+import type { Request } from "./request";
 
 type Stretch = components["schemas"]["Stretch"];
-type Run = components["schemas"]["Run"];
-
-/** Partitions of an asset; without a selection all of them. */
-export type Selected = { readonly asset: string; readonly selection: string | null };
 
 /** The most partitions of a stretch of which each is a link. */
 const FEW = 10;
-
-/** What made a run fail: "task days failed after 3 tries: ValueError: no rows". */
-export const causeOf = ({ failed, tries, error }: Run): string => {
-  const what = error ?? "no cause was noted";
-  if (failed.length === 0) return what;
-  const after = tries > 1 ? ` after ${number(tries)} tries` : "";
-  return `task ${failed.join(", ")} failed${after}: ${what}`;
-};
-
-/** What made the last failed run of a partition fail. */
-const Cause = ({ asset, partition }: { readonly asset: string; readonly partition: string }) => {
-  const { data } = rest.useQuery(
-    "get",
-    "/api/v1/assets/{asset}/partitions/{key}",
-    { params: { path: { asset, key: partition } } },
-    { staleTime: 30_000 },
-  );
-  const run = data?.runs.find(({ state }) => state === "failed");
-  return (
-    <Text as="span" display="block" color="fg.muted" minH={5}>
-      <bdi>{run === undefined ? "" : causeOf(run)}</bdi>
-    </Text>
-  );
-};
 
 /** The text that selects a stretch; `null` where it has no other bounds than its keys. */
 export const stretchText = ({ start, end, segments }: Stretch): string | null => {
@@ -50,7 +23,7 @@ export const stretchText = ({ start, end, segments }: Stretch): string | null =>
 };
 
 /** The keys of a stretch with few, in order; `undefined` until they are there, and where the server lists others. */
-const useKeys = ({ asset, selection }: Selected, stretch: Stretch, inOrder: boolean): readonly string[] | undefined => {
+const useKeys = ({ asset, selection }: Request, stretch: Stretch, inOrder: boolean): readonly string[] | undefined => {
   const { first, last, count } = stretch;
   const text = stretchText(stretch);
   const query =
@@ -69,51 +42,31 @@ const useKeys = ({ asset, selection }: Selected, stretch: Stretch, inOrder: bool
   return keys.length === count && keys.at(-1) === last ? keys : undefined;
 };
 
-const To = ({ asset, partition }: { readonly asset: string; readonly partition: string }) => (
-  <Link asChild color="fg.info" display="inline">
-    <RouterLink to={paths.partition(asset, partition)}>
-      <bdi>{partition}</bdi>
-    </RouterLink>
-  </Link>
-);
-
 /** Failed partitions side by side: where they are few each is a link, else the first and the last. */
 export const FailedStretch = ({
-  of,
+  request,
   stretch,
   inOrder,
-  causes,
 }: {
-  readonly of: Selected;
+  readonly request: Request;
   readonly stretch: Stretch;
   /** Whether the server lists the keys of the asset in the order of its partitions. */
   readonly inOrder: boolean;
-  /** Of how many partitions the cause may be told. */
-  readonly causes: number;
 }) => {
-  const keys = useKeys(of, stretch, inOrder);
-  if (keys !== undefined && keys.length <= causes) {
-    return (
-      <Box minW={0}>
-        {keys.map((key) => (
-          <Box key={key}>
-            <To asset={of.asset} partition={key} />
-            <Cause asset={of.asset} partition={key} />
-          </Box>
-        ))}
-      </Box>
-    );
-  }
+  const keys = useKeys(request, stretch, inOrder);
   return (
     <span>
       {(keys ?? [stretch.first, stretch.last]).map((key, index) => (
         <Fragment key={key}>
           {index === 0 ? "" : keys === undefined ? " to " : ", "}
-          <To asset={of.asset} partition={key} />
+          <Link asChild color="fg.info">
+            <RouterLink to={paths.partition(request.asset, key)}>
+              <bdi>{key}</bdi>
+            </RouterLink>
+          </Link>
         </Fragment>
       ))}
       {keys === undefined ? ` (${number(stretch.count)})` : ""}
-      {causes > 0 ? <Cause asset={of.asset} partition={stretch.last} /> : null}
     </span>
   );
 };

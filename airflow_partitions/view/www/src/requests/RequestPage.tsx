@@ -105,9 +105,7 @@ export const RequestPage = () => {
             {shown.dag_is_paused && !hasEnded(shown) ? <PausedDags dags={[shown.dag_id]} /> : null}
             <RunsBar request={shown} />
             <About request={shown} />
-            {(shown.runs.failed ?? 0) === 0 ? null : (
-              <FailedPartitions of={shown} count={shown.runs.failed ?? 0} atWork={!hasEnded(shown)} />
-            )}
+            <FailedPartitions request={shown} />
           </Stack>
         )}
       </Answer>
