@@ -210,6 +210,8 @@ def test_a_plan_tells_what_a_request_would_do_and_a_dry_run_does_nothing(client:
     body = {"select": "2013-03-01..2013-03-04", "states": ["missing"], "dry_run": True}
     answer = client.post("/assets/days/requests", json=body).json()
     assert (answer["plan"]["partitions"], answer["requests"]) == (3, [])
+    listed = {"keys": ["2013-03-01", "2013-03-02", "2013-03-03"], "downstream": True, "dry_run": True}
+    assert client.post("/assets/days/requests", json=listed).json()["plan"]["steps"] == plan["steps"]
     assert client.get("/requests").json()["requests"] == []
 
 
@@ -250,6 +252,9 @@ def test_what_is_asked_for_while_a_dag_is_paused_takes_the_right_to_unpause_it(
     with server.client(starter()) as other:
         assert problem(other.post("/assets/days/requests", json=body))["status"] == 403
     assert "while_paused" in problem(client.post("/assets/days/requests", json={"select": "2013-03-01"}))["detail"]
+    tried = client.post("/assets/days/requests", json=body | {"dry_run": True})
+    assert (tried.status_code, tried.json()["plan"]["partitions"]) == (200, 1)
+    assert client.get("/assets/days").json()["holds"] == {}
     request = ask(client, **body)
     about = client.get("/assets/days").json()
     assert (about["paused"], about["holds"]) == ([], {"makes": [request["id"]]})
