@@ -136,8 +136,8 @@ class _Batch:
         if self._has_ended(member):
             return False
         try:
-            taken_over = self._taken_over(member, context)
-            skip_if_materialized(context)
+            if (taken_over := self._taken_over(member, context)) is None:
+                skip_if_materialized(context)
         except AirflowSkipException as error:
             self._tell(context, Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=str(error)))
             return False
