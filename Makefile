@@ -45,16 +45,18 @@ test: $(READY) $(CLASSES) ## the tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS)
+	@rm -f $(VENV)/test-*.log
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS) \
+	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
 # The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
 # each database; the last two have the view in a browser, and the wheel. Each says what took it longest, and what of the
-# processor it took beside its budget in tests/budgets.json.
+# processor it took beside its budget in tests/budgets.json. What failed is told once more at the end, a line each.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY) $(CLASSES)
 	@$(SPARK) PART=$(@:test-%=%) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
-	  > >(while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
+	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"

@@ -31,7 +31,7 @@ import pytest
 from demo import services
 from demo.api import Api
 from demo.home import USER, Home
-from demo.processes import Service
+from demo.processes import Service, tail
 from tests.postgres import postgres
 from tests.scheduler.command_line import CommandLine
 
@@ -172,9 +172,16 @@ class Airflow:
         while time.monotonic() < deadline:
             if answer := until():
                 return answer
-            assert not set(self.services.dead) - self.killed, f"ended: {self.services.dead}"
+            self._check_services()
             time.sleep(0.5)
         raise AssertionError(f"not within {seconds} s: {what}")
+
+    def _check_services(self) -> None:
+        services = self.services
+        for name in set(services.dead) - self.killed:
+            lines = tail(services.log(name), 100).splitlines()
+            causes = [line for line in lines if "Error" in line or "Exception" in line]
+            raise AssertionError(f"{name} has ended: {' | '.join(causes[-3:])}\n" + "\n".join(lines))
 
     def wait_finished(self, dag_id: str, count: int, **equals: str) -> list[tuple[str, str, str]]:
         """Wait until that many runs of the Dag are over."""
