@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -198,3 +198,36 @@ def test_what_was_waited_for_is_read_once_it_is_there(airflow: Airflow, slow: st
     for dag_id, count in (("patient", 1), ("both_readings", 1), ("impatient", 2), ("either_reading", 2)):
         airflow.wait_finished(dag_id, count)
         assert airflow.keys(dag_id) == [slow] * count
+
+
+def test_nothing_begins_before_its_time_and_each_partition_begins_once(airflow: Airflow) -> None:
+    now = datetime.now(UTC)
+    newest, older = (HOURS.last(now - timedelta(hours=hours)) for hours in (0, 1))
+    assert newest is not None
+    assert older is not None
+    began = newest.end + (after := now + timedelta(seconds=25) - newest.end)
+    airflow.write(
+        "at_a_time",
+        f"""
+        from datetime import timedelta
+
+        HOURS = PartitionByInterval("@hourly")
+
+        @asset(schedule=None, partition=HOURS)
+        def gauges(): ...
+
+        @asset(schedule=gauges, partition=HOURS, at=timedelta(seconds={after.total_seconds()}))
+        def timed(): ...
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("timed"), "the consumer")
+    emit(airflow, "gauges", str(newest))
+    assert airflow.keys("timed") == [] or datetime.now(UTC) > began
+    emit(airflow, "gauges", str(older))  # an hour after its time: at once
+    airflow.wait_finished("timed", 2)
+    emit(airflow, "gauges", str(older))  # and again, as its rerun says
+    airflow.wait_finished("timed", 3)
+    assert sorted(airflow.keys("timed")) == [str(older), str(older), str(newest)]
+    query = "select queued_at from dag_run where dag_id = 'timed' and partition_key = ?"
+    ((start,),) = airflow.sql(query, str(newest))
+    assert str(start) >= f"{began:%Y-%m-%d %H:%M:%S.%f}"

@@ -20,7 +20,7 @@ from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 from airflow_partitions.engine.timetables.condition import condition_of
-from airflow_partitions.engine.timetables.run_policy import AtLeast, Within
+from airflow_partitions.engine.timetables.run_policy import AtLeast, BeginTime, Within
 from airflow_partitions.engine.timetables.runtime_timetables import runtime_timetable
 from airflow_partitions.engine.timetables.ticks import ticks_for
 from airflow_partitions.engine.timetables.upstreams import check_by_name
@@ -50,6 +50,8 @@ class PartitionedDag(DagArguments):
     :ivar rerun: when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
     :ivar max_wait: time after which an upstream run at work is waited for no longer.
+    :ivar at: with assets in *schedule*, no run begins by itself before this: a time of day in the partition's zone,
+        such as ``"06:00"``, the first after the end of its interval, or so long after that end.
     :ivar past: a partition needs so many before it of the asset itself, along time; they are made in order.
     :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued; ``"auto"``
         for as many as take a minute. Each run keeps its state, note and event; one that fails is tried alone. One task
@@ -69,6 +71,7 @@ class PartitionedDag(DagArguments):
     wait: AtLeast | None = None
     rerun: str | Within = "always"
     max_wait: str | timedelta = timedelta(days=1)
+    at: BeginTime | None = None
     past: int = 0
     batch: int | str = 1
 
@@ -107,16 +110,16 @@ class PartitionedDag(DagArguments):
 
     def _timetable(self, name: str) -> Any:
         if self.partition is None:
-            if self.refresh or self.allow_open or self.past or self.batch != 1:
+            if self.refresh or self.allow_open or self.past or self.batch != 1 or self.at is not None:
                 raise InvalidDefinitionError(
-                    f"{name}: refresh, allow_open, past and batch need a partition; partition is None"
+                    f"{name}: refresh, allow_open, at, past and batch need a partition; partition is None"
                 )
             return self.schedule
         check_length_limit(self.partition, name)
         if isinstance(self.partition, PartitionAtRuntime):
             if self.refresh or self.allow_open or self.past:
                 raise InvalidDefinitionError(f"{name}: refresh, allow_open and past need keys known before a task runs")
-            policy = {"wait": self.wait, "rerun": self.rerun, "max_wait": self.max_wait}
+            policy = {"wait": self.wait, "rerun": self.rerun, "max_wait": self.max_wait, "at": self.at}
             definitions = self.upstreams or {}
             timetable = None if self.rules else runtime_timetable(self.schedule, self.partition, definitions, **policy)
             if timetable is not None:
@@ -133,6 +136,7 @@ class PartitionedDag(DagArguments):
             wait=self.wait,
             rerun=self.rerun,
             max_wait=self.max_wait,
+            at=self.at,
             past=self.past,
             batch=self.batch,
         )

@@ -90,7 +90,7 @@ class Evaluation:
     :ivar fires: whether a run is to start now.
     :ivar idle: whether nothing is left to do before another upstream partition is materialized.
     :ivar may_fire: whether a run is to start now, or perhaps later without another event: once nothing that it needs
-        is being made, or has changed for long enough.
+        is being made, or has changed for long enough, or it is late enough.
     :ivar runs: of the partition; not asked for before enough is there.
     """
 
@@ -135,6 +135,8 @@ class Evaluator:
         from airflow_partitions.engine.ledger.run_requests import RunRequest, request_run
 
         now = datetime.now(UTC)
+        if self.early_until(text, now) is not None:  # asked again in each loop, perhaps for hours
+            return False
         evaluation = self.evaluate(text, now)
         if not evaluation.fires or evaluation.runs is None or self._is_held:
             return False
@@ -163,7 +165,21 @@ class Evaluator:
             question(status, runs.started, end, now, queued=runs.queued)
             for question in (policy.fires, policy.idle, policy.settles)
         )
-        return Evaluation(status, fires and self._has_past(key), idle, may_fire, runs)
+        fires = fires and self._early_until(key, now) is None and self._has_past(key)
+        return Evaluation(status, fires, idle, may_fire, runs)
+
+    def early_until(self, text: str, now: datetime) -> datetime | None:
+        """The time before which no run of the Dag's key *text* begins by itself; ``None`` once it has come.
+
+        :raises InvalidKeyError: if the Dag's definition has no such key.
+        """
+        if self._upstreams.run_policy.at is None:
+            return None
+        return self._early_until(self._upstreams.downstream.parse(text), now)
+
+    def _early_until(self, key: Key, now: datetime) -> datetime | None:
+        begins = self._upstreams.run_policy.begins(self._upstreams.downstream.interval_of(key))
+        return None if begins is None or begins <= now else begins
 
     def is_blocked(self, text: str, now: datetime) -> bool:
         """Whether something that the Dag's key *text* needs is being made, be there enough of the rest or not."""

@@ -32,7 +32,7 @@ from airflow_partitions.engine.timetables.own_past import own_past
 from airflow_partitions.engine.timetables.partition_date import PartitionDates
 from airflow_partitions.engine.timetables.run_id import run_id_text
 from airflow_partitions.engine.timetables.run_order import RunOrder, RunPosition
-from airflow_partitions.engine.timetables.run_policy import AtLeast, RunPolicy, Within
+from airflow_partitions.engine.timetables.run_policy import AtLeast, BeginTime, RunPolicy, Within
 from airflow_partitions.engine.timetables.ticks import ticks_for
 from airflow_partitions.engine.timetables.upstreams import Upstreams, check_schedulable
 
@@ -77,6 +77,8 @@ class Partitioned(PartitionTimetable):
     :param rerun: when an upstream partition changes later: ``"always"`` make the partition again,
         ``"never"``, or ``Within("7d", settle="30min")``.
     :param max_wait: time after which an upstream run at work is waited for no longer.
+    :param at: with assets as *schedule*, no run begins by itself before this: a time of day in the partition's zone,
+        such as ``"06:00"``, the first after the end of its interval, or so long after that end.
     :param past: a partition needs so many before it of the Dag's own assets, along time, as far as the definition goes
         back; the partitions are made in order.
     :param batch: the most partitions that one task makes, its own run's and those of runs that are queued; ``"auto"``
@@ -102,6 +104,7 @@ class Partitioned(PartitionTimetable):
         wait: AtLeast | None = None,
         rerun: str | Within = "always",
         max_wait: str | timedelta = timedelta(days=1),
+        at: BeginTime | None = None,
         past: int = 0,
         batch: int | str = 1,
     ) -> None:
@@ -124,7 +127,7 @@ class Partitioned(PartitionTimetable):
         self.allow_open = allow_open
         self._time = partition.time
         self._dates = PartitionDates(partition)
-        run_policy = RunPolicy(wait, rerun, max_wait)
+        run_policy = RunPolicy(wait, rerun, max_wait, at)
         condition = condition_of(schedule)
         self.upstreams: Upstreams | None = schedule if isinstance(schedule, Upstreams) else None
         if condition is not None:
@@ -137,14 +140,14 @@ class Partitioned(PartitionTimetable):
             check_schedulable(partition)
             if upstreams or rules or run_policy != RunPolicy():
                 raise InvalidDefinitionError(
-                    f"upstreams, rules, wait, rerun and max_wait go with assets as schedule, not with {schedule!r}"
+                    f"upstreams, rules, wait, rerun, max_wait and at go with assets as schedule, not with {schedule!r}"
                 )
         ticks = None if self.upstreams is not None else schedule
         self._ticks = ticks_for(partition, ticks)
         plug_in = None if type(self).due is Partitioned.due else self.due
         self._run_order = RunOrder(partition, self._ticks, refresh, plug_in)
         self.can_be_scheduled = schedule is not None
-        self.description = f"{partition!r}, {'by assets' if self.upstreams else f'at {self._ticks.summary}'}"
+        self.description = f"{partition!r}, {self.upstreams.words if self.upstreams else f'at {self._ticks.summary}'}"
         self.asset = asset
         if asset is not None:
             write_extra(asset, self.produces)
@@ -197,6 +200,13 @@ class Partitioned(PartitionTimetable):
         if self.upstreams is not None:
             self._evaluator.look_ahead(keys)
         return {key: self.evaluate(key) for key in keys}
+
+    def early_until(self, key: str) -> datetime | None:
+        """The time before which no run of *key* begins by itself, aware; ``None`` once it has come.
+
+        :raises InvalidKeyError: if the definition has no such key.
+        """
+        return None if self.upstreams is None else self._evaluator.early_until(key, _now())
 
     def awaits(self, asset: str) -> bool:
         """Whether *asset* is one of the Dag's upstreams."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
-from airflow_partitions.core.calendars.duration import duration
+from airflow_partitions.core.calendars.duration import Length, duration
+from airflow_partitions.core.definitions.due_time import DueTime
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.keys import Interval
 
 
 @attrs.frozen
@@ -80,6 +83,24 @@ class UpstreamStatus:
         )
 
 
+#: A time of day such as ``"06:00"``, or how long after the end of the interval.
+BeginTime: TypeAlias = "DueTime | Length"
+
+
+def _begin_time(at: Any) -> DueTime | None:
+    """What ``at=`` says: a time of day, or a length of time after the end of the interval."""
+    if at is None or isinstance(at, DueTime):
+        return at
+    with suppress(InvalidDefinitionError):
+        return DueTime(at)
+    with suppress(InvalidDefinitionError):
+        return DueTime(duration(at))
+    raise InvalidDefinitionError(
+        f"at={at!r} is no time at which a partition can begin; expected a time of day such as '06:00', or how long"
+        " after the end of the interval: a timedelta, seconds, or text such as '2h'"
+    )
+
+
 @attrs.frozen
 class RunPolicy:
     """Policy by which a Dag scheduled on assets makes a partition, and makes it again.
@@ -88,11 +109,13 @@ class RunPolicy:
     :ivar rerun: when an upstream partition changes after the partition was made: ``"always"`` make it again,
         ``"never"``, or :class:`Within`.
     :ivar max_wait: time after which an upstream run at work is waited for no longer.
+    :ivar at: no run begins by itself before this time after the partition's interval; ``None`` for as soon as it can.
     """
 
     wait: AtLeast | None = attrs.field(default=None)
     rerun: str | Within = attrs.field(default="always")
     max_wait: timedelta = attrs.field(default=timedelta(days=1), converter=duration)
+    at: DueTime | None = attrs.field(default=None, converter=_begin_time)
 
     @wait.validator
     def _check_wait(self, _: Any, value: Any) -> None:
@@ -108,6 +131,10 @@ class RunPolicy:
         """Whether *there* of *needed* partitions of one upstream suffice to begin."""
         return there >= (needed if self.wait is None else min(self.wait.n, needed))
 
+    def begins(self, interval: Interval | None) -> datetime | None:
+        """The time before which no run of a partition with that *interval* begins by itself, aware."""
+        return None if self.at is None or interval is None else self.at.of(interval)
+
     def fires(
         self,
         status: UpstreamStatus,
@@ -117,7 +144,7 @@ class RunPolicy:
         *,
         queued: bool = False,
     ) -> bool:
-        """Whether to start a run.
+        """Whether to start a run, where it is late enough for one to begin.
 
         A run that has begun after an upstream partition was materialized has read it: nothing is left to do.
 
@@ -184,7 +211,8 @@ class RunPolicy:
         if isinstance(rerun, Within):
             rerun = {"age": rerun.age.total_seconds(), "settle": rerun.settle.total_seconds()}
         wait = None if self.wait is None else self.wait.n
-        return {"wait": wait, "rerun": rerun, "max_wait": self.max_wait.total_seconds()}
+        form = {"wait": wait, "rerun": rerun, "max_wait": self.max_wait.total_seconds()}
+        return form if self.at is None else form | {"at": self.at.to_json()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunPolicy:
@@ -193,7 +221,8 @@ class RunPolicy:
         if isinstance(rerun, dict):
             rerun = Within(*(timedelta(seconds=rerun[name]) for name in ("age", "settle")))
         wait = None if data["wait"] is None else AtLeast(data["wait"])
-        return cls(wait, rerun, timedelta(seconds=data["max_wait"]))
+        at = DueTime.from_json(data["at"]) if "at" in data else None
+        return cls(wait, rerun, timedelta(seconds=data["max_wait"]), at)
 
 
 def _latest(*times: datetime | None) -> datetime | None:

@@ -17,7 +17,9 @@ def schedule_words(timetable: Any) -> str:
     :param timetable: of the Dag, whosever it is.
     """
     if timetable.asset_condition:
-        return "when what it needs is there"
+        upstreams = getattr(timetable, "upstreams", None)
+        at = None if upstreams is None else upstreams.run_policy.at
+        return f"when what it needs is there{'' if at is None else f', not before {at}'}"
     if not timetable.can_be_scheduled:
         return "by hand, and by requests"
     if not isinstance(timetable, PartitionTimetable):

@@ -120,6 +120,11 @@ class Upstreams:
 
         :raises InvalidDefinitionError: naming the asset, and what to write instead.
         """
+        if self.run_policy.at is not None and self.downstream.time is None:
+            raise InvalidDefinitionError(
+                f"at={str(self.run_policy.at)!r} with {self.downstream!r}; expected partitions with a time dimension:"
+                " it counts from the end of their intervals"
+            )
         for name in self.leaves:
             if not self.is_looked_up(name):
                 member = self.member(name)
@@ -133,6 +138,12 @@ class Upstreams:
         if name not in self._members:
             self._members[name] = self._member(self.leaves[name])
         return self._members[name]
+
+    @property
+    def words(self) -> str:
+        """What a partition waits for, in words."""
+        at = self.run_policy.at
+        return "by assets" if at is None else f"by assets, not before {at}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`, in a stable order: Airflow compares parts of it."""

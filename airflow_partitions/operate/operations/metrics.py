@@ -78,7 +78,7 @@ class Metrics:
         due = [each.oldest for each in late if each.oldest is not None]
         self._gauge("late.oldest_seconds", (now - min(due)).total_seconds() if due else 0)
         since = _waiting_since({dag_id for each in dags for dag_id in each.producers})
-        self._gauge("waiting.longest_seconds", 0 if since is None else (now - since).total_seconds())
+        self._gauge("waiting.longest_seconds", 0 if since is None else max(0.0, (now - since).total_seconds()))
         requests = Counter(_request_states())
         for state in REQUEST_STATES:
             self._gauge(f"requests.{state}", requests[state])

@@ -132,6 +132,10 @@ def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
             yield f"Dag {dag_id} does not make it again for that (rerun={policy.rerun!r})"
         elif dag_id in _paused([dag_id]):
             yield f"Dag {dag_id} is paused, so it is not made again"
+        else:
+            begins = policy.begins(of.asset.definition.interval_of(evidence.key))
+            if begins is not None and begins > of.now:
+                yield f"Dag {dag_id} makes it again at {_time(begins)} (at={str(policy.at)!r})"
     for past in of.own_past:
         yield from _later(past, of.times, evidence)
 
@@ -166,6 +170,10 @@ def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:
     for sentence in _past(of, evidence):
         complete = False
         yield sentence
+    if complete:
+        for sentence in _early(of, evidence):
+            complete = False
+            yield sentence
     paused = _paused(of.asset.dags.producers)
     for dag_id in of.asset.dags.producers:
         if dag_id in paused:
@@ -206,6 +214,16 @@ def _needs(of: AssetStates, upstreams: Upstreams, name: str, key: Key) -> Iterat
     if at_work:
         text, began = at_work[0]
         yield f"partition {text} of {name!r}, which it needs, has been in the making since {_time(began)}"
+
+
+def _early(of: AssetStates, evidence: Evidence) -> Iterator[str]:
+    """Until when a Dag does not make it by itself, though all that it needs is there."""
+    interval = of.asset.definition.interval_of(evidence.key)
+    for dag_id, upstreams in of.asset.upstreams.items():
+        begins = upstreams.run_policy.begins(interval)
+        if begins is not None and begins > of.now:
+            at = str(upstreams.run_policy.at)
+            yield f"all that it needs is there; Dag {dag_id} makes it at {_time(begins)} (at={at!r})"
 
 
 def _past(of: AssetStates, evidence: Evidence) -> Iterator[str]:

@@ -182,11 +182,12 @@ def _works_since(session: Session, dag_id: str, prints: dict[str, Any]) -> datet
     from airflow.models.dagrun import DagRun
 
     since: datetime | None = None
+    now = datetime.now(UTC)
     rows = select(Row.rollup_fingerprint, Row.created_at).where(Row.target_dag_id == dag_id).order_by(Row.id.desc())
     for row, created_at in session.execute(rows, execution_options={"yield_per": 1000}):
         if row != prints:  # of what it waited for before
             return since
-        since = created_at
+        since = min(created_at, now)  # one that waits for its time counts as made then
     if since is None:  # made by hand, by a backfill, or purged
         since = session.scalar(select(func.min(DagRun.queued_at)).where(DagRun.dag_id == dag_id))
     return since

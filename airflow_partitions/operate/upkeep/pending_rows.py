@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.core.errors import PartitionError
@@ -88,6 +88,49 @@ def delete_hopeless(
             deleted += _delete(session, [row for row in locked if events_now.get(row, 0) == dead[row][1]])
             session.commit()
         return deleted
+
+
+def postpone_early(consumers: Mapping[str, Partitioned], harmless: int = HARMLESS, report: Report = log.warning) -> int:
+    """If more rows wait than is *harmless*, put those whose time has not come (``at=``) behind all others until then.
+
+    The oldest stand first: such a row counts as made when its time comes. Returns how many were put back.
+
+    :param report: is told of each Dag whose rows can't be judged; these keep their place.
+    """
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    dag_ids = [
+        dag_id
+        for dag_id, timetable in consumers.items()
+        if timetable.upstreams is not None and timetable.upstreams.run_policy.at is not None
+    ]
+    if not dag_ids:
+        return 0
+    now, postponed = datetime.now(UTC), 0
+    with open_session() as session:
+        is_waiting = Row.created_dag_run_id.is_(None)
+        if (session.scalar(select(func.count()).select_from(Row).where(is_waiting)) or 0) <= harmless:
+            return 0
+        rows: dict[int, datetime] = {}
+        for portion in portions(dag_ids):
+            query = select(Row.id, Row.target_dag_id, Row.partition_key).where(
+                is_waiting, Row.created_at <= now, Row.target_dag_id.in_(portion)
+            )
+            for row, dag_id, key in session.execute(query):
+                try:
+                    until = consumers[dag_id].early_until(key)
+                except PartitionError as error:
+                    report(f"those of Dag {dag_id!r} keep their place: {error}")
+                    continue
+                if until is not None:
+                    rows[row] = until.astimezone(UTC)
+        change = update(Row).where(Row.id == bindparam("row"), is_waiting).values(created_at=bindparam("until"))
+        for early in portions(list(rows), _AT_ONCE):
+            if locked := _lock(session, early):
+                session.connection().execute(change, [{"row": row, "until": rows[row]} for row in locked])
+            session.commit()
+            postponed += len(locked)
+    return postponed
 
 
 def _is_hopeless(timetable: Partitioned, key: str, *, crowded: bool) -> bool:

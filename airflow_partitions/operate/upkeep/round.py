@@ -20,7 +20,13 @@ from airflow_partitions.operate.upkeep.behind import EventPositions, read_positi
 from airflow_partitions.operate.upkeep.catch_up import catch_up
 from airflow_partitions.operate.upkeep.consumers import delete_unused, digest
 from airflow_partitions.operate.upkeep.mailboxes import renew_mailboxes
-from airflow_partitions.operate.upkeep.pending_rows import HARMLESS, KEEP_FIRED, delete_fired, delete_hopeless
+from airflow_partitions.operate.upkeep.pending_rows import (
+    HARMLESS,
+    KEEP_FIRED,
+    delete_fired,
+    delete_hopeless,
+    postpone_early,
+)
 from airflow_partitions.operate.upkeep.problems import Problems
 from airflow_partitions.operate.upkeep.tables import TableUpkeep, TableWork
 from airflow_partitions.operate.upkeep.unfinished_batches import delete_old_members, finish_batches
@@ -120,6 +126,7 @@ class Upkeep:
         beat()
         with self._problems.of("pending rows") as report:
             hopeless = delete_hopeless(dags.consumers, harmless, report)
+            postpone_early(dags.consumers, harmless, report)
         beat()
         with self._problems.of("requests") as report:
             requests = finish_requests(report)

@@ -80,6 +80,11 @@ with DAG("plain", schedule=Partitioned("@daily", DAYS){0}):
         (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"a": DAYS}, rerun="often"', ""), "'always'"),
         (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"a": DAYS}, max_wait="1y"', ""), "'30min'"),
         (DECORATED.format('schedule="@daily", partition=DAYS, max_wait="2h"', ""), "go with assets"),
+        (DECORATED.format('schedule="@daily", partition=DAYS, at="06:00"', ""), "go with assets"),
+        (DECORATED.format('schedule=Asset("a"), partition=None, at="06:00"', ""), "need a partition"),
+        (DECORATED.format('schedule=Asset("a"), partition=DAYS, upstreams={"a": DAYS}, at="6"', ""), "at='6' is no"),
+        (DECORATED.format('schedule=Asset("a"), partition=PartitionBySequence(["x"]), upstreams={"a": '
+                          'PartitionBySequence(["x"])}, at="06:00"', ""), "expected partitions with a time dimension"),
         (DECORATED.format('schedule=Asset("a"), partition=PartitionByInterval("* * * * *"), '
                           'upstreams={"a": PartitionByInterval("@yearly")}', ""), "would make 527,040 partitions"),
         (DECORATED.format('schedule="@daily", partition=DAYS, upstreams={"a": DAYS}', ""), "go with assets"),

@@ -110,6 +110,7 @@ class Consumer:
     """A Dag scheduled on assets.
 
     :ivar rerun: ``"always"``, ``"never"``, or age and settle.
+    :ivar at: a time of day, or so long after the end of the interval, before which nothing begins by itself.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Consumer:
     wait: int | None
     rerun: str | tuple[timedelta, timedelta]
     max_wait: timedelta
+    at: str | timedelta | None = None
 
     @property
     def moving(self) -> bool:
@@ -221,8 +223,22 @@ class World:
             return max((run.began for run in runs if run.began is not None), default=None)
         return max((event.at for event in self.events_of(consumer.name).get(of, [])), default=None)
 
+    def is_early(self, consumer: Consumer, of: Interval) -> bool:
+        """Whether it is too early for a partition to be made; no interval here ends after such a time of day."""
+        if consumer.at is None:
+            return False
+        end = of.end.astimezone(UTC)
+        if isinstance(consumer.at, timedelta):
+            return self.now < end + consumer.at
+        zone, minute = of.end.tzinfo, timedelta(minutes=1)
+        while f"{end.astimezone(zone):%H:%M}" != consumer.at:
+            end += minute
+        return self.now < end
+
     def fires(self, consumer: Consumer, of: Interval) -> bool:
         """Whether a partition is to be made now."""
+        if self.is_early(consumer, of):
+            return False
         text = self.calendars[consumer.name].texts[of]
         status = self.holds(consumer, consumer.condition, of)
         runs = [run for run in self.runs if run.dag_id == consumer.name and run.key == text]

@@ -34,6 +34,8 @@ WAITS = st.sampled_from([None, None, None, 3, 22])
 SETTLING = (timedelta(days=7), timedelta(minutes=30))
 RERUNS = st.sampled_from(["always", "always", "never", (timedelta(days=2), timedelta(0)), SETTLING, SETTLING])
 MAX_WAITS = st.sampled_from([timedelta(days=1), timedelta(hours=2)])
+#: The watched days end at 04:00 and 05:00 UTC, before the story begins and after.
+TIMES = st.sampled_from([None, None, None, "06:00", "18:30", timedelta(hours=10), timedelta(days=1, hours=3)])
 #: The days that something is told of: few, so that it is told again.
 DAYS_TOLD = st.sampled_from([WATCHED[1], WATCHED[1], WATCHED[1], WATCHED[2], WATCHED[0]])
 #: Which partitions of a day are left out.
@@ -45,7 +47,7 @@ def consumers(draw: Callable[..., Any], name: str) -> Consumer:
     """Consumers of that name."""
     condition = draw(CONDITIONS)
     rules = {upstream: draw(RULES) for upstream in _names_in(condition)}
-    return Consumer(name, condition, rules, draw(WAITS), draw(RERUNS), draw(MAX_WAITS))
+    return Consumer(name, condition, rules, draw(WAITS), draw(RERUNS), draw(MAX_WAITS), draw(TIMES))
 
 
 def _names_in(condition: Any) -> list[str]:

@@ -83,7 +83,8 @@ def timetable_of(consumer: Consumer, meanings: Mapping[str, Any]) -> Partitioned
     assert condition is not None
     rules = {name: own_rule for name, rule in consumer.rules.items() if (own_rule := rule_of(rule)) is not None}
     rerun = consumer.rerun if isinstance(consumer.rerun, str) else Within(*consumer.rerun)
-    run_policy = RunPolicy(None if consumer.wait is None else AtLeast(consumer.wait), rerun, consumer.max_wait)
+    wait = None if consumer.wait is None else AtLeast(consumer.wait)
+    run_policy = RunPolicy(wait, rerun, consumer.max_wait, consumer.at)
     definition = meanings[consumer.name]
     upstreams = Upstreams(definition, condition, {name: meanings[name] for name in consumer.rules}, rules, run_policy)
     timetable = Partitioned(upstreams, definition)

@@ -25,7 +25,7 @@ from airflow_partitions.engine.ledger.clocks import CLOCKS
 from airflow_partitions.engine.ledger.ledger import records, update_ledger
 from airflow_partitions.engine.timetables import evaluation
 from airflow_partitions.operate.upkeep.catch_up import catch_up
-from airflow_partitions.operate.upkeep.pending_rows import delete_hopeless
+from airflow_partitions.operate.upkeep.pending_rows import delete_hopeless, postpone_early
 from tests.engine.timetables.oracle import BEGIN, END, Claim, Consumer, Event, Rule, Run, World
 from tests.engine.timetables.scenes import CALENDARS, DAYS_TOLD, GAPS, MEANINGS, START, WATCHED, WRONG, consumers
 from tests.engine.timetables.stage import Clock, Stage, clock, timetable_of
@@ -225,6 +225,7 @@ class Model(RuleBasedStateMachine):
         for name, timetable in working.items():
             self.catch_up(name, timetable)
         delete_hopeless(working, harmless)
+        postpone_early(working, harmless)
         self.tick(timedelta(0))
 
     @rule(events=st.booleans(), runs=st.booleans())

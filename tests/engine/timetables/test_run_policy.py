@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airflow_partitions import PartitionByInterval
 from airflow_partitions.core.calendars.duration import duration
+from airflow_partitions.core.definitions.due_time import DueTime
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.timetables.run_policy import AtLeast, RunPolicy, UpstreamStatus, Within
 
@@ -141,3 +143,22 @@ def test_lengths_of_time() -> None:
 def test_nonsense_is_refused(make: object) -> None:
     with pytest.raises(InvalidDefinitionError, match="expected"):
         make()  # type: ignore[operator]
+
+
+def test_the_time_before_which_nothing_begins() -> None:
+    night = next(PartitionByInterval("@daily", timezone="America/New_York").keys("2013-11-03", "2013-11-04"))
+    texts = {at: RunPolicy(at=at).begins(night) for at in ("06:00", "2h", 90, timedelta(days=1))}
+    assert {at: begins and begins.astimezone(UTC).isoformat() for at, begins in texts.items()} == {
+        "06:00": "2013-11-04T11:00:00+00:00",
+        "2h": "2013-11-04T07:00:00+00:00",
+        90: "2013-11-04T05:01:30+00:00",
+        timedelta(days=1): "2013-11-05T05:00:00+00:00",
+    }
+    assert RunPolicy(at=DueTime("06:00", days=2)).begins(night) == datetime(2013, 11, 6, 11, tzinfo=UTC)
+    assert RunPolicy().begins(night) is RunPolicy(at="06:00").begins(None) is None
+    for at in ("06:00", "2h", DueTime("06:00", days=2)):
+        run_policy = RunPolicy(at=at)
+        assert RunPolicy.from_json(run_policy.to_json()) == run_policy
+    for wrong in ("25:00", "noon", "06:00+01:00", -1, ["06:00"]):
+        with pytest.raises(InvalidDefinitionError, match="expected a time of day such as '06:00', or how long after"):
+            RunPolicy(at=wrong)

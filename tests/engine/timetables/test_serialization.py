@@ -57,6 +57,7 @@ CASES: dict[str, Callable[[], Timetable]] = {
         rerun=Within("7d", settle="30min"),
         max_wait="12h",
     ),
+    "at": lambda: Partitioned(Asset.ref(name="flights"), DAYS, at="06:00"),
     "named": lambda: Partitioned(Asset.ref(name="flights"), DAYS, rules={"flights": LatestPartition()}, rerun="never"),
     "same": lambda: Partitioned(
         Asset("scores"), AIRPORTS, upstreams={"scores": PartitionAtRuntime(name="places")}, rules={"scores": SameKey()}

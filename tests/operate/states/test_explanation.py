@@ -39,12 +39,16 @@ def dags(metadata: Metadata, tmp_path: Path) -> Metadata:
         def delays(partition): ...
         """,
     )
-    with metadata.engine.begin() as at:
-        from airflow.models.dag import DagModel
-        from sqlalchemy import update
-
-        at.execute(update(DagModel).values(is_paused=False))
+    unpause(metadata)
     return metadata
+
+
+def unpause(metadata: Metadata) -> None:
+    from airflow.models.dag import DagModel
+    from sqlalchemy import update
+
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
 
 
 def hours(day: str) -> list[str]:
@@ -127,6 +131,32 @@ def test_what_is_missing_says_why(dags: Metadata) -> None:
     dags.emit("flights", "2013-02-04T05:00Z")
     forget(partitioned_asset("flights"), parse_selection(HOURS, "2013-02-04T05:00Z"), by="ada", reason="wrong file")
     assert reasons("flights", "2013-02-04T05:00Z")[0].startswith("ada forgot it at ")
+
+
+def test_what_waits_for_its_time_says_when_it_begins(metadata: Metadata, tmp_path: Path) -> None:
+    metadata.parse(
+        tmp_path,
+        flights="""
+        DAYS = PartitionByInterval("@daily", timezone="America/New_York", start="2013-02-01")
+
+        @asset(schedule=None, partition=DAYS)
+        def flights(partition): ...
+
+        @asset(schedule=flights, partition=DAYS, at="06:00")
+        def delays(partition): ...
+        """,
+    )
+    unpause(metadata)
+    metadata.emit("flights", "2013-02-09", "2013-02-08", at=MADE)
+    begins = "Dag delays makes it{} at 2013-02-10 11:00:00 UTC (at='06:00')"
+    now = datetime(2013, 2, 10, 10, 59, tzinfo=UTC)
+    assert f"all that it needs is there; {begins.format('')}" in explain("delays", "2013-02-09", now=now).reasons
+    assert not any("06:00" in reason for reason in explain("delays", "2013-02-09", now=NOW).reasons)
+    metadata.emit("delays", "2013-02-09", at=MADE)
+    metadata.emit("flights", "2013-02-09", at=LATER)
+    again = explain("delays", "2013-02-09", now=now)
+    assert again.status.state is State.STALE
+    assert begins.format(" again") in again.reasons
 
 
 def test_nothing_is_told_of_an_upstream_asset_that_one_may_not_read(dags: Metadata) -> None:

@@ -16,7 +16,7 @@ from airflow_partitions.engine.graph.serialized_dags import fingerprint, read_se
 from airflow_partitions.engine.timetables.upstreams import _produced
 from airflow_partitions.operate.upkeep import Upkeep, one_round
 from airflow_partitions.operate.upkeep import round as round_of_upkeep
-from airflow_partitions.operate.upkeep.pending_rows import delete_hopeless
+from airflow_partitions.operate.upkeep.pending_rows import delete_hopeless, postpone_early
 from tests.metadata import LONG_AGO, Metadata
 
 pytestmark = pytest.mark.airflow
@@ -213,3 +213,41 @@ def test_ea5_logs_of_rows_that_are_no_more_are_deleted(metadata: Metadata) -> No
     one_round()
     with metadata.engine.connect() as at:
         assert len(at.scalars(select(PartitionedAssetKeyLog.id)).all()) == 1
+
+
+EARLY_FILE = """
+from datetime import timedelta
+from airflow_partitions import PartitionByInterval, asset
+
+@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"))
+def readings(): ...
+
+@asset(schedule=readings, partition=PartitionByInterval("@hourly"), at=timedelta(days=20_000))
+def late(): ...
+"""
+
+
+def test_what_waits_for_its_time_stands_behind_all_others_once_many_wait(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from sqlalchemy import insert, select
+
+    metadata.parse(tmp_path, files=EARLY_FILE)
+    pause(metadata, paused=False)
+    consumers = read_serialized_dags().consumers
+    rows = [
+        {"target_dag_id": "late", "partition_key": key, "created_at": LONG_AGO}
+        for key in ("2013-01-01T00:00Z", "2013-01-01T05:00Z", "nonsense")
+    ]
+    with metadata.engine.begin() as at:
+        at.execute(insert(Row), [*rows, rows[0] | {"target_dag_id": "another"}])
+    problems: list[str] = []
+    assert postpone_early(consumers, 4) == 0
+    assert postpone_early(consumers, 3, problems.append) == 2
+    assert postpone_early(consumers, 3, problems.append) == 0
+    assert len(problems) == 2
+    assert "'late' keep their place" in problems[0]
+    with metadata.engine.connect() as at:
+        query = select(Row.target_dag_id, Row.partition_key, Row.created_at).order_by(Row.created_at, Row.id)
+        *first, (_, _, fifth), (_, last, _) = at.execute(query).all()
+    assert [(dag_id, key) for dag_id, key, _ in first] == [("late", "nonsense"), ("another", "2013-01-01T00:00Z")]
+    assert (fifth, last) == (datetime(2013, 1, 1, 1, tzinfo=UTC) + timedelta(days=20_000), "2013-01-01T05:00Z")
