@@ -207,7 +207,7 @@ def test_nothing_begins_before_its_time_and_each_partition_begins_once(airflow: 
     assert older is not None
     began = newest.end + (after := now + timedelta(seconds=25) - newest.end)
     airflow.write(
-        "at_a_time",
+        "timed",
         f"""
         from datetime import timedelta
 
@@ -220,7 +220,6 @@ def test_nothing_begins_before_its_time_and_each_partition_begins_once(airflow: 
         def timed(): ...
         """,
     )
-    airflow.wait(lambda: airflow.parsed("timed"), "the consumer")
     emit(airflow, "gauges", str(newest))
     assert airflow.keys("timed") == [] or datetime.now(UTC) > began
     emit(airflow, "gauges", str(older))  # an hour after its time: at once

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 from sqlalchemy.exc import DBAPIError
 
 from airflow_partitions.core.errors import PartitionError, RemoteError
@@ -82,5 +83,7 @@ def _status(states: set[str]) -> int:
 
 
 def _shown(answer: dict[str, Any]) -> RenderableType:
-    shown = plan_table(answer["plan"])
-    return Group(shown, requests_table(answer["requests"], "requests")) if answer["requests"] else shown
+    shown: list[RenderableType] = [plan_table(answer["plan"])]
+    if answer["requests"]:
+        shown.append(requests_table(answer["requests"], "requests"))
+    return Group(*shown, *map(Text, answer["notes"]))

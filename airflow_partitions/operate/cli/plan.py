@@ -48,7 +48,13 @@ def plan_table(answer: dict[str, Any]) -> RenderableType:
         name = step["asset"] or step["dag_id"]
         table.add_row(escape(name), role, *map(str, texts))
         which.append(f"{name}: {step['selection']}")
-    notes = [f"stays stale: {step['stays']} of {step['asset']}" for step in answer["steps"] if step["stays"]]
+    notes = [
+        f"{step['asset'] or step['dag_id']}: {step['tasks']:,} task{'s' * (step['tasks'] > 1)}, of up to"
+        f" {step['batch']:,} partitions each"
+        for step in answer["steps"]
+        if step["batch"] > 1
+    ]
+    notes += [f"stays stale: {step['stays']} of {step['asset']}" for step in answer["steps"] if step["stays"]]
     notes += [
         f"lacking, and made by no Dag here: {text} of {name}"
         + (", the end of a range not included" if ".." in text else "")

@@ -29,6 +29,7 @@ Kind = Literal[
     "request-failed",
     "request-stopped",
     "request-paused",
+    "concurrency",
 ]
 RemedyKind = Literal["unpause-dag", "reconcile", "materialize", "retry-request", "resume-request", "command"]
 

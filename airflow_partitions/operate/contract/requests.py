@@ -75,6 +75,8 @@ class Step(Answer):
     begins: str = Field(description="Those for which a run is asked for at once, as text")
     stays: str = Field(description="Partitions that are stale afterwards, since the Dag does not make them again")
     again: int = Field(description="How many of them were materialized before")
+    batch: int = Field(description="The most partitions that one task makes, as the Dag says or as its batches are now")
+    tasks: int = Field(description="Number of tasks that make them, if each takes so many")
     seconds: float | None = Field(description="Usual time of all, one after the other; null if there is no history")
     bytes: float | None = Field(description="Usual size of all; null if there is no history")
 
@@ -103,6 +105,7 @@ class Requested(Answer):
     asset: str
     plan: Plan
     requests: list[Request] = Field(description="One for each Dag of which something begins at once; none of a dry run")
+    notes: list[str] = Field(description="What will be otherwise than one might expect, each a sentence")
     dry_run: bool
 
 

@@ -32,6 +32,7 @@ from airflow_partitions.operate.operations.work_check import (
     missing_packages,
     wrong_address,
 )
+from airflow_partitions.operate.requests.concurrency import concurrency_note
 from airflow_partitions.operate.requests.progress import progress_of_all
 from airflow_partitions.operate.requests.request_rows import requests_of
 from airflow_partitions.operate.states.apart import asked_apart
@@ -251,10 +252,14 @@ def stuck_requests(dag_ids: Collection[str] | None = None) -> Iterator[Problem]:
     for text in unreadable:
         yield Problem(kind="cell", text=text, is_error=True)
     for one in requests:
+        request, runs = one.request, one.runs
+        note = concurrency_note(request.options.concurrency)
+        if note is not None and one.state in ("creating", "running"):
+            text = f"request {request.id} for {request.asset!r} has {note}"
+            yield Problem(kind="concurrency", text=text, dag_id=request.dag_id, asset=request.asset, request=request.id)
         if one.state in _REQUESTS_STUCK:
             kind, remedy, words = _REQUESTS_STUCK[one.state]
             why = "" if one.error is None else f", the newest by: {one.error}"
-            request, runs = one.request, one.runs
             left = request.partitions - runs.get("success", 0) - runs.get("skipped", 0)
             yield Problem(
                 kind=kind,

@@ -30,6 +30,7 @@ from airflow_partitions.operate.contract.requests import (
 from airflow_partitions.operate.operations.asked_partitions import asked_partitions
 from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.requests import control
+from airflow_partitions.operate.requests.concurrency import concurrency_note
 from airflow_partitions.operate.requests.materialize import begin, create_runs
 from airflow_partitions.operate.requests.plan import plan
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of_all
@@ -73,6 +74,7 @@ def materialize_partitions(asked: MaterializePartitions, asker: Asker) -> dict[s
         "asset": asset.name,
         "plan": _visible(steps.to_json(), asker),
         "requests": [each.to_json() for each in requests],
+        "notes": [note] if (note := concurrency_note(asked.concurrency)) else [],
         "dry_run": asked.dry_run,
     }
 

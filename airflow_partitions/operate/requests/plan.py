@@ -10,6 +10,8 @@ import attrs
 
 from airflow_partitions.core.dependencies import Selection, selection_text
 from airflow_partitions.core.errors import RequestSizeError
+from airflow_partitions.engine.batches.size import size_of
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.operate.requests.costs import Cost, recent_cost
 from airflow_partitions.operate.requests.producer import Producer
@@ -31,6 +33,7 @@ class Step:
         what they need has been made.
     :ivar stays: partitions that are stale afterwards, since the Dag's ``rerun`` does not make them again.
     :ivar again: how many of them were materialized before.
+    :ivar batch: the most partitions that a task makes, as the Dag says or as its batches are now.
     :ivar producer: the Dag, if it can be asked.
     """
 
@@ -42,6 +45,7 @@ class Step:
     stays: Selection
     again: int
     cost: Cost
+    batch: int = 1
     producer: Producer | None = attrs.field(default=None, eq=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -57,6 +61,8 @@ class Step:
             "begin": len(self.begins),
             "stays": selection_text(self.stays),
             "again": self.again,
+            "batch": self.batch,
+            "tasks": -(-count // self.batch),
             "seconds": None if self.cost.seconds is None else round(count * self.cost.seconds, 1),
             "bytes": None if self.cost.bytes is None else count * self.cost.bytes,
         }
@@ -134,7 +140,15 @@ def _step(around: Surroundings, dag_id: str, role: str, partitions: Selection, b
     again = 0 if name is None else around.number_there(name, partitions)
     cost = Cost() if name is None else recent_cost(around.asset(name), dag_id)
     stays = around.stays.get(dag_id, Selection(partitions.definition))
-    return Step(name, dag_id, role, partitions, begins, stays, again, cost, around.producer_of(dag_id))
+    producer = around.producer_of(dag_id)
+    return Step(name, dag_id, role, partitions, begins, stays, again, cost, _batch(dag_id, producer), producer)
+
+
+def _batch(dag_id: str, producer: Producer | None) -> int:
+    if producer is None or producer.timetable.batch == 1:
+        return 1
+    with open_connection() as connection:
+        return size_of(connection, dag_id, producer.timetable.batch)
 
 
 def _in_states(of: AssetStates, selection: Selection, states: Collection[State]) -> Selection:

@@ -70,6 +70,12 @@ def test_forms_for_people_and_lines_for_scripts(dags: Metadata, capsys: pytest.C
     assert capsys.readouterr().out.splitlines()[-1].split("\t")[:5] == ["flights", "flights", "asked", "4", "4"]
 
 
+def test_more_at_a_time_than_airflow_works_on_is_told(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
+    run("materialize", "flights", "2013-03", "--concurrency", "300", "--dry-run")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "no more than 20 running runs of all requests and backfills together" in shown
+
+
 def test_a_dry_run_asks_for_nothing(dags: Metadata, capsys: pytest.CaptureFixture[str]) -> None:
     form = answer(capsys, "materialize", "flights", "2013-03-01", "--dry-run")
     assert (form["requests"], form["dry_run"], form["plan"]["partitions"]) == ([], True, 1)

@@ -52,6 +52,12 @@ with DAG("report", schedule=Partitioned(Asset.ref(name="months"), MONTHS)):
 
 @asset(schedule="@daily", partition=PartitionByProduct([DAYS, AIRPORTS]))
 def airports(): ...
+
+@asset(schedule="@hourly", partition=HOURS, batch=100)
+def batched(): ...
+
+@asset(schedule="@hourly", partition=HOURS, batch="auto")
+def sized(): ...
 """
 MARCH = [f"2013-03-{day:02}T{hour:02}:00Z" for day in range(1, 32) for hour in range(24)]
 
@@ -214,6 +220,15 @@ def test_costs_are_medians_of_recent_partitions(estate: Metadata) -> None:
 def test_what_was_made_before_is_counted(estate: Metadata, text: str, again: int) -> None:
     estate.emit("airports", "2013-03-01|JFK", "2013-03-01|EWR", "2013-03-03|JFK")
     assert made("airports", text).asked.again == again
+
+
+def test_the_tasks_of_batches_are_told(estate: Metadata) -> None:
+    forms = {name: made(name, "2013-03-01..2013-03-11").to_json()["steps"][0] for name in ("batched", "sized", "hours")}
+    assert {name: (form["batch"], form["tasks"]) for name, form in forms.items()} == {
+        "batched": (100, 3),
+        "sized": (16, 15),
+        "hours": (1, 240),
+    }
 
 
 def test_limits(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:

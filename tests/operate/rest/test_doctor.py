@@ -17,6 +17,7 @@ from sqlalchemy import update
 
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.operate.operations import doctor
+from airflow_partitions.operate.requests import concurrency
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor, viewer
 from tests.operate.rest.conftest import Server, ask_for, problem
@@ -89,6 +90,22 @@ def test_requests_that_failed_or_wait_for_somebody_are_told(client: httpx.Client
     problem = by_kind["request-failed"]
     assert (problem["request"], problem["asset"], problem["remedy"]["kind"]) == (failed, "days", "retry-request")
     assert "2 of its runs failed" in problem["text"]
+
+
+def test_a_request_with_more_runs_at_a_time_than_airflow_works_on_is_told(
+    client: httpx.Client, estate: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estate.prepare_runs()
+    body = {"keys": ["2013-02-01"], "concurrency": 21}
+    words = "goes on with no more than 20 running runs"
+    for version, notes in (("3.4.0b2", 0), ("3.3.2", 1)):
+        monkeypatch.setattr(concurrency, "airflow_version", version)
+        assert len(client.post("/assets/days/requests", json=body | {"dry_run": True}).json()["notes"]) == notes
+    (note,) = client.post("/assets/days/requests", json=body).json()["notes"]
+    assert words in note
+    assert words in problems(client)["concurrency"]["text"]
+    monkeypatch.setenv("AIRFLOW__SCHEDULER__MAX_DAGRUNS_PER_LOOP_TO_SCHEDULE", "100")
+    assert "concurrency" not in problems(client)
 
 
 def test_what_can_not_be_read_is_an_error_that_reading_again_mends(client: httpx.Client, estate: Metadata) -> None:

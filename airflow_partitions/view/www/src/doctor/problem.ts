@@ -27,6 +27,7 @@ export const headings: Readonly<Record<Kind, string>> = {
   "missed-events": "What paused Dags have missed",
   waiting: "Waiting for long",
   "request-paused": "Paused requests",
+  concurrency: "Requests with more runs at a time than Airflow works on",
   orphans: "Partitions of older definitions",
 };
 
