@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 
@@ -193,7 +193,12 @@ class MissingListenerError(PartitionError, RuntimeError):
 
 
 class SparkServerError(PartitionError, ConnectionError):
-    """A Spark Connect server does not answer, refuses, or was restarted while a job ran. Nothing was published."""
+    """A Spark Connect server does not answer, refuses, or was restarted while a job ran; or a driver did not start, or
+    ended without a word of why. Nothing was published."""
+
+
+class JobError(PartitionError, RuntimeError):
+    """A job on a driver of its own failed; the text is the driver's."""
 
 
 class UnpromisedReadError(PartitionError, RuntimeError):
@@ -266,3 +271,13 @@ class ReplacedError(StorageError, FileNotFoundError):
 
 class DamagedError(StorageError, ValueError):
     """A file does not hold what its format asks for."""
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """*error*, and what has led to it, the nearest first."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)

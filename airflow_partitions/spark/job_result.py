@@ -10,7 +10,7 @@ import attrs
 
 from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.core import errors
-from airflow_partitions.core.errors import PartitionError, ResultError
+from airflow_partitions.core.errors import JobError, PartitionError, ResultError
 from airflow_partitions.frames.result import Reads, Result
 from airflow_partitions.storage.filesystem.filesystem import write
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
@@ -18,6 +18,10 @@ from airflow_partitions.storage.stores.staging import Staging
 
 #: Of the result file and the error file.
 VERSION = 1
+#: So many characters are kept of an error: that of a query has the stack of its driver, too.
+_LONGEST = 10_000
+#: What Java says when its memory has ended.
+_MEMORY = "java.lang.OutOfMemoryError"
 #: How many of the places and words that tell what was not counted go into the asset event.
 _SHOWN = 20
 
@@ -98,22 +102,27 @@ class JobResult(Result):
         return [f"read elsewhere: {', '.join(self.others[:_SHOWN])}"] if self.others else []
 
 
-def save_error(staging: Staging, error: PartitionError) -> None:
+def save_error(staging: Staging, error: Exception) -> None:
     """Leave word of why the job gave up, for the Airflow task to raise again."""
-    form = {"version": VERSION, "type": type(error).__name__, "message": str(error)}
+    form = {"version": VERSION, "type": type(error).__name__, "message": str(error)[:_LONGEST]}
     write(staging.error, json.dumps(form).encode())
 
 
-def load_error(staging: Staging) -> PartitionError | None:
-    """Why the job gave up, if it said so."""
+def load_error(staging: Staging) -> Exception | None:
+    """Why the job gave up, if it said so: an error of ours as it was, memory that ended, any other as a
+    :class:`.JobError`."""
     try:
         form = json.loads(staging.error.read_text())
         _check_version(form["version"])
     except (OSError, ValueError, KeyError):
         return None
-    kind = getattr(errors, form["type"], PartitionError)
-    error: PartitionError = kind(form["message"])
-    return error
+    name, message = form["type"], form["message"]
+    if name == MemoryError.__name__ or _MEMORY in message:
+        return MemoryError(message)
+    kind = getattr(errors, name, None)
+    if isinstance(kind, type) and issubclass(kind, PartitionError):
+        return kind(message)
+    return JobError(f"{name}: {message}")
 
 
 def _check_version(version: object) -> None:

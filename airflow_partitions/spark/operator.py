@@ -6,6 +6,7 @@ import inspect
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -139,12 +140,14 @@ class SparkAssetOperator(Submission):
 
     def execute(self, context: Context) -> None:
         """Make the partition of this run, and those of the runs that it has been given."""
-        make_batch(self, context, self.make, self.make_together if self.takes_several else None)
+        connection = self.connection()
+        together = partial(self.make_together, connection) if self.takes_several else None
+        make_batch(self, context, partial(self.make, connection), together)
 
-    def make(self, context: Context) -> None:
+    def make(self, connection: Connection, context: Context) -> None:
         """Make the partition of *context*."""
         if self.takes_several:
-            for error in self.make_together([context]).values():
+            for error in self.make_together(connection, [context]).values():
                 raise error
             return
         partition = partition_in(context, self.task_id)
@@ -159,14 +162,14 @@ class SparkAssetOperator(Submission):
         key = partition.wrapped
         staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
         sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
-        result = self._run(context, attempt, [partition], sources, staging)
+        result = self._run(connection, context, attempt, [partition], sources, staging)
         staged = StagedPartition(partition, self.storage, result.written, staging.data, sources)
         checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
         finish(context, self.asset, self.storage, partition, staging, result, checks)
         if freezing is not None:
             freezing.release(context, inputs)
 
-    def make_together(self, contexts: Sequence[Context]) -> Mapping[int, Exception]:
+    def make_together(self, connection: Connection, contexts: Sequence[Context]) -> Mapping[int, Exception]:
         """Make the partitions of several contexts by one job: each row names its own.
 
         One without rows is published empty. They are published in one commit.
@@ -189,7 +192,7 @@ class SparkAssetOperator(Submission):
         with Commit(self.storage, attempt_of(context), evolve=True) as commit:
             staging = commit.staging
             sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
-            result = self._run(context, commit.attempt, partitions, sources, staging)
+            result = self._run(connection, context, commit.attempt, partitions, sources, staging)
             several = Several.from_json(result.several or {}, partitions)
 
             def checks(partition: Partition, files: StagedFiles, folder: Location) -> Sequence[CheckResult]:
@@ -206,6 +209,7 @@ class SparkAssetOperator(Submission):
 
     def _run(
         self,
+        connection: Connection,
         context: Context,
         attempt: Attempt,
         partitions: Sequence[Partition],
@@ -213,9 +217,6 @@ class SparkAssetOperator(Submission):
         staging: Staging,
     ) -> JobResult:
         """Run the job that makes *partitions*; what it reports."""
-        connection = connection_of(self._conn_id)
-        self._check_way(connection)
-        self.conf = {**conf_of(connection), **(self.conf or {})}
         handover = Handover(
             asset=self.asset_name,
             attempt=attempt,
@@ -229,9 +230,9 @@ class SparkAssetOperator(Submission):
             several=tuple(partitions) if self.takes_several else (),
         )
         if connection.conn_type == CONNECT:
-            from airflow_partitions.spark.connect.run import run_connected  # a parser of Dags needs no client
+            from airflow_partitions.spark.connect.run import run_connected
 
-            run_connected(handover, connection, self.conf, self._began)
+            run_connected(handover, connection, self.conf or {}, self._began)
         else:
             self.submit(handover, connection, context)
         return JobResult.load(staging, attempt.name)
@@ -256,9 +257,24 @@ class SparkAssetOperator(Submission):
     def _began(self, spark: SparkSession) -> None:
         self._spark = spark
 
-    def _check_way(self, connection: Connection) -> None:
+    def connection(self) -> Connection:
+        """Where the job is to run; asked before anything is made for it.
+
+        :raises StorageError: if there is no such connection, or it is not one to Spark.
+        :raises InvalidDefinitionError: if this job can't run there.
+        """
+        connection = connection_of(self._conn_id)
+        self.conf = {**conf_of(connection), **(self.conf or {})}
         if connection.conn_type != CONNECT:
-            return
+            self.check_submittable(connection)
+            return connection
+        from airflow_partitions.spark.connect.address import address_of  # a parser of Dags needs no client
+
+        self._check_way(connection)
+        address_of(connection)
+        return connection
+
+    def _check_way(self, connection: Connection) -> None:
         if self.function is None:
             raise InvalidDefinitionError(
                 f"spark asset {self.asset_name!r} is a program of its own, which needs a driver, and connection"

@@ -223,6 +223,20 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
         )
         save_error(order.staging, missing)
         raise missing from error
+    except Exception as error:
+        if not has_ended(session):  # else it is not the job that is wrong, and there is no word of it
+            save_error(order.staging, error)
+        raise
+
+
+def has_ended(session: SparkSession) -> bool:
+    """Whether the driver of *session* is no more; one of Spark Connect has none here."""
+    if not hasattr(session, "_jsparkSession"):
+        return False
+    try:
+        return bool(session.sparkContext._jsc.sc().isStopped())  # noqa: SLF001
+    except Exception:  # noqa: BLE001 - of whatever is left of it
+        return True
 
 
 def _own_session() -> SparkSession:

@@ -17,7 +17,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINA
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException
 
-from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkError
+from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkError, SparkServerError
 from airflow_partitions.spark.archive import make_archive
 from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.installed import check_installed
@@ -44,12 +44,11 @@ class Submission(SparkSubmitOperator):
     def submit(self, handover: Handover, connection: Connection, context: Context) -> None:
         """Run the job of *handover*, which leaves a result file.
 
-        :raises InvalidDefinitionError: if Spark runs no Python on such a cluster.
-        :raises MissingSparkError: if there is no Spark to submit it by, or no client of Kubernetes to watch it with.
+        :raises MissingSparkError: if there is no Spark to submit it by.
         :raises PartitionError: that of the job, if it said why it gave up.
-        :raises AirflowException: if it failed otherwise.
+        :raises MemoryError: if the job's memory ended.
+        :raises SparkServerError: if it did not begin, or was ended.
         """
-        self._check_mode(connection)
         has_package = self._find_spark(connection)
         staging = handover.staging
         self._hand_over(handover)
@@ -58,11 +57,16 @@ class Submission(SparkSubmitOperator):
                 self.py_files = ",".join(filter(None, [self.py_files, str(make_archive(Path(folder)))]))
             try:
                 super().execute(context)
-            except AirflowException as failure:
+            except (AirflowException, RuntimeError) as failure:  # the latter of one that is polled
                 reason = load_error(staging)
-                if reason is None:
-                    raise
-                raise reason from failure
+                if reason is not None:
+                    raise reason from failure
+                master, _ = self._deployed_to(connection)
+                raise SparkServerError(
+                    f"the driver for {master} of connection {connection.conn_id!r} did not start, or ended without a"
+                    f" word of why, as one does that is killed; nothing was published. The log above may tell"
+                    f" ({failure})"
+                ) from failure
 
     def _hand_over(self, handover: Handover) -> None:
         """Give the job its handover, as a Spark property."""
@@ -93,7 +97,12 @@ class Submission(SparkSubmitOperator):
         host = connection.host or ""
         return host if "://" in host or not connection.port else f"{connection.conn_type}://{host}", mode
 
-    def _check_mode(self, connection: Connection) -> None:
+    def check_submittable(self, connection: Connection) -> None:
+        """Refuse what can't be submitted there.
+
+        :raises InvalidDefinitionError: if Spark runs no Python on such a cluster.
+        :raises MissingSparkError: if there is no client of Kubernetes to watch the job with.
+        """
         master, mode = self._deployed_to(connection)
         if mode == "cluster" and master.startswith("spark://"):
             raise InvalidDefinitionError(

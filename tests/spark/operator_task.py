@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-from airflow_partitions import Partition
+import attrs
+
+from airflow_partitions import Partition, spark_asset
 from airflow_partitions.spark.shipping import Shipped
 
 RUN = SimpleNamespace(run_after=datetime(2013, 2, 9, tzinfo=UTC))
@@ -31,6 +34,19 @@ def task(lake: Any, **changes: Any) -> Any:
         "function": FUNCTION,
     }
     return SparkAssetOperator(**{**arguments, **changes})
+
+
+def batched(lake: Any, function: Callable[..., Any], **arguments: Any) -> Any:
+    """The asset of the lake's delays, whose task makes many of its partitions by *function*."""
+    function.__qualname__ = function.__name__  # of a test, too
+    return spark_asset(
+        schedule=None,
+        partition=lake.delays.partition,
+        inputs={"flights": lake.flights},
+        storage=attrs.evolve(lake.delays, partition=None),
+        batch=100,
+        **arguments,
+    )(function)
 
 
 def context(lake: Any, number: int = 1, key: str = KEY, run_id: str = "run", **changes: Any) -> Any:

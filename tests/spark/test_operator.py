@@ -17,16 +17,19 @@ from airflow_partitions.core.errors import (
     ConflictError,
     ForeignRowsError,
     InvalidDefinitionError,
+    JobError,
     MissingInputError,
     MissingPartitionError,
     MissingSparkError,
     ResultError,
     SchemaError,
+    SparkServerError,
     StorageError,
     WriterError,
 )
+from airflow_partitions.engine.batches.common_fault import common_fault
 from airflow_partitions.spark.handover import PROPERTY, Handover
-from airflow_partitions.spark.job_result import save_error
+from airflow_partitions.spark.job_result import load_error, save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Csv, Files, Parquet, Text
 from airflow_partitions.storage.stores.open import open_store
@@ -245,9 +248,59 @@ def test_the_reason_of_a_failed_job_is_raised(lake: Any, cluster: Cluster) -> No
         raise AirflowException("Error code is: 137")
 
     cluster.job = fail_silently
-    with pytest.raises(AirflowException, match="137"):
+    with pytest.raises(SparkServerError, match=r"did not start, or ended without a word of why, .*137"):
         task(lake).execute(context(lake, 2))
     assert content(lake) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (ValueError("no\nsuch"), JobError, "ValueError: no\nsuch"),
+        (MemoryError(), MemoryError, ""),
+        (RuntimeError("... java.lang.OutOfMemoryError: Java heap space"), MemoryError, "Java heap space"),
+        (ForeignRowsError("3 rows"), ForeignRowsError, "3 rows"),
+    ],
+)
+def test_the_error_of_a_job_is_its_partition_s_and_memory_is_not(
+    lake: Any, error: Exception, kind: type[Exception], words: str
+) -> None:
+    staging = lake.handover().staging
+    save_error(staging, error)
+    loaded = load_error(staging)
+    assert type(loaded) is kind
+    assert words in str(loaded)
+    assert (common_fault(loaded) is None) == (kind is not MemoryError)
+
+
+CLUSTER_MODE = {"deploy-mode": "cluster"}
+
+
+@pytest.mark.parametrize(
+    ("connection", "error", "words"),
+    [
+        ({"conn_type": "http", "host": "x"}, StorageError, "is of type 'http'; expected spark"),
+        ({"conn_type": "spark", "host": "spark://m", "extra": CLUSTER_MODE}, InvalidDefinitionError, "runs no Python"),
+        ({"conn_type": "spark_connect"}, InvalidDefinitionError, "has no host"),
+        ({"conn_type": "spark", "host": "local", "extra": {"conf": 1}}, StorageError, "has conf=1"),
+    ],
+)
+@pytest.mark.parametrize("name", ["flights", "partitions"])
+def test_a_connection_of_the_wrong_kind_leaves_nothing_behind(
+    lake: Any,
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    connection: dict[str, Any],
+    error: type[Exception],
+    words: str,
+    name: str,
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    before = sorted(lake.root.rglob("*"))
+    with pytest.raises(error, match=words):
+        task(lake, function=Shipped("f", "", (name,))).execute(context(lake))
+    assert sorted(lake.root.rglob("*")) == before
+    assert cluster.commands == []
 
 
 @pytest.mark.parametrize("partition", [None, "2013-01-02|EWR"])

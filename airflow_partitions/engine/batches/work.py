@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.core.versions import read_form
+from airflow_partitions.engine.batches.common_fault import common_fault
 from airflow_partitions.engine.batches.member import MEMBERS, Member, members_from_json
 from airflow_partitions.engine.batches.member_context import member_context
 from airflow_partitions.engine.batches.outcome import Ending, Outcome
@@ -43,8 +44,8 @@ def make_batch(
     """Make the partition of this run, and those of the runs that the scheduler has given it, in the order of time.
 
     What fails of one is its own outcome: its run tries by itself later. What fails of the run's own partition is raised
-    once the others are made. An error that is nobody's, such as memory that ends, ends the batch: the others stay
-    queued.
+    once the others are made. What is nobody's fault, such as a server that is away or memory that ends, ends the batch
+    and is raised: those that were made stay made, the one at work and the others stay queued.
 
     :param task: which works.
     :param make: makes the partition of a context.
@@ -152,16 +153,14 @@ class _Batch:
         with _section(first if len(group) == 1 else f"{first} to {last}: {len(group):,} partitions"):
             try:
                 errors = together([context for _, context in group])
-            except _NOBODYS:
-                if len(group) == 1:
-                    raise
-                log.exception("Memory ended; trying again in halves")
-                errors = None
             except Exception as error:
+                fault = common_fault(error)
+                if fault is not None and (len(group) == 1 or not isinstance(fault, MemoryError)):
+                    raise
                 if len(group) == 1:
                     errors = {0: error}
                 else:
-                    log.exception("These failed together; trying again in halves")
+                    log.exception("%s; trying again in halves", "Memory ended" if fault else "These failed together")
                     errors = None
         if errors is None:
             middle = len(group) // 2
@@ -189,9 +188,9 @@ class _Batch:
         with _section(self._own.text):
             try:
                 self._value = self._make(self._context)
-            except _NOBODYS:
-                raise
             except Exception as error:
+                if common_fault(error) is not None:
+                    raise
                 log.exception("Partition %s failed", self._own.text)
                 self._error = error
             else:
@@ -212,9 +211,9 @@ class _Batch:
                 return
             except AirflowSkipException as error:
                 outcome = Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=str(error))
-            except _NOBODYS:
-                raise
             except Exception as error:
+                if common_fault(error) is not None:
+                    raise
                 log.exception("Partition %s failed; its own run tries again", member.key)
                 text = error_line(error)
                 outcome = Outcome(member.run_id, Ending.FAILED, begin, datetime.now(UTC), text=text)
@@ -258,10 +257,6 @@ class _Batch:
         partitions = [_partition(context) for context in self._contexts.values()]
         stored: Mapping[Key, StoredPartition] = storage.get_many([partition.wrapped for partition in partitions])
         return stored
-
-
-#: Errors that say nothing of the partition at hand.
-_NOBODYS = (MemoryError,)
 
 
 def _told(context: Mapping[str, Any]) -> tuple[dict[str, Any], str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from airflow_partitions.core.errors import ResultError, SparkServerError, UnpromisedReadError
+from airflow_partitions.core.errors import ResultError, SparkServerError, UnpromisedReadError, causes
 
 _FORGOTTEN = re.compile(r"NO_ACTIVE_SESSION|SESSION_(NOT_FOUND|CHANGED|CLOSED)|OPERATION_(NOT_FOUND|ABANDONED)")
 _ENDING = re.compile(r"OutOfMemoryError|stopped SparkContext|SparkContext was shut down")
@@ -42,13 +42,15 @@ def translated(server: str, connection: str) -> Iterator[None]:
             f"the job asks for what only a driver of its own has: {str(error).partition('. ')[0]}; expected DataFrames,"
             " or a connection of type spark for this asset"
         ) from error
-    except (SparkConnectException, grpc.RpcError) as error:
-        if (refused := _UNPROMISED.search(str(error))) is not None:
-            raise UnpromisedReadError(refused["reason"]) from error
-        reason = _reason(error, where)
-        if reason is None:
-            raise
-        raise SparkServerError(reason) from error
+    except Exception as error:
+        for cause in causes(error):  # the function may have made an error of its own of it
+            if not isinstance(cause, (SparkConnectException, grpc.RpcError)):
+                continue
+            if (refused := _UNPROMISED.search(str(cause))) is not None:
+                raise UnpromisedReadError(refused["reason"]) from error
+            if (reason := _reason(cause, where)) is not None:
+                raise SparkServerError(reason) from error
+        raise
 
 
 def _reason(error: Exception, where: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,70 +10,26 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from airflow.sdk.api.datamodels._generated import DagRun
-from airflow.sdk.execution_time.context import OutletEventAccessors
 
-from airflow_partitions import Partition, PartitionByInterval, Partitioned, asset
+from airflow_partitions import PartitionByInterval, Partitioned, asset
 from airflow_partitions.checks import RowCount
-from airflow_partitions.core.errors import ForeignRowsError, InvalidDefinitionError
-from airflow_partitions.engine.batches.member import MEMBERS, Member, members_to_json
-from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, Outcome, outcomes_from_json
+from airflow_partitions.core.errors import (
+    ForeignRowsError,
+    InvalidDefinitionError,
+    SparkServerError,
+    UnreachableError,
+)
+from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, outcomes_from_json
 from airflow_partitions.storage import Iceberg, Parquet
+from tests import batch_context
+from tests.batch_context import Cells, endings, outcomes
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 KEYS = [f"2013-01-{day:02}" for day in range(1, 9)]
-DUE = datetime(2013, 2, 1, tzinfo=UTC)
-
-
-class Cells(dict[str, Any]):
-    """The state store of a task."""
-
-    def set(self, key: str, value: Any, **_: Any) -> None:
-        self[key] = value
-
-
-class Instance:
-    """The task instance of the leader."""
-
-    dag_id, task_id, run_id, try_number, map_index = "made", "made", "leader", 1, -1
-
-    def __init__(self) -> None:
-        self.ended: set[str] = set()
-
-    def get_dr_count(self, dag_id: str, run_ids: list[str], states: list[str]) -> int:
-        return len(set(run_ids) - self.ended)
-
-    def xcom_push(self, key: str, value: Any) -> None: ...
 
 
 def batch(made: Any, *keys: str, own: str = KEYS[0], cells: Cells | None = None) -> dict[str, Any]:
-    """The context of a task that makes some keys with its own."""
-    members = [Member(f"run {key}", key, DUE, "backfill") for key in keys]
-    store = Cells({MEMBERS: members_to_json(members)}) if cells is None else cells
-    run = DagRun.model_construct(
-        dag_id="made", run_id="leader", run_after=DUE, start_date=DUE, run_type="backfill", clear_number=0,
-        partition_key=own,
-    )  # fmt: skip
-    return {
-        "task": made.task,
-        "dag": made.task.dag,
-        "dag_run": run,
-        "ti": Instance(),
-        "outlet_events": OutletEventAccessors(),
-        "task_state_store": store,
-        "partition": Partition(DAYS, own),
-    }
-
-
-def outcomes(context: dict[str, Any]) -> dict[str, Outcome]:
-    """What was told, by key."""
-    store = context["task_state_store"]
-    cells = [store[name] for name in store if name.startswith(OUTCOMES)]
-    return {outcome.run_id.removeprefix("run "): outcome for cell in cells for outcome in outcomes_from_json(cell)}
-
-
-def endings(context: dict[str, Any]) -> dict[str, str]:
-    return {key: str(outcome.ending) for key, outcome in outcomes(context).items()}
+    return batch_context.batch(made, *keys, own=own, cells=cells)
 
 
 def declared(function: Callable[..., Any], storage: Any, **options: Any) -> Any:
@@ -155,17 +110,46 @@ def test_what_fails_of_its_own_is_raised_once_the_others_are_made(files: Parquet
     assert endings(context) == dict.fromkeys(KEYS[1:4], "made")
 
 
-def test_memory_that_ends_is_nobodys_outcome(files: Parquet) -> None:
+@pytest.mark.parametrize("fault", [MemoryError, SparkServerError, UnreachableError])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_what_is_nobodys_fault_ends_the_batch_and_the_next_try_goes_on(
+    files: Parquet, fault: type[Exception], wrapped: bool
+) -> None:
+    calls: list[str] = []
+
     def function(partition: Any) -> pd.DataFrame:
-        if partition.text == KEYS[2]:
-            raise MemoryError
+        calls.append(partition.text)
+        if partition.text == KEYS[2] and len(calls) == 3:
+            if wrapped:
+                raise ValueError("of my own") from fault("away")
+            raise fault("away")
         return one(partition)
 
     made = declared(function, files)
     context = batch(made, *KEYS[1:5])
-    with pytest.raises(MemoryError):
+    with pytest.raises(ValueError if wrapped else fault):
         made.task.execute(context)
     assert endings(context) == {KEYS[1]: "made"}
+    assert stored(made).keys() == set(KEYS[:2])
+    context = batch(made, cells=context["task_state_store"])
+    made.task.execute(context)
+    assert calls == [*KEYS[:3], KEYS[0], *KEYS[2:5]]
+    assert endings(context) == dict.fromkeys(KEYS[1:5], "made")
+
+
+def test_a_server_that_is_away_is_not_asked_again_in_halves(files: Parquet) -> None:
+    calls: list[int] = []
+
+    def function(partitions: list[Any]) -> pd.DataFrame:
+        calls.append(len(partitions))
+        raise SparkServerError("away") if len(calls) > 1 else MemoryError
+
+    made = declared(function, files)
+    context = batch(made, *KEYS[1:])
+    with pytest.raises(SparkServerError, match="away"):
+        made.task.execute(context)
+    assert calls == [8, 4]
+    assert endings(context) == {}
 
 
 def test_another_try_goes_on_and_takes_over_what_was_published_and_not_told(files: Parquet) -> None:

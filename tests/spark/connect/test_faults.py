@@ -18,8 +18,9 @@ from airflow_partitions.core.errors import MissingListenerError, SparkServerErro
 from airflow_partitions.engine.runs import publication
 from airflow_partitions.spark.connect import session
 from airflow_partitions.spark.server.connect_server import ConnectServer
+from tests.batch_context import batch, endings
 from tests.spark.connect.task import task
-from tests.spark.operator_task import execute
+from tests.spark.operator_task import batched, execute
 
 pytestmark = [
     pytest.mark.spark,
@@ -194,6 +195,40 @@ def test_a_server_that_dies_after_the_job_does_not_matter(
     monkeypatch.setattr(publication, "publish", late)
     execute(task(lake, longest), lake)
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
+
+
+def waits_at_jfk(partition: Any, flights: Any) -> Any:
+    import os
+    import time
+    from pathlib import Path
+
+    folder = Path(os.environ["AIRFLOW_PARTITIONS_TEST_FOLDER"])
+    if partition.text == "2013-01-01|JFK":
+        flights.count()
+        (folder / "reached").touch()
+        while not (folder / "go").exists():
+            time.sleep(0.05)
+    try:
+        flights.count()
+    except Exception as error:
+        raise ValueError("no flights") from error
+    return flights.where(flights.origin == partition["airport"]).groupBy("origin").max("delay").toDF("origin", "most")
+
+
+def test_a_server_that_dies_in_a_batch_is_nobodys_outcome(lake: Any, server: ConnectServer, tmp_path: Path) -> None:
+    keys = ["2013-01-01|EWR", "2013-01-01|JFK", "2013-01-02|EWR", "2013-01-02|JFK"]
+    made = batched(lake, waits_at_jfk, conn_id="warm")
+    run = batch(made, *keys[1:], own=keys[0])
+    with pytest.raises(SparkServerError, match="does not answer"):
+        meanwhile(tmp_path, lambda: made.task.execute(run), lambda: kill(server))
+    assert endings(run) == {}
+    assert [lake.rows(key) for key in keys[1:]] == [[], [], []]
+    assert lake.rows(keys[0]) == [{"origin": "EWR", "most": 23.0}]  # of the leader itself
+    server.start()
+    run = batch(made, own=keys[0], cells=run["task_state_store"])
+    made.task.execute(run)
+    assert endings(run) == dict.fromkeys(keys[1:], "made")
+    assert lake.rows(keys[2]) == [{"origin": "EWR", "most": 47.0}]
 
 
 @pytest.mark.usefixtures("without_listener")
