@@ -65,7 +65,7 @@ def _trial(folder: Path) -> list[str]:
     """The words of spark-submit that hand over a job in *folder*, much like those of assets."""
     from airflow_partitions.core.definitions import PartitionByInterval
     from airflow_partitions.core.partition import Partition
-    from airflow_partitions.spark.handover import PROPERTY, Handover
+    from airflow_partitions.spark.handover import PROPERTY, Handover, pack
     from airflow_partitions.spark.shipping import ship
     from airflow_partitions.storage import Parquet
     from airflow_partitions.storage.metadata.attempt import Attempt
@@ -83,7 +83,7 @@ def _trial(folder: Path) -> list[str]:
         staging=open_staging(storage.path, attempt),
         function=ship(_typical),
     )
-    return ["--conf", f"{PROPERTY}={handover.pack()}"]
+    return ["--conf", f"{PROPERTY}={pack([handover])}"]
 
 
 def _typical(spark: Any) -> Any:

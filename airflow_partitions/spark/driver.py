@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,9 +42,26 @@ def run(current: Job) -> None:
 
 
 def main() -> None:
-    """Run the job that this program was started for."""
-    from airflow_partitions.spark.running_job import job
+    """Make what this program was started for: a partition, or several, one after the other.
 
-    with job() as current:
-        run(current)
-    current.spark.stop()
+    What fails of several is left for their task to read, and the next is made.
+    """
+    from airflow_partitions.spark.handover import received
+    from airflow_partitions.spark.running_job import has_ended, job, own_session
+
+    session = own_session()
+    sent = received(session)
+    for each in sent:
+        order = each()
+        if order is None:
+            continue
+        try:
+            with job(order, session) as current:
+                run(current)
+        except (Exception, SystemExit):
+            if len(sent) == 1 or has_ended(session):
+                raise
+            traceback.print_exc()
+        if len(sent) > 1:
+            session.catalog.clearCache()  # what one has kept is of no use to the next
+    session.stop()

@@ -1,11 +1,12 @@
-"""The order of the Airflow task to the Spark driver: one JSON value."""
+"""The order of the Airflow task to the Spark driver: one JSON value, or one for each of several partitions."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -29,6 +30,8 @@ PROPERTY = "spark.airflow_partitions.handover"
 #: Larger values lie in the staging place: an argument is capped near 131,000 bytes, and shows in process lists and
 #: event logs.
 LONGEST = 32 * 1024
+#: In what is sent of several handovers: where each of them is.
+FILES = "files"
 
 
 @attrs.frozen(kw_only=True)
@@ -93,11 +96,7 @@ class Handover:
             version = form["version"]
         except (ValueError, TypeError, KeyError):
             raise ResultError(f"{text[:60]!r}… is not a handover; expected the JSON of airflow_partitions") from None
-        if version != VERSION:
-            raise ResultError(
-                f"the handover has version {version}, this driver reads {VERSION}; expected the same release of"
-                " airflow_partitions in Airflow and on the driver"
-            )
+        _check_version(version)
         definition = from_json(form["partition"]["definition"])
         function, output = form["function"], form["output"]
         return cls(
@@ -113,20 +112,37 @@ class Handover:
             several=tuple(Partition(definition, key) for key in form.get("several", ())),
         )
 
-    def pack(self) -> str:
-        """The Spark property's value: the text, or if that is long, the name of a file in the staging place with it."""
-        text = self.to_text()
-        if len(text) <= LONGEST:
-            return text
-        file = self.staging.folder / "handover.json"
-        write(file, text.encode())
-        return json.dumps({"file": str(file), "sha256": hashlib.sha256(text.encode()).hexdigest()})
+
+def pack(handovers: Sequence[Handover]) -> str:
+    """The Spark property's value for a job: the text of its handover, or if that is long, the name of a file in the
+    staging place with it; of several, the name of a file with their names."""
+    first = handovers[0]
+    text = first.to_text()
+    if len(handovers) == 1 and len(text) <= LONGEST:
+        return text
+    if len(handovers) > 1:
+        files = [_filed(each.staging, "handover.json", each.to_text()) for each in handovers]
+        return json.dumps(_filed(first.staging, "handovers.json", json.dumps({"version": VERSION, FILES: files})))
+    return json.dumps(_filed(first.staging, "handover.json", text))
 
 
 def receive(spark: SparkSession) -> Handover:
     """The handover given to the application of *spark*.
 
-    :raises ResultError: if there is none, or its file is not the one that was sent.
+    :raises ResultError: if there is not one, or its file is not the one that was sent.
+    """
+    sent = received(spark)
+    handover = sent[0]()
+    if len(sent) > 1 or handover is None:
+        raise ResultError(f"this program is given {len(sent):,} partitions to make; expected one")
+    return handover
+
+
+def received(spark: SparkSession) -> Sequence[Callable[[], Handover | None]]:
+    """What reads each of the handovers given to the application of *spark*: it gives ``None`` for one of several that
+    is gone, since nobody waits for it any more.
+
+    :raises ResultError: if there is none. When it is read: if it is not the one that was sent.
     """
     text = spark.sparkContext.getConf().get(PROPERTY)
     if text is None:
@@ -135,13 +151,44 @@ def receive(spark: SparkSession) -> Handover:
             " job(handover=…)"
         )
     sent = json.loads(text)
-    if "file" not in sent:
-        return Handover.from_text(text)
+    if "file" in sent:
+        content = _content(sent)
+        if content is None:
+            raise ResultError(
+                f"there is no handover {sent['file']} here; expected storage that the Airflow task and the driver share"
+            )
+        text, sent = content, json.loads(content)
+    if FILES not in sent:
+        return [partial(Handover.from_text, text)]
+    _check_version(sent["version"])
+    return [partial(_handover_in, file) for file in sent[FILES]]
+
+
+def _handover_in(file: Mapping[str, str]) -> Handover | None:
+    text = _content(file)
+    return None if text is None else Handover.from_text(text)
+
+
+def _filed(staging: Staging, name: str, text: str) -> dict[str, str]:
+    """Write *text* to a file in the staging place; what finds it."""
+    file = staging.folder / name
+    write(file, text.encode())
+    return {"file": str(file), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _content(sent: Mapping[str, str]) -> str | None:
+    """What is in a file that was *sent*, if it is there."""
     content = read(at(sent["file"]))
     if content is None:
-        raise ResultError(
-            f"there is no handover {sent['file']} here; expected storage that the Airflow task and the driver share"
-        )
+        return None
     if (digest := hashlib.sha256(content).hexdigest()) != sent["sha256"]:
         raise ResultError(f"handover {sent['file']} has SHA-256 {digest}; expected {sent['sha256']}")
-    return Handover.from_text(content.decode())
+    return content.decode()
+
+
+def _check_version(version: Any) -> None:
+    if version != VERSION:
+        raise ResultError(
+            f"the handover has version {version}, this driver reads {VERSION}; expected the same release of"
+            " airflow_partitions in Airflow and on the driver"
+        )

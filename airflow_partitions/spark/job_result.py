@@ -102,7 +102,7 @@ class JobResult(Result):
         return [f"read elsewhere: {', '.join(self.others[:_SHOWN])}"] if self.others else []
 
 
-def save_error(staging: Staging, error: Exception) -> None:
+def save_error(staging: Staging, error: Exception | SystemExit) -> None:
     """Leave word of why the job gave up, for the Airflow task to raise again."""
     form = {"version": VERSION, "type": type(error).__name__, "message": str(error)[:_LONGEST]}
     write(staging.error, json.dumps(form).encode())

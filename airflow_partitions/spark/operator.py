@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Asset
 
@@ -21,18 +23,19 @@ from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
-from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in, put_together
+from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
+from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
-from airflow_partitions.frames.several import SEVERAL, Several, as_read, check_several, joined
+from airflow_partitions.frames.several import SEVERAL, Several, check_several
 from airflow_partitions.spark.connection import CONNECT, SUBMIT, conf_of, connection_of
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.spark.modules import modules_of
+from airflow_partitions.spark.shared_job import SharedJob
 from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.spark.submission import PROGRAM, Submission
-from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.storage import Storage
@@ -42,10 +45,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
     from pyspark.sql import SparkSession
 
-    from airflow_partitions.checks.result import CheckResult
-    from airflow_partitions.storage.filesystem.filesystem import Location
     from airflow_partitions.storage.metadata.attempt import Attempt
-    from airflow_partitions.storage.metadata.staged_files import StagedFiles
     from airflow_partitions.storage.stores.staging import Staging
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,21 @@ log = logging.getLogger(__name__)
 #: Parameters of ``SparkSubmitOperator`` that a job on a running server has, too.
 _OF_BOTH = {"conn_id", "conf", "name", "durable"}
 _OF_SUBMIT = frozenset(inspect.signature(SparkSubmitOperator.__init__).parameters) - _OF_BOTH
+
+
+@attrs.frozen
+class PreparedJob:
+    """A job that can be run.
+
+    :ivar context: of the run whose partition it makes.
+    :ivar inputs: what it reads, where it lies.
+    :ivar freezing: how they are kept the same.
+    """
+
+    context: Context
+    inputs: Mapping[str, Input]
+    freezing: Freezing | None
+    handover: Handover
 
 
 class SparkAssetOperator(Submission):
@@ -142,7 +157,10 @@ class SparkAssetOperator(Submission):
         """Make the partition of this run, and those of the runs that it has been given."""
         connection = self.connection()
         together = partial(self.make_together, connection) if self.takes_several else None
-        make_batch(self, context, partial(self.make, connection), together)
+        # A program of the author makes one partition.
+        is_shared = connection.conn_type == SUBMIT and self.function is not None
+        in_one_job = partial(self.in_one_job, connection) if is_shared else None
+        make_batch(self, context, partial(self.make, connection), together, in_one_job)
 
     def make(self, connection: Connection, context: Context) -> None:
         """Make the partition of *context*."""
@@ -150,8 +168,38 @@ class SparkAssetOperator(Submission):
             for error in self.make_together(connection, [context]).values():
                 raise error
             return
-        partition = partition_in(context, self.task_id)
-        attempt = attempt_of(context)
+        prepared = self._prepared(context)
+        self._publish(prepared, self._run(prepared.handover, connection, context))
+
+    @contextmanager
+    def in_one_job(self, connection: Connection, contexts: Sequence[Context]) -> Iterator[Callable[[Context], None]]:
+        """One job that makes the partitions of *contexts*, each by itself, while the block lasts.
+
+        :returns: what waits until one of them is made, in their order, and publishes it. What fails of one is raised
+            for that one.
+        """
+        prepared: dict[str, PreparedJob] = {}  # by the id of the run
+        errors: dict[str, Exception] = {}
+        for context in contexts:
+            try:
+                prepared[context["ti"].run_id] = self._prepared(context)
+            except Exception as error:  # noqa: BLE001 - raised where it is asked for
+                errors[context["ti"].run_id] = error
+        handovers = [each.handover for each in prepared.values()]
+        with SharedJob(handovers, lambda: self.submit(handovers, connection, contexts[0]), self.on_kill) as shared:
+
+            def make(context: Context) -> None:
+                run_id = context["ti"].run_id
+                if run_id in errors:
+                    raise errors[run_id]
+                own = prepared[run_id]
+                self._publish(own, shared.result(own.handover))
+
+            yield make
+
+    def _prepared(self, context: Context) -> PreparedJob:
+        """The job that makes the partition of *context*, ready to run."""
+        partition, attempt = partition_in(context, self.task_id), attempt_of(context)
         # What a rule takes for now is when the run was asked for: a retry reads what the first try did.
         inputs = self.needed_by(partition, context["dag_run"].run_after)
         freezing = Freezing.asked_for(context, self.freeze)
@@ -159,15 +207,17 @@ class SparkAssetOperator(Submission):
             inputs = freezing.freeze(inputs)
         for source in inputs.values():
             source.identities()
-        key = partition.wrapped
-        staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(key))
+        staging = open_staging(self.storage, attempt, self.storage.layout.directory_of(partition.wrapped))
         sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
-        result = self._run(connection, context, attempt, [partition], sources, staging)
-        staged = StagedPartition(partition, self.storage, result.written, staging.data, sources)
-        checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(staging.data))
-        finish(context, self.asset, self.storage, partition, staging, result, checks)
-        if freezing is not None:
-            freezing.release(context, inputs)
+        return PreparedJob(context, inputs, freezing, self._handover(attempt, partition, sources, staging))
+
+    def _publish(self, prepared: PreparedJob, result: JobResult) -> None:
+        order, context = prepared.handover, prepared.context
+        staged = StagedPartition(order.partition, self.storage, result.written, order.staging.data, order.inputs)
+        checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(order.staging.data))
+        finish(context, self.asset, self.storage, order.partition, order.staging, result, checks)
+        if prepared.freezing is not None:
+            prepared.freezing.release(context, prepared.inputs)
 
     def make_together(self, connection: Connection, contexts: Sequence[Context]) -> Mapping[int, Exception]:
         """Make the partitions of several contexts by one job: each row names its own.
@@ -177,65 +227,41 @@ class SparkAssetOperator(Submission):
         :returns: of those that fail a check, and were not published, by their place.
         :raises ForeignRowsError: if a row names a partition that was not asked for.
         """
-        context = contexts[0]
-        partitions = [partition_in(each, self.task_id) for each in contexts]
-        needed = {
-            partition: self.needed_by(partition, each["dag_run"].run_after)
-            for partition, each in zip(partitions, contexts, strict=True)
-        }
-        inputs = joined(needed.values())
-        freezing = Freezing.asked_for(context, self.freeze)
-        if freezing is not None:
-            inputs = freezing.freeze(inputs)
-        for source in inputs.values():
-            source.identities()
-        with Commit(self.storage, attempt_of(context), evolve=True) as commit:
-            staging = commit.staging
-            sources = {name: source.handed_over(staging.inputs) for name, source in inputs.items()}
-            result = self._run(connection, context, commit.attempt, partitions, sources, staging)
-            several = Several.from_json(result.several or {}, partitions)
-
-            def checks(partition: Partition, files: StagedFiles, folder: Location) -> Sequence[CheckResult]:
-                own = as_read(needed[partition], sources)
-                return audit(self.checks, StagedPartition(partition, self.storage, files, folder, own), self.asset_name)
-
-            seconds = round(result.seconds / len(partitions), 3)
-            summary = {"batch": len(partitions), "seconds": seconds, "application": result.application}
-            errors = put_together(contexts, self.asset, commit, several, checks, summary)
+        with making_together(
+            contexts, self.task_id, self.asset, self.storage, self.needed_by, checks=self.checks, freeze=self.freeze
+        ) as together:
+            several = tuple(together.partitions)
+            handover = self._handover(together.commit.attempt, several[0], together.inputs, together.commit.staging)
+            result = self._run(attrs.evolve(handover, several=several), connection, contexts[0])
+            summary = {"seconds": round(result.seconds / len(several), 3), "application": result.application}
+            together.publish(Several.from_json(result.several or {}, several), summary)
         log.info("Made by one job: %s", result.describe())
-        if freezing is not None:
-            freezing.release(context, inputs)
-        return errors
+        return together.errors
 
-    def _run(
-        self,
-        connection: Connection,
-        context: Context,
-        attempt: Attempt,
-        partitions: Sequence[Partition],
-        sources: Mapping[str, Input],
-        staging: Staging,
-    ) -> JobResult:
-        """Run the job that makes *partitions*; what it reports."""
-        handover = Handover(
+    def _handover(
+        self, attempt: Attempt, partition: Partition, inputs: Mapping[str, Input], staging: Staging
+    ) -> Handover:
+        return Handover(
             asset=self.asset_name,
             attempt=attempt,
-            partition=partitions[0],
-            inputs=sources,
+            partition=partition,
+            inputs=inputs,
             output=self.storage,
             staging=staging,
             function=self.function,
             checks=self.shipped_checks,
             strict=self.strict,
-            several=tuple(partitions) if self.takes_several else (),
         )
+
+    def _run(self, handover: Handover, connection: Connection, context: Context) -> JobResult:
+        """Run the job of *handover*; what it reports."""
         if connection.conn_type == CONNECT:
             from airflow_partitions.spark.connect.run import run_connected
 
             run_connected(handover, connection, self.conf or {}, self._began)
         else:
-            self.submit(handover, connection, context)
-        return JobResult.load(staging, attempt.name)
+            self.submit([handover], connection, context)
+        return JobResult.load(handover.staging, handover.attempt.name)
 
     def on_kill(self) -> None:
         """End the job."""

@@ -205,7 +205,7 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
     :raises MissingInputError: if a partition of an input is not stored.
     :raises UnpromisedReadError: if the job is strict and read anything but its inputs.
     """
-    session = spark or _own_session()
+    session = spark or own_session()
     order = handover or receive(session)
     try:
         current = Job(session, order)
@@ -223,7 +223,7 @@ def job(handover: Handover | None = None, spark: SparkSession | None = None) -> 
         )
         save_error(order.staging, missing)
         raise missing from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not has_ended(session):  # else it is not the job that is wrong, and there is no word of it
             save_error(order.staging, error)
         raise
@@ -239,7 +239,8 @@ def has_ended(session: SparkSession) -> bool:
         return True
 
 
-def _own_session() -> SparkSession:
+def own_session() -> SparkSession:
+    """The session of this driver."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.getOrCreate()

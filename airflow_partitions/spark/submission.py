@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkError, SparkServerError
 from airflow_partitions.spark.archive import make_archive
-from airflow_partitions.spark.handover import PROPERTY, Handover
+from airflow_partitions.spark.handover import PROPERTY, Handover, pack
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.job_result import load_error
 from airflow_partitions.spark.running_job import TIME_ZONE
@@ -41,8 +41,8 @@ OPTIONS = "SPARK_SUBMIT_OPTS"
 class Submission(SparkSubmitOperator):
     """What submits a job, and waits for it."""
 
-    def submit(self, handover: Handover, connection: Connection, context: Context) -> None:
-        """Run the job of *handover*, which leaves a result file.
+    def submit(self, handovers: Sequence[Handover], connection: Connection, context: Context) -> None:
+        """Run the job of *handovers*, which leaves a result file for each, or the error of one of several.
 
         :raises MissingSparkError: if there is no Spark to submit it by.
         :raises PartitionError: that of the job, if it said why it gave up.
@@ -50,15 +50,14 @@ class Submission(SparkSubmitOperator):
         :raises SparkServerError: if it did not begin, or was ended.
         """
         has_package = self._find_spark(connection)
-        staging = handover.staging
-        self._hand_over(handover)
+        self._hand_over(handovers)
         with TemporaryDirectory(prefix="airflow_partitions-") as folder, self._defaults(connection):
             if not has_package:
                 self.py_files = ",".join(filter(None, [self.py_files, str(make_archive(Path(folder)))]))
             try:
                 super().execute(context)
             except (AirflowException, RuntimeError) as failure:  # the latter of one that is polled
-                reason = load_error(staging)
+                reason = load_error(handovers[0].staging) if len(handovers) == 1 else None
                 if reason is not None:
                     raise reason from failure
                 master, _ = self._deployed_to(connection)
@@ -68,9 +67,9 @@ class Submission(SparkSubmitOperator):
                     f" ({failure})"
                 ) from failure
 
-    def _hand_over(self, handover: Handover) -> None:
-        """Give the job its handover, as a Spark property."""
-        self.conf = {**(self.conf or {}), PROPERTY: handover.pack()}
+    def _hand_over(self, handovers: Sequence[Handover]) -> None:
+        """Give the job its handovers, as a Spark property."""
+        self.conf = {**(self.conf or {}), PROPERTY: pack(handovers)}
         self._hook = None  # made from these values, when the job is submitted
 
     @contextmanager

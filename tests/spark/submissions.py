@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from airflow_partitions.frames.result import Reads
-from airflow_partitions.spark.handover import PROPERTY, Handover
+from airflow_partitions.spark.handover import PROPERTY, Handover, received
 from airflow_partitions.spark.job_result import JobResult
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
@@ -28,7 +29,8 @@ class Cluster:
         self.commands.append(command)
         self.environments.append(hook._env or {})
         self.options = (os.environ | self.environments[-1])["SPARK_SUBMIT_OPTS"]
-        self.job(self.handover)
+        for handover in self.handovers():
+            self.job(handover)
 
     @property
     def conf(self) -> dict[str, str]:
@@ -45,6 +47,13 @@ class Cluster:
     @property
     def handover(self) -> Handover:
         return Handover.from_text(self.conf[PROPERTY])
+
+    def handovers(self) -> Iterator[Handover]:
+        """All of the last command, each read as a driver does it."""
+        context = SimpleNamespace(getConf=lambda: self.conf)
+        for sent in received(SimpleNamespace(sparkContext=context)):  # type: ignore[arg-type]
+            if (handover := sent()) is not None:
+                yield handover
 
     def succeed(self, handover: Handover) -> None:
         handover.staging.data.mkdir()

@@ -9,7 +9,7 @@ import pytest
 from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
 from airflow_partitions.core.errors import MissingInputError, ResultError
 from airflow_partitions.frames.input import Input
-from airflow_partitions.spark.handover import LONGEST, PROPERTY, Handover, receive
+from airflow_partitions.spark.handover import LONGEST, PROPERTY, Handover, pack, receive, received
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Parquet
 
@@ -77,12 +77,12 @@ def large(lake: Any) -> Handover:
 
 
 def test_small_ones_travel_in_the_property(lake: Any) -> None:
-    assert Handover.from_text(lake.handover().pack()).asset == "delays"
+    assert Handover.from_text(pack([lake.handover()])).asset == "delays"
 
 
 def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
     handover = large(lake)
-    value = handover.pack()
+    value = pack([handover])
     file = Path(json.loads(value)["file"])
     assert file.parent == handover.staging.folder
     assert len(file.read_text()) > LONGEST > len(value)
@@ -92,18 +92,33 @@ def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
 @pytest.mark.spark
 def test_received_from_property_and_file(lake: Any, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     handover = large(lake)
-    sent = json.loads(handover.pack())
+    sent = json.loads(pack([handover]))
 
-    def received(**changes: str) -> Handover:
+    def got(**changes: str) -> Handover:
         value = json.dumps({**sent, **changes})
         monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
         return receive(spark)
 
-    assert received() == handover
+    assert got() == handover
     with pytest.raises(ResultError, match="has SHA-256"):
-        received(sha256="0" * 64)
+        got(sha256="0" * 64)
     with pytest.raises(ResultError, match="expected storage that the Airflow task and the driver share"):
-        received(file="/elsewhere/handover.json")
+        got(file="/elsewhere/handover.json")
+
+
+@pytest.mark.spark
+def test_of_several_each_is_read_when_its_turn_comes(
+    lake: Any, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handovers = [lake.handover(key) for key in ("2013-01-01|EWR", "2013-01-01|JFK", "2013-01-02|EWR")]
+    value = pack(handovers)
+    monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
+    first, second, third = received(spark)
+    assert first() == handovers[0]
+    handovers[0].staging.remove()  # published
+    handovers[1].staging.remove()  # not wanted any more
+    assert second() is None
+    assert third() == handovers[2]
 
 
 @pytest.mark.spark

@@ -6,7 +6,10 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
+from time import monotonic, sleep
 from typing import Any
 
 import attrs
@@ -33,7 +36,8 @@ from airflow_partitions.spark.job_result import load_error, save_error
 from airflow_partitions.spark.shipping import Shipped
 from airflow_partitions.storage import Csv, Files, Parquet, Text
 from airflow_partitions.storage.stores.open import open_store
-from tests.spark.operator_task import FUNCTION, context, task
+from tests.batch_context import batch, endings, outcomes
+from tests.spark.operator_task import FUNCTION, batched, context, task
 from tests.spark.submissions import Cluster
 
 pytestmark = [
@@ -457,3 +461,119 @@ def test_serializes_with_its_dag(lake: Any) -> None:
 def test_columns_that_the_format_can_not_hold_are_refused_at_once(lake: Any, storage: Files, words: str) -> None:
     with pytest.raises(WriterError, match=words):
         task(lake, storage=storage.of(lake.delays.partition))
+
+
+KEYS = ["2013-01-01|EWR", "2013-01-01|JFK", "2013-01-02|EWR", "2013-01-02|JFK"]
+LATER = "2013-01-03|EWR"  # without input
+
+
+def unchanged(flights: Any) -> Any:
+    return flights
+
+
+def published(made: Any) -> dict[str, str]:
+    """The run of each stored partition."""
+    return {str(each.key): each.content.metadata.attempt.run_id for each in made.storage.list()}
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait for it; whether it came."""
+    end = monotonic() + 60
+    while not condition() and monotonic() < end:
+        sleep(0.01)
+    return condition()
+
+
+def test_one_submit_makes_all_partitions_of_a_batch_each_by_itself(lake: Any, cluster: Cluster) -> None:
+    """They are published while the job goes on; one without its input, and one that fails, take nothing with them."""
+    made = batched(lake, unchanged)
+    done: list[str] = []
+
+    def job(handover: Handover) -> None:
+        assert until(lambda: len(published(made)) == len(done))
+        if handover.partition.text == KEYS[1]:
+            save_error(handover.staging, ValueError("no delays"))
+            return
+        cluster.succeed(handover)
+        done.append(handover.partition.text)
+
+    cluster.job = job
+    run = batch(made, *KEYS[1:], LATER, own=KEYS[0])
+    made.task.execute(run)
+    assert len(cluster.commands) == 1
+    assert done == [KEYS[0], KEYS[2], KEYS[3]]
+    assert published(made) == {KEYS[0]: "leader", KEYS[2]: f"run {KEYS[2]}", KEYS[3]: f"run {KEYS[3]}"}
+    assert endings(run) == {KEYS[1]: "failed", KEYS[2]: "made", KEYS[3]: "made", LATER: "failed"}
+    told = outcomes(run)
+    assert told[KEYS[1]].text == "JobError: ValueError: no delays"
+    assert told[LATER].text.startswith("MissingInputError: ")
+    assert told[KEYS[2]].extras[made.name]["rows"] == 3
+    assert run["outlet_events"][made].extra["rows"] == 3
+
+
+def test_a_shared_job_that_ends_before_its_time_loses_nothing_that_it_has_made(lake: Any, cluster: Cluster) -> None:
+    from airflow.sdk.exceptions import AirflowException
+
+    made, calls = batched(lake, unchanged), list[str]()
+
+    def job(handover: Handover) -> None:
+        calls.append(handover.partition.text)
+        if calls == KEYS[:3]:
+            raise AirflowException("Error code is: 137")
+        cluster.succeed(handover)
+
+    cluster.job = job
+    run = batch(made, *KEYS[1:], own=KEYS[0])
+    with pytest.raises(SparkServerError, match="137"):
+        made.task.execute(run)
+    assert endings(run) == {KEYS[1]: "made"}
+    assert published(made) == {KEYS[0]: "leader", KEYS[1]: f"run {KEYS[1]}"}
+    run = batch(made, own=KEYS[0], cells=run["task_state_store"])
+    made.task.execute(run)
+    assert calls == [*KEYS[:3], KEYS[0], *KEYS[2:]]
+    assert endings(run) == dict.fromkeys(KEYS[1:], "made")
+    assert len(cluster.commands) == 2
+
+
+def test_a_shared_job_is_ended_by_what_ends_its_batch(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+
+    made, is_killed = batched(lake, unchanged), Event()
+    monkeypatch.setattr(SparkSubmitHook, "on_kill", lambda _: is_killed.set())
+
+    def job(handover: Handover) -> None:
+        if handover.partition.text == KEYS[0]:
+            save_error(handover.staging, MemoryError())
+        else:
+            assert is_killed.wait(60)
+
+    cluster.job = job
+    run = batch(made, *KEYS[1:], own=KEYS[0])
+    with pytest.raises(MemoryError):
+        made.task.execute(run)
+    assert is_killed.is_set()
+    assert endings(run) == {}
+
+
+def test_a_shared_job_leaves_out_whose_runs_were_ended(
+    lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow_partitions.engine.batches import work
+
+    monkeypatch.setattr(work, "_LOOK_EVERY", 0)
+    made, calls = batched(lake, unchanged), list[str]()
+    run = batch(made, *KEYS[1:], own=KEYS[0])
+
+    def job(handover: Handover) -> None:
+        calls.append(handover.partition.text)
+        run["ti"].ended.update(f"run {key}" for key in KEYS[1:3])
+        cluster.succeed(handover)
+        (places,) = lake.root.glob("_delays/staging")
+        assert until(lambda: len(list(places.iterdir())) == 1 or len(calls) > 1)  # but that of the last
+
+    cluster.job = job
+    made.task.execute(run)
+    assert calls == [KEYS[0], KEYS[3]]
+    assert endings(run) == {KEYS[3]: "made"}

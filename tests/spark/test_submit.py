@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 from airflow_partitions import Partition, PartitionByProduct, PartitionBySequence
-from airflow_partitions.core.errors import UnpromisedReadError
+from airflow_partitions.core.errors import SparkServerError, UnpromisedReadError
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
-from tests.spark.operator_task import execute, task
+from tests.batch_context import batch, endings, outcomes
+from tests.spark.operator_task import batched, execute, task
 
 pytestmark = [
     pytest.mark.spark,
@@ -103,3 +105,48 @@ def test_a_job_is_in_utc_where_spark_submit_drops_our_defaults(lake: Any, tmp_pa
     partition = Partition(lake.delays.partition, "2013-01-02|JFK")
     run(lake, partition, inputs={}, function=ship(session_zone), spark_binary=str(wrapper))
     assert lake.rows("2013-01-02|JFK") == [{"zone": "UTC"}]
+
+
+def fragile(partition: Any, flights: Any) -> Any:
+    import os
+    from pathlib import Path
+
+    key, mark = partition.text, Path(os.environ["AIRFLOW_PARTITIONS_TEST_FOLDER"], "was ended")
+    if key == "2013-01-01|JFK":
+        raise ValueError(f"not {key}")
+    if key == "2013-01-02|JFK" and not mark.exists():
+        mark.touch()
+        os._exit(9)  # as when a driver is killed
+    return flights.where(flights.origin == partition["airport"]).groupBy("origin").max("delay").toDF("origin", "most")
+
+
+def test_a_batch_is_one_submit_and_goes_on_after_its_driver_was_killed(
+    lake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW_PARTITIONS_TEST_FOLDER", str(tmp_path))
+    submit, submits = SparkSubmitHook.submit, list[str]()
+
+    def counted_submit(hook: Any, application: str = "", **named: Any) -> Any:
+        submits.append(application)
+        return submit(hook, application, **named)
+
+    monkeypatch.setattr(SparkSubmitHook, "submit", counted_submit)
+    keys = ["2013-01-01|EWR", "2013-01-01|JFK", "2013-01-02|EWR", "2013-01-02|JFK"]
+    made = batched(lake, fragile, strict=True)
+    first = batch(made, *keys[1:], own=keys[0])
+    with pytest.raises(SparkServerError, match="ended without a word of why"):
+        made.task.execute(first)
+    assert endings(first) == {keys[1]: "failed", keys[2]: "made"}
+    assert outcomes(first)[keys[1]].text == f"JobError: ValueError: not {keys[1]}"
+    assert outcomes(first)[keys[2]].extras[made.name]["reads"]["flights"]["files"] == 24
+    assert [lake.rows(key) for key in keys] == [
+        [{"origin": "EWR", "most": 23.0}],
+        [],
+        [{"origin": "EWR", "most": 47.0}],
+        [],
+    ]
+    second = batch(made, own=keys[0], cells=first["task_state_store"])
+    made.task.execute(second)
+    assert endings(second) == {keys[1]: "failed", keys[2]: "made", keys[3]: "made"}
+    assert lake.rows(keys[3]) == [{"origin": "JFK", "most": 2.0}]
+    assert len(submits) == 2

@@ -25,14 +25,14 @@ from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.elsewhere import published_elsewhere
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
-from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in, put_together
+from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
+from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.input import Input
 from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
-from airflow_partitions.frames.several import SEVERAL, as_read, check_several, joined, write_several
+from airflow_partitions.frames.several import SEVERAL, check_several, write_several
 from airflow_partitions.frames.staged import stage
 from airflow_partitions.frames.stored_frame import StoredFrame
-from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_staging
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_partitions.authoring.assets.declaration import PartitionedAsset
-    from airflow_partitions.checks.result import CheckResult
-    from airflow_partitions.storage.filesystem.filesystem import Location
-    from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 log = logging.getLogger(__name__)
 
@@ -163,37 +160,20 @@ class FrameOperator(AssetFunctionOperator):
         :returns: of those that fail a check, and were not published, by their place.
         :raises ForeignRowsError: if a row names a partition that was not asked for.
         """
-        storage, context = self.storage, contexts[0]
-        if storage is None:
+        if self.storage is None:
             raise InvalidDefinitionError(f"{self.task_id} has no storage, so nothing to make partitions of")
-        partitions = [partition_in(each, self.task_id) for each in contexts]
         started = time.monotonic()
-        needed = {
-            partition: self.needed_by(partition, each["dag_run"].run_after)
-            for partition, each in zip(partitions, contexts, strict=True)
-        }
-        inputs = joined(needed.values())
-        freezing = Freezing.asked_for(context, self.freeze)
-        if freezing is not None:
-            inputs = freezing.freeze(inputs)
-        with Commit(storage, attempt_of(context), evolve=True) as commit:
-            sources = {name: source.handed_over(commit.staging.inputs) for name, source in inputs.items()}
-            reading = read_inputs(sources)
-            self._frames = {**self.unfilled(inputs), **reading.frames, SEVERAL: partitions}
-            several = write_several(super().make(context), partitions, storage, commit.folder)
-            seconds = round((time.monotonic() - started) / len(partitions), 3)
-
-            def checks(partition: Partition, files: StagedFiles, folder: Location) -> Sequence[CheckResult]:
-                own = as_read(needed[partition], sources)
-                return audit(self.checks, StagedPartition(partition, storage, files, folder, own), self.asset.name)
-
-            summary = {"batch": len(partitions), "seconds": seconds}
-            errors = put_together(contexts, self.asset, commit, several, checks, summary)
+        with making_together(
+            contexts, self.task_id, self.asset, self.storage, self.needed_by, checks=self.checks, freeze=self.freeze
+        ) as together:
+            reading = read_inputs(together.inputs)
+            self._frames = {**self.unfilled(together.inputs), **reading.frames, SEVERAL: together.partitions}
+            frame = super().make(contexts[0])
+            several = write_several(frame, together.partitions, self.storage, together.commit.folder)
+            together.publish(several, {"seconds": round((time.monotonic() - started) / len(contexts), 3)})
         for name, reads in reading.reads.items():
             log.info("Read %s of %s: %s", count(reads.partitions, "partition"), name, count(reads.rows, "row"))
-        if freezing is not None:
-            freezing.release(context, inputs)
-        return errors
+        return together.errors
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""

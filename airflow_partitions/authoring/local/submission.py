@@ -22,7 +22,7 @@ def submit_locally(application: str, handover: Handover) -> None:
     :raises MissingSparkError: if Spark is not installed here.
     :raises ResultError: if it fails, with the last lines of its output.
     """
-    from airflow_partitions.spark.handover import PROPERTY
+    from airflow_partitions.spark.handover import PROPERTY, pack
     from airflow_partitions.spark.installed import check_installed
 
     check_installed()
@@ -33,7 +33,7 @@ def submit_locally(application: str, handover: Handover) -> None:
         "--master",
         "local[2]",
         "--conf",
-        f"{PROPERTY}={handover.pack()}",
+        f"{PROPERTY}={pack([handover])}",
         application,
     ]
     home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_PYTHON": sys.executable}

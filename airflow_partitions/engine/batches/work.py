@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,8 +38,16 @@ _LOOK_EVERY = 1.0
 MakeTogether: TypeAlias = "Callable[[Sequence[Context]], Mapping[int, Exception]]"
 
 
+#: Begins a job that makes the partitions of several contexts by itself; gives what waits for each, in their order.
+MakeInOneJob: TypeAlias = "Callable[[Sequence[Context]], AbstractContextManager[Callable[[Context], Any]]]"
+
+
 def make_batch(
-    task: BaseOperator, context: Context, make: Callable[[Context], Any], together: MakeTogether | None = None
+    task: BaseOperator,
+    context: Context,
+    make: Callable[[Context], Any],
+    together: MakeTogether | None = None,
+    in_one_job: MakeInOneJob | None = None,
 ) -> Any:
     """Make the partition of this run, and those of the runs that the scheduler has given it, in the order of time.
 
@@ -51,6 +59,7 @@ def make_batch(
     :param make: makes the partition of a context.
     :param together: makes those of several at once. What fails as a whole is tried again in halves, until those that
         fail are alone.
+    :param in_one_job: makes several by one job. Not those that need the ones before them, which are published by then.
     :returns: what it gives for the partition of this run.
     """
     timetable = task.dag.timetable if task.has_dag() else None
@@ -60,7 +69,9 @@ def make_batch(
     members = read_form(form, members_from_json, "the members of the batch", log.warning)
     if not members:
         return make(context)
-    return _Batch(context, make, together, members).work()
+    if getattr(timetable, "own_past", None) is not None:
+        in_one_job = None
+    return _Batch(context, make, together, in_one_job, members).work()
 
 
 class _Batch:
@@ -74,11 +85,13 @@ class _Batch:
         context: Context,
         make: Callable[[Context], Any],
         together: MakeTogether | None,
+        in_one_job: MakeInOneJob | None,
         members: list[Member],
     ) -> None:
         self._context = context
         self._make = make
         self._together = together
+        self._in_one_job = in_one_job
         self._own = _partition(context)
         self._contexts = {member: member_context(context, member) for member in members}
         self._cells = OutcomeCells(context["task_state_store"])
@@ -93,19 +106,17 @@ class _Batch:
         count = len(self._contexts) + 1
         log.info("Making %s partitions in one batch", f"{count:,}")
         with self._cells:
-            if self._together is None:
-                for member, context in self._in_order():
-                    if member is None:
-                        self._make_own()
-                    elif self._is_open(member, context):
-                        self._make_member(member, context)
+            if self._together is not None:
+                self._make_group(self._together, self._needed())
+            elif self._in_one_job is not None:
+                group = self._needed()
+                if len(group) == 1:
+                    self._make_own()
+                else:
+                    with self._in_one_job([context for _, context in group]) as self._make:
+                        self._make_each(group)
             else:
-                group = [
-                    (member, context)
-                    for member, context in self._in_order()
-                    if member is None or (self._is_open(member, context) and self._is_needed(member, context))
-                ]
-                self._make_group(self._together, group)
+                self._make_each(self._in_order())
         endings = [outcome.ending for outcome in self._cells.outcomes.values()]
         log.info(
             "Of %s other partitions %s were made, %s failed, %s were skipped, %s are left to the next run",
@@ -121,6 +132,22 @@ class _Batch:
         """The contexts of all in the order of time, each with its member; none for the task's own."""
         contexts: list[tuple[Member | None, Context]] = [(None, self._context), *self._contexts.items()]
         return sorted(contexts, key=lambda each: _order(_partition(each[1])))
+
+    def _needed(self) -> list[tuple[Member | None, Context]]:
+        """The own one, and those that are to be made, in the order of time."""
+        return [
+            (member, context)
+            for member, context in self._in_order()
+            if member is None or (self._is_open(member, context) and self._is_needed(member, context))
+        ]
+
+    def _make_each(self, group: Sequence[tuple[Member | None, Context]]) -> None:
+        """Make partitions one after the other."""
+        for member, context in group:
+            if member is None:
+                self._make_own()
+            elif self._is_open(member, context):
+                self._make_member(member, context)
 
     def _is_open(self, member: Member, context: Context) -> bool:
         """Whether nothing was told of it by an earlier try."""
