@@ -44,10 +44,11 @@ WAYS = {
     "spark_single": ("warm Spark, a task for each", 0),
     "spark_batched": ("warm Spark, batches, the function unchanged", 100),
     "spark_together": ("warm Spark, batches, one frame", 1000),
+    "cold_batched": ("a submit, batches, the function unchanged", 0),
     "cold_together": ("a submit, batches, one frame", 0),
 }
 #: Of the ways that make each by itself, no more than that are asked for.
-MOST = {"single": 120, "spark_single": 24, "spark_batched": 240}
+MOST = {"single": 120, "spark_single": 24, "spark_batched": 240, "cold_batched": 240}
 WARM_UP = 2
 IDLE = 20.0
 EXAMPLES = """examples:

@@ -47,8 +47,9 @@ class SharedJob:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._give_up(len(self._waiting))
-        if error is not None and not self._ended.is_set():
+        while error is not None and not self._ended.is_set():  # again, if it had not begun
             self._kill()
+            self._ended.wait(1)
         self._thread.join()
         if error is None and self._failure is not None:
             log.warning("The job failed when all that it was to make was made: %s", self._failure)

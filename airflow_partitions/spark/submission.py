@@ -66,6 +66,11 @@ class Submission(SparkSubmitOperator):
                     f" word of why, as one does that is killed; nothing was published. The log above may tell"
                     f" ({failure})"
                 ) from failure
+            finally:
+                # Airflow's hook leaves the pipe open that it has read to its end.
+                process = getattr(self._hook, "_submit_sp", None)
+                if process is not None and process.stdout is not None:
+                    process.stdout.close()
 
     def _hand_over(self, handovers: Sequence[Handover]) -> None:
         """Give the job its handovers, as a Spark property."""

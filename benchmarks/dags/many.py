@@ -57,6 +57,11 @@ def spark_together(partitions, flights):  # noqa: ARG001
     return flights.groupBy("hour", "origin").avg("delay").toDF("hour", "origin", "delay")
 
 
+@spark_asset(**COMMON, storage=stored("cold_batched"), conn_id="cold", batch=1000)
+def cold_batched(flights):
+    return flights.groupBy("origin").avg("delay").toDF("origin", "delay")
+
+
 @spark_asset(**COMMON, storage=stored("cold_together"), conn_id="cold", batch=1000)
 def cold_together(partitions, flights):  # noqa: ARG001
     return flights.groupBy("hour", "origin").avg("delay").toDF("hour", "origin", "delay")

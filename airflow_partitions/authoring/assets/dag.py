@@ -26,6 +26,7 @@ from airflow_partitions.engine.timetables.ticks import ticks_for
 from airflow_partitions.engine.timetables.upstreams import check_by_name
 
 _SECTION, _LIMIT = "asset_partitions", "max_sequence_length"
+_MOST_THREADS = 64
 
 
 def by_name(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -56,6 +57,7 @@ class PartitionedDag(DagArguments):
     :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued; ``"auto"``
         for as many as take a minute. Each run keeps its state, note and event; one that fails is tried alone. One task
         works at a time.
+    :ivar threads: as many of a batch are made at a time, each by a thread that calls the function for it.
 
     The others mean what they mean for a Dag.
     """
@@ -74,6 +76,7 @@ class PartitionedDag(DagArguments):
     at: BeginTime | None = None
     past: int = 0
     batch: int | str = 1
+    threads: int = 1
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Refuse an asset that says nothing of its partitions, before Python does."""
@@ -108,7 +111,19 @@ class PartitionedDag(DagArguments):
             docstring=docstring,
         )
 
+    def _check_threads(self, name: str) -> None:
+        problem = None
+        if type(self.threads) is not int or not 1 <= self.threads <= _MOST_THREADS:
+            problem = f"expected how many partitions of a batch are made at a time, from 1 to {_MOST_THREADS}"
+        elif self.threads != 1 and self.batch == 1:
+            problem = "without batch= a task makes one partition; expected batch=, too"
+        elif self.threads != 1 and self.past:
+            problem = f"with past={self.past} each partition needs the one before it; expected one of the two"
+        if problem is not None:
+            raise InvalidDefinitionError(f"{name}: threads={self.threads!r}: {problem}")
+
     def _timetable(self, name: str) -> Any:
+        self._check_threads(name)
         if self.partition is None:
             if self.refresh or self.allow_open or self.past or self.batch != 1 or self.at is not None:
                 raise InvalidDefinitionError(

@@ -49,7 +49,7 @@ class PartitionedAssets(AssetAll):
             if (produces := self._source.produces()) is not None and isinstance(outlet, Asset):
                 write_extra(outlet, produces)
         with self._source.create_dag(default_dag_id=self.name, function=self._function):
-            create_python_task(self._function, self.name, self.objects, self._source.schedule)
+            create_python_task(self._function, self.name, self.objects, self._source.schedule, self._source.threads)
 
 
 @attrs.define(kw_only=True)
@@ -139,7 +139,7 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 " or Arrow, or @spark_asset"
             )
         if asset.storage is None and not inputs.storage:
-            return create_python_task(function, asset.name, [asset], self.schedule)
+            return create_python_task(function, asset.name, [asset], self.schedule, self.threads)
         if getattr(function, "_airflow_is_task_decorator", False):
             raise InvalidDefinitionError(
                 f"asset {asset.name!r} has storage or inputs, and a function decorated by @task; expected a plain"
@@ -150,14 +150,21 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
                 f"asset {asset.name!r}: input {names[0]!r} is a DataFrame of Spark; expected one of pandas, polars"
                 " or Arrow, or @spark_asset"
             )
-        return FrameOperator.over(function, asset, inputs, self.schedule, checks, self.freeze)
+        return FrameOperator.over(function, asset, inputs, self.schedule, checks, self.freeze, self.threads)
 
 
-def create_python_task(function: Callable[..., Any], name: str, outlets: list[Any], schedule: Any) -> BaseOperator:
+def create_python_task(
+    function: Callable[..., Any], name: str, outlets: list[Any], schedule: Any, threads: int = 1
+) -> BaseOperator:
     """Make the task of a decorated *function*, itself perhaps decorated by ``@task``, in the Dag at hand."""
     if not getattr(function, "_airflow_is_task_decorator", False):
-        return AssetFunctionOperator.of(function, name, outlets, schedule)
+        return AssetFunctionOperator.of(function, name, outlets, schedule, threads)
     decorated: Any = function
+    if threads != 1:
+        raise InvalidDefinitionError(
+            f"{name}: threads={threads}, and a function decorated by @task, which makes one partition; expected a plain"
+            " function"
+        )
     if "outlets" in decorated.kwargs:
         raise InvalidDefinitionError(f"{name}: remove outlets= from its @task; @asset writes them")
     decorated.kwargs["outlets"] = outlets

@@ -89,6 +89,7 @@ class FrameOperator(AssetFunctionOperator):
         schedule: Any,
         checks: Sequence[Check] = (),
         freeze: bool | str = False,
+        threads: int = 1,
     ) -> FrameOperator:
         """The task of *function*, which makes *asset* from *inputs*, in a Dag with that *schedule*."""
         check_parameters(function)
@@ -96,6 +97,11 @@ class FrameOperator(AssetFunctionOperator):
         own: tuple[str, ...] = ()
         if takes_several(function, schedule, inputs.storage):
             check_several(inspect.signature(function).parameters, asset.storage, asset.name)
+            if threads != 1:
+                raise InvalidDefinitionError(
+                    f"asset {asset.name!r} takes {SEVERAL!r}, all of a batch by one call, and has threads={threads};"
+                    " expected one of the two"
+                )
             own = (SEVERAL,)
         check_names(function, schedule, (*inputs.storage, *own))
         from airflow.sdk import Asset
@@ -107,6 +113,7 @@ class FrameOperator(AssetFunctionOperator):
             takes_several=bool(own),
             checks=checks,
             freeze=freeze,
+            threads=threads,
             task_id=function.__name__,
             inlets=[Asset.ref(name=name) for name in others],
             outlets=[asset],
@@ -115,7 +122,8 @@ class FrameOperator(AssetFunctionOperator):
 
     def execute(self, context: Context) -> Any:
         """Make the partition of this run, and those of the runs that it has been given."""
-        return make_batch(self, context, self.make, self.make_together if self.takes_several else None)
+        together = self.make_together if self.takes_several else None
+        return make_batch(self, context, self.make_apart, together, threads=self.threads)
 
     def make(self, context: Context) -> Any:
         """Call the function, and make the partition of *context*."""

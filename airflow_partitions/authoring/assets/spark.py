@@ -101,6 +101,12 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
                 " function chooses storage there; expected a DataFrame instead of a StoredFrame, and an asset with the"
                 f" other storage, scheduled on this one: @spark_asset(schedule={asset.name}, storage=…)"
             )
+        if self.threads != 1:
+            raise InvalidDefinitionError(
+                f"spark asset {asset.name!r}: threads={self.threads}: jobs of Spark don't run side by side in one"
+                " process, since the client stops threads that all its sessions share when one of them ends; expected a"
+                " function over 'partitions', which makes all of a batch by one job, or no threads="
+            )
         inputs = inputs_of(self, asset, function, default=Frame())
         asset.reads = inputs.types
         for name, frame in inputs.frames.items():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.engine.runs.pre_execute import partition_of
@@ -60,3 +63,42 @@ def member_context(context: Context, member: Member) -> Context:
     own["task_instance"] = own["ti"]
     own["partition"] = partition_of(own)
     return own  # type: ignore[no-any-return]
+
+
+#: The context of the partition that a thread makes.
+_OWN: ContextVar[Context] = ContextVar("own")
+
+
+class ThreadContext(Mapping[str, Any]):
+    """The current context where threads make partitions: in each thread that of its own partition.
+
+    Airflow keeps one for the process.
+
+    :param leader: elsewhere.
+    """
+
+    def __init__(self, leader: Context) -> None:
+        self._leader = leader
+
+    def __getitem__(self, name: str) -> Any:
+        return _OWN.get(self._leader)[name]  # type: ignore[literal-required]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_OWN.get(self._leader))
+
+    def __len__(self) -> int:
+        return len(_OWN.get(self._leader))
+
+
+@contextmanager
+def thread_contexts(leader: Context) -> Iterator[None]:
+    """Let ``get_current_context()`` give the context that each thread has entered, for the block."""
+    from airflow.sdk.execution_time.context import set_current_context
+
+    with set_current_context(ThreadContext(leader)):  # type: ignore[arg-type]
+        yield
+
+
+def enter(context: Context) -> None:
+    """Make *context* the current one of this thread, inside :func:`thread_contexts`."""
+    _OWN.set(context)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager
+from contextvars import copy_context
 from datetime import UTC, datetime
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.batches.common_fault import common_fault
+from airflow_partitions.engine.batches.log_section import log_section, sections_apart, whole_section
 from airflow_partitions.engine.batches.member import MEMBERS, Member, members_from_json
-from airflow_partitions.engine.batches.member_context import member_context
+from airflow_partitions.engine.batches.member_context import enter, member_context, thread_contexts
 from airflow_partitions.engine.batches.outcome import Ending, Outcome
 from airflow_partitions.engine.batches.outcome_cells import OutcomeCells
 from airflow_partitions.engine.runs.own_past import wait_for_past
@@ -48,6 +52,7 @@ def make_batch(
     make: Callable[[Context], Any],
     together: MakeTogether | None = None,
     in_one_job: MakeInOneJob | None = None,
+    threads: int = 1,
 ) -> Any:
     """Make the partition of this run, and those of the runs that the scheduler has given it, in the order of time.
 
@@ -60,6 +65,7 @@ def make_batch(
     :param together: makes those of several at once. What fails as a whole is tried again in halves, until those that
         fail are alone.
     :param in_one_job: makes several by one job. Not those that need the ones before them, which are published by then.
+    :param threads: as many call *make* at a time.
     :returns: what it gives for the partition of this run.
     """
     timetable = task.dag.timetable if task.has_dag() else None
@@ -71,7 +77,7 @@ def make_batch(
         return make(context)
     if getattr(timetable, "own_past", None) is not None:
         in_one_job = None
-    return _Batch(context, make, together, in_one_job, members).work()
+    return _Batch(context, make, together, in_one_job, threads, members).work()
 
 
 class _Batch:
@@ -86,12 +92,15 @@ class _Batch:
         make: Callable[[Context], Any],
         together: MakeTogether | None,
         in_one_job: MakeInOneJob | None,
+        threads: int,
         members: list[Member],
     ) -> None:
         self._context = context
         self._make = make
         self._together = together
         self._in_one_job = in_one_job
+        self._threads = threads
+        self._telling = Lock()
         self._own = _partition(context)
         self._contexts = {member: member_context(context, member) for member in members}
         self._cells = OutcomeCells(context["task_state_store"])
@@ -115,6 +124,8 @@ class _Batch:
                 else:
                     with self._in_one_job([context for _, context in group]) as self._make:
                         self._make_each(group)
+            elif self._threads > 1:
+                self._make_by_threads(self._in_order())
             else:
                 self._make_each(self._in_order())
         endings = [outcome.ending for outcome in self._cells.outcomes.values()]
@@ -143,11 +154,34 @@ class _Batch:
 
     def _make_each(self, group: Sequence[tuple[Member | None, Context]]) -> None:
         """Make partitions one after the other."""
+        from airflow.sdk.execution_time.context import set_current_context
+
         for member, context in group:
-            if member is None:
-                self._make_own()
-            elif self._is_open(member, context):
-                self._make_member(member, context)
+            with set_current_context(context):
+                self._make_one(member, context)
+
+    def _make_by_threads(self, group: Sequence[tuple[Member | None, Context]]) -> None:
+        """Make some partitions at a time. Of what is nobody's fault those end that are at work, and no other begins."""
+
+        def make(member: Member | None, context: Context) -> None:
+            enter(context)
+            with whole_section():
+                self._make_one(member, context)
+
+        threads = ThreadPoolExecutor(self._threads, thread_name_prefix="partition")
+        with thread_contexts(self._context), sections_apart():
+            try:
+                futures = [threads.submit(copy_context().run, make, member, context) for member, context in group]
+                for future in as_completed(futures):
+                    future.result()
+            finally:
+                threads.shutdown(cancel_futures=True)
+
+    def _make_one(self, member: Member | None, context: Context) -> None:
+        if member is None:
+            self._make_own()
+        elif self._is_open(member, context):
+            self._make_member(member, context)
 
     def _is_open(self, member: Member, context: Context) -> bool:
         """Whether nothing was told of it by an earlier try."""
@@ -177,7 +211,7 @@ class _Batch:
         """Make some partitions at once."""
         begin = datetime.now(UTC)
         first, last = _partition(group[0][1]).text, _partition(group[-1][1]).text
-        with _section(first if len(group) == 1 else f"{first} to {last}: {len(group):,} partitions"):
+        with log_section(first if len(group) == 1 else f"{first} to {last}: {len(group):,} partitions"):
             try:
                 errors = together([context for _, context in group])
             except Exception as error:
@@ -207,12 +241,13 @@ class _Batch:
                 self._tell(context, Outcome(member.run_id, Ending.FAILED, begin, datetime.now(UTC), text=said))
 
     def _tell(self, context: Context, outcome: Outcome) -> None:
-        if outcome.ending is not Ending.FAILED:
-            self._made.add(_partition(context).wrapped)
-        self._cells.add(outcome)
+        with self._telling:
+            if outcome.ending is not Ending.FAILED:
+                self._made.add(_partition(context).wrapped)
+            self._cells.add(outcome)
 
     def _make_own(self) -> None:
-        with _section(self._own.text):
+        with log_section(self._own.text):
             try:
                 self._value = self._make(self._context)
             except Exception as error:
@@ -227,7 +262,7 @@ class _Batch:
         from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
 
         begin = datetime.now(UTC)
-        with _section(member.key):
+        with log_section(member.key):
             try:
                 if self._has_ended(member):
                     return
@@ -322,13 +357,3 @@ def _is_by(stored: StoredPartition, context: Mapping[str, Any], member: Member) 
 def _counts(stored: StoredPartition) -> dict[str, Any]:
     metadata = stored.content.metadata
     return {} if metadata is None else {"rows": metadata.rows, "files": metadata.files, "bytes": metadata.bytes}
-
-
-@contextmanager
-def _section(key: str) -> Iterator[None]:
-    """A part of the log that Airflow's pages fold."""
-    log.info("::group::Partition %s", key)
-    try:
-        yield
-    finally:
-        log.info("::endgroup::")

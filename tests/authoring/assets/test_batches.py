@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
+from threading import Barrier, Event
+from time import sleep
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from airflow.sdk import get_current_context
+from airflow.sdk.execution_time.context import set_current_context
 
-from airflow_partitions import PartitionByInterval, Partitioned, asset
+from airflow_partitions import PartitionByInterval, Partitioned, asset, spark_asset
 from airflow_partitions.checks import RowCount
 from airflow_partitions.core.errors import (
     ForeignRowsError,
@@ -303,6 +308,103 @@ def test_what_no_function_over_several_has(
 ) -> None:
     with pytest.raises(InvalidDefinitionError, match=words):
         declared(function, options.get("storage", files))
+
+
+def test_each_partition_has_the_current_context_of_its_own_run(files: Parquet) -> None:
+    seen: dict[str, str] = {}
+
+    def function(partition: Any) -> pd.DataFrame:
+        seen[partition.text] = get_current_context()["dag_run"].run_id
+        return one(partition)
+
+    made = declared(function, files)
+    with set_current_context(batch(made, *KEYS[1:4])) as context:  # type: ignore[arg-type]
+        made.task.execute(context)
+    assert seen == {KEYS[0]: "leader"} | {key: f"run {key}" for key in KEYS[1:4]}
+
+
+def test_threads_make_several_at_a_time_each_with_its_own_context_and_section(
+    storage: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    together, seen = Barrier(4), dict[str, str]()
+
+    def function(partition: Any) -> pd.DataFrame:
+        logging.getLogger("mine").info("begins %s", partition.text)
+        together.wait(60)  # four at a time, or none
+        if partition.text == KEYS[5]:
+            raise ValueError("five")
+        context = get_current_context()
+        seen[partition.text] = f"{context['dag_run'].run_id} {context['partition'].text}"
+        logging.getLogger("mine").info("ends %s", partition.text)
+        return pd.DataFrame({"date": [partition.start.date()] * partition.start.day, "n": range(partition.start.day)})
+
+    made = declared(function, storage, threads=4)
+    with set_current_context(batch(made, *KEYS[1:])) as context:  # type: ignore[arg-type]
+        made.task.execute(context)
+    assert stored(made) == {key: day for day, key in enumerate(KEYS, start=1) if key != KEYS[5]}
+    assert endings(context) == {key: "failed" if key == KEYS[5] else "made" for key in KEYS[1:]}
+    assert {key: told.extras["made"]["rows"] for key, told in outcomes(context).items() if told.ending == "made"} == {
+        key: day for day, key in enumerate(KEYS, start=1) if key not in (KEYS[0], KEYS[5])
+    }
+    assert context["outlet_events"][made].extra["rows"] == 1
+    assert seen == {key: f"{'leader' if key == KEYS[0] else f'run {key}'} {key}" for key in KEYS if key != KEYS[5]}
+    sections = "\n".join(caplog.messages).split("::group::Partition ")[1:]
+    assert sorted(section[:10] for section in sections) == KEYS
+    for section in sections:
+        own, _, after = section.partition("::endgroup::")
+        assert {key for key in KEYS if key in own} == {section[:10]}
+        assert f"begins {section[:10]}" in own
+        assert "begins" not in after
+
+
+def test_what_is_nobodys_fault_lets_no_other_thread_begin(files: Parquet) -> None:
+    calls: list[str] = []
+    away = Event()
+
+    def function(partition: Any) -> pd.DataFrame:
+        calls.append(partition.text)
+        if partition.text == KEYS[1]:
+            away.set()
+            raise MemoryError
+        assert away.wait(60)
+        sleep(0.5)  # so that the other one is told first
+        return one(partition)
+
+    made = declared(function, files, threads=2)
+    context = batch(made, *KEYS[1:])
+    with pytest.raises(MemoryError):
+        made.task.execute(context)
+    assert len(calls) < len(KEYS) - 2
+    assert stored(made).keys() == set(calls) - {KEYS[1]}  # what was at work has ended
+    assert endings(context) == dict.fromkeys(set(calls) - set(KEYS[:2]), "made")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"batch": 1}, "without batch= a task makes one partition"),
+        ({"past": 1}, "with past=1 each partition needs the one before it"),
+        ({"threads": 0}, "from 1 to 64"),
+        ({"threads": "4"}, "from 1 to 64"),
+        ({"threads": True}, "from 1 to 64"),
+        ({"threads": 65}, "from 1 to 64"),
+    ],
+)
+def test_threads_that_make_no_sense_are_an_import_error(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=rf"threads=.*: .*{words}"):
+        asset(**{"schedule": None, "partition": DAYS, "batch": 10, "threads": 4, **options})(one)
+
+
+def test_threads_are_for_functions_over_one_partition_in_the_task(files: Parquet) -> None:
+    from airflow.sdk import task
+
+    with pytest.raises(InvalidDefinitionError, match="all of a batch by one call, and has threads=4; expected one"):
+        declared(together, files, threads=4)
+    with pytest.raises(InvalidDefinitionError, match="decorated by @task, which makes one partition"):
+        asset(schedule=None, partition=DAYS, batch=10, threads=4)(task(one))
+    with pytest.raises(InvalidDefinitionError, match="threads=4: jobs of Spark don't run side by side in one process"):
+        spark_asset(schedule=None, partition=DAYS, storage=files, batch=10, threads=4)(one)
 
 
 @pytest.mark.parametrize("size", [0, -1, 2_001, True, "10", "Auto", 1.5])
