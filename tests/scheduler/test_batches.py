@@ -10,6 +10,7 @@ import pytest
 
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_requests import command
+from tests.scheduler.test_stress import another_scheduler
 
 DATABASES = ("postgresql",)  # the tests of the rows run on both
 pytestmark = pytest.mark.airflow
@@ -54,6 +55,20 @@ def slow_batch(partition) -> pd.DataFrame:
         print(partition.text, os.getpid(), file=file)
     return pd.DataFrame({"n": [1]})
 
+@asset(
+    schedule=None,
+    partition=HOURS,
+    batch=10,
+    storage=Parquet(f"{LAKE}/raced", partition_on={"hour": "%Y-%m-%dT%H"}),
+)
+def raced(partition) -> pd.DataFrame:
+    with (OUT / "raced").open("a") as file:
+        print(partition.text, os.getpid(), file=file)
+    return pd.DataFrame({"n": [1]})
+
+@asset(schedule=raced, partition=PartitionByInterval("@daily", start="2013-01-01"))
+def raced_days(partition): ...
+
 with DAG("batches", schedule=None):
     EmptyOperator(task_id="nothing")
 """
@@ -62,7 +77,7 @@ with DAG("batches", schedule=None):
 @pytest.fixture(scope="module")
 def batches(airflow: Airflow) -> Airflow:
     airflow.write("batches", DAG_FILE)
-    assets = "batched", "batched_days", "slow_batch"
+    assets = "batched", "batched_days", "slow_batch", "raced", "raced_days"
     airflow.wait(lambda: all(map(airflow.parsed, assets)), "the assets")
     return airflow
 
@@ -139,3 +154,20 @@ def test_cancelling_leaves_what_was_made_with_its_event_and_makes_no_more(batche
     made = {key for key, _ in lines(batches, "slow_batch")[before:]}
     assert len(made) < 20
     assert {key for key, _ in events(batches, "slow_batch") if key.startswith("2013-01-02")} == made
+
+
+def test_two_schedulers_and_runs_of_several_kinds_make_each_partition_once(batches: Airflow) -> None:
+    by_hand = [f"2013-01-03T{hour:02}:00Z" for hour in range(24)]
+    with another_scheduler(batches) as process:
+        status, answer = command(batches, "materialize", "raced", "2013-01-01..2013-01-03")
+        assert status == 0, answer
+        for key in by_hand:
+            assert batches.trigger("raced", key).status_code == 200
+        runs = batches.wait_finished("raced", 72)
+        assert process.poll() is None
+    assert {state for _, state, _ in runs} == {"success"}
+    assert events(batches, "raced") == sorted((key, run) for key, _, run in runs)
+    calls = lines(batches, "raced")
+    assert sorted(key for key, _ in calls) == sorted(key for key, _, _ in runs)
+    assert len({process for _, process in calls}) < 40  # of 72 runs
+    assert len(batches.wait_finished("raced_days", 3)) == 3
