@@ -1,8 +1,9 @@
 """Flights that leave New York, by the hour, the day, the day and airport, and over three days.
 
 The landing zone has one Parquet partition per hour, of flights and of weather. Each Dag run makes one partition of an
-asset. Two assets read the landing zone, with Spark jobs that read exactly the hours they need. The other four depend on
-each other: from the hours of `hourly_departures` the rest follows.
+asset. Two assets read the landing zone, with Spark jobs that read exactly the hours they need; one counts carriers, by
+tasks that make many hours each. The other four depend on each other: from the hours of `hourly_departures` the rest
+follows.
 """
 
 from __future__ import annotations
@@ -116,6 +117,20 @@ def hourly_departures(
             "visib": rows["visib"],
         }
     )
+
+
+@asset(
+    schedule="@hourly",
+    partition=HOURS,
+    storage=Parquet(f"{LAKE}/hourly_carriers", partition_on=HOUR_COLUMN, conn_id=CONNECTION),
+    inputs={"flights": FLIGHTS},
+    batch="auto",
+)
+def hourly_carriers(partitions, flights: Annotated[pa.Table, ["hour", "carrier", "dep_delay"]]) -> pa.Table:
+    """Flights of each carrier, hour by hour: one task makes many hours, and each has a run of its own."""
+    print(f"{len(partitions):,} hours at once, from {partitions[0]} on")
+    counts = flights.group_by(["hour", "carrier"]).aggregate([([], "count_all"), ("dep_delay", "count")])
+    return counts.rename_columns({"count_all": "flights", "dep_delay_count": "departed"})
 
 
 @spark_asset(

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 from rich.console import Console
 
-from demo import backfill, comparison, landing, plan, processing, report, services, ways
+from demo import backfill, comparison, landing, month, plan, processing, report, services, ways
 from demo.api import Api
 from demo.classes import archived
 from demo.errors import DemoError
@@ -93,6 +93,8 @@ def _start(options: argparse.Namespace) -> int:
             steps.tell("from here on Spark runs already: a Connect server, by the type of Airflow's connection alone")
             steps.tell(f"going on with the rest: {_rest(api, course.runs, options.day)}")
             course = processing.everything(api, options.day, steps.progress, running.check)
+            made = month.make(api, steps.progress, running.check)
+            steps.tell(str(made))
         rows = report.collect(
             api,
             course.runs,
@@ -103,12 +105,15 @@ def _start(options: argparse.Namespace) -> int:
         log = backfill.log_of(api, failed) if failed else ""
     counts = list(comparison.counts(rows, landing.source()))
     wrong = [*course.differences, *comparison.failures(rows), *comparison.differences(counts)]
+    if goes_on:
+        wrong += month.differences(home.lake, landing.source()["flights"])
     if not options.json:
         report.show(rows, Console())
         if course.again:
             report.show_firing(plan.AGAIN, course.again, Console())
     again = course.again and {"hour": plan.AGAIN, **attrs.asdict(course.again)}
-    _print_result(options, rows, len(counts), wrong, {"again": again, "address": running.address})
+    more = {"again": again, "month": attrs.asdict(made) if goes_on else None, "address": running.address}
+    _print_result(options, rows, len(counts), wrong, more)
     if failed:  # the others failed for the same reason, as a rule
         _tell(f"the end of the log of {failed.asset} {failed.key}:\n{log}")
     rest = "; make demo goes on with the other days" if options.quick else ""

@@ -10,6 +10,7 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from shutil import rmtree
 
 import attrs
 import pandas as pd
@@ -17,7 +18,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from demo import comparison, plan, report, services
+from demo import comparison, month, plan, report, services
 from demo.__main__ import main
 from demo.api import Api
 from demo.backfill import Run
@@ -386,3 +387,27 @@ def test_the_demo_is_made_by_make() -> None:
     )
     for target in ("demo", "demo-stop", "cluster", "cluster-stop", "test", "lint", "lock", "bench", "docs"):
         assert f"make {target} " in process.stdout
+
+
+def test_a_month_is_compared_hour_by_hour_and_carrier_by_carrier(tmp_path: Path) -> None:
+    hours = [hour for day in range(1, 32) for hour in hours_of(date(2013, 1, day))]
+    assert len(hours) == month.HOURS
+    flights = pd.DataFrame(
+        [
+            (2013, 1, hour, carrier, delay)
+            for hour in hours[::3]
+            for carrier, delay in (("EV", 5.0), ("EV", None), ("B6", 1))
+        ],
+        columns=["year", "month", "time_hour", "carrier", "dep_delay"],
+    ).assign(time_hour=lambda rows: pd.to_datetime(rows["time_hour"], utc=True))
+    counts = pd.DataFrame({"carrier": ["B6", "EV"], "flights": [1, 2], "departed": [1, 1]})
+    for number, hour in enumerate(hours):
+        folder = tmp_path / month.ASSET / partition_of(hour)
+        folder.mkdir(parents=True)
+        counts.head(0 if number % 3 else 2).to_parquet(folder / "part-0.parquet")
+    assert month.differences(tmp_path, flights) == []
+    counts.assign(departed=[1, 2]).to_parquet(tmp_path / month.ASSET / partition_of(hours[3]) / "part-0.parquet")
+    (wrong,) = month.differences(tmp_path, flights)
+    assert "differ from the 496 of pandas" in wrong
+    rmtree(tmp_path / month.ASSET / partition_of(hours[1]))
+    assert "743 of 744 hours are published" in month.differences(tmp_path, flights)[0]
