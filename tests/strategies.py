@@ -5,13 +5,16 @@ from __future__ import annotations
 import string
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
-from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, PartitionKey
+from airflow_partitions import Interval, PartitionByInterval, PartitionByProduct, PartitionBySequence, PartitionKey
 from airflow_partitions.core.definitions import MAX_KEY_LENGTH
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.keys import ProductKey
 from airflow_partitions.core.keys.value import Value, text_of
 from tests.core.calendars.tzif import changes
 
@@ -169,3 +172,56 @@ def products(draw: st.DrawFn, around: datetime | None = None) -> PartitionByProd
     if draw(st.booleans()):
         dimensions.append(draw(sequences("size", of=st.integers(1, 9))))
     return PartitionByProduct(draw(st.permutations(dimensions)))
+
+
+@st.composite
+def combinations(draw: st.DrawFn, full: PartitionByProduct) -> list[tuple[Any, ...]]:
+    """Some combinations of a product, each as an author writes it: a range of time, and plain values."""
+    some: list[tuple[Any, ...]] = []
+    intervals = [] if full.time is None else list(full.time.keys())
+    for _ in range(draw(st.integers(1, 6))):
+        parts: list[Any] = []
+        for dimension in full.dimensions.values():
+            if isinstance(dimension, PartitionBySequence):
+                parts.append(draw(st.sampled_from(dimension.values)))
+                continue
+            low, high = (draw(st.sampled_from(intervals)) for _ in range(2))
+            low, high = min(low, high), max(low, high)
+            start, end = (one.start.isoformat() for one in (low, high))
+            parts.append(draw(st.sampled_from([low, f"{start}..{end}", f"{start}..", f"..{end}", ".."])))
+        some.append(tuple(parts))
+    return some
+
+
+def exists(full: PartitionByProduct, some: list[tuple[Any, ...]], key: ProductKey) -> bool:
+    """Whether a key of the full product is one of *some* :func:`combinations`: by looking at each of them."""
+    return any(
+        all(_is_meant(given, key[name]) for name, given in zip(full.dimensions, one, strict=True)) for one in some
+    )
+
+
+def _is_meant(given: Any, part: Any) -> bool:
+    if not isinstance(part, Interval) or isinstance(given, Interval):
+        return bool(type(given) is type(part) and given == part)
+    start, _, end = given.partition("..")
+    low, high = (datetime.fromisoformat(bound) if bound else None for bound in (start, end))
+    begin = part.start.astimezone(UTC)  # within a zone Python compares what clocks show
+    return (low is None or begin >= low.astimezone(UTC)) and (high is None or begin < high.astimezone(UTC))
+
+
+@st.composite
+def sparse_products(draw: st.DrawFn, around: datetime | None = None) -> PartitionByProduct:
+    """A product that has some of its combinations, at some times."""
+    full = draw(products(around).filter(lambda full: full.time is None or full.time.count() > 0))
+    return draw(sparse(full))
+
+
+@st.composite
+def sparse(draw: st.DrawFn, full: PartitionByProduct) -> PartitionByProduct:
+    """A product that has some combinations of a *full* one, at some times."""
+    some = draw(combinations(full))
+    try:
+        return PartitionByProduct([*full.dimensions.values()], only=some)
+    except InvalidDefinitionError:
+        assume(condition=False)  # a range without an interval, and nothing else
+        raise

@@ -13,6 +13,7 @@ from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyErr
 from airflow_partitions.core.keys import Interval, Key, Segment
 
 if TYPE_CHECKING:
+    from airflow_partitions.core.definitions.combinations import Combinations
     from airflow_partitions.core.definitions.interval import PartitionByInterval
 
 #: Airflow stores a run's partition key in 250 characters.
@@ -31,6 +32,8 @@ class PartitionDefinition(ABC):
     kind: str
     #: Name of the dimension.
     name: str
+    #: The combinations of segments that exist; ``None`` if all do.
+    only: Combinations | None = None
 
     @abstractmethod
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[Key]:

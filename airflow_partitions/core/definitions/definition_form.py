@@ -27,7 +27,8 @@ def from_json(data: dict[str, Any]) -> PartitionDefinition:
         case {"kind": "sequence", "values": values, "name": name}:
             return PartitionBySequence([value_from_json(value) for value in values], name=name)
         case {"kind": "product", "dimensions": dimensions}:
-            return PartitionByProduct([from_json(dimension) for dimension in dimensions])
+            parts = [from_json(dimension) for dimension in dimensions]
+            return PartitionByProduct.from_json(parts, data["only"]) if "only" in data else PartitionByProduct(parts)
         case {"kind": "runtime", "name": name, "allowed": allowed}:
             return PartitionAtRuntime(name=name, allowed=allowed)
         case {"kind": "whole"}:

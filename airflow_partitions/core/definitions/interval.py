@@ -103,13 +103,13 @@ class PartitionByInterval(PartitionDefinition):
         return None if self._end is None else self.clock.datetime(self._end)
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[Interval]:
-        low, high = self._starts(start, end)
+        low, high = self.starting(start, end)
         between, clock = Interval.between, self.clock
         for begin, finish in pairwise(self.calendar.boundaries(low, self._through(low, high))):
             yield between(begin, finish, clock)
 
     def count(self, start: Moment | None = None, end: Moment | None = None) -> int:
-        low, high = self._starts(start, end)
+        low, high = self.starting(start, end)
         return self.calendar.count(low, high)
 
     def first(self) -> Interval | None:
@@ -235,12 +235,13 @@ class PartitionByInterval(PartitionDefinition):
     @cached_property
     def _bounds(self) -> dict[str, str | None]:
         """Texts of start and end: where a day begins, its date, which means the same in other time zone data."""
-        return {"start": self._bound_text(self.start), "end": self._bound_text(self.end)}
+        bounds = {"start": self._start, "end": self._end}
+        return {name: None if bound is None else self.bound_text(bound) for name, bound in bounds.items()}
 
-    def _bound_text(self, bound: datetime | None) -> str | None:
-        if bound is None:
-            return None
-        return bound.date().isoformat() if self.moment(bound.date()) == instant(bound) else bound.isoformat()
+    def bound_text(self, at: int) -> str:
+        """ISO text of an instant: where a day begins, its date, which means the same in other time zone data."""
+        bound = self.clock.datetime(at)
+        return bound.date().isoformat() if self.moment(bound.date()) == at else bound.isoformat()
 
     def _interval(self, start: int | None, end: int | None) -> Interval | None:
         """The interval, if it lies wholly inside the definition's bounds."""
@@ -263,8 +264,11 @@ class PartitionByInterval(PartitionDefinition):
         boundary = self.calendar.floor(at)
         return FIRST if boundary is None else boundary
 
-    def _starts(self, start: Moment | None, end: Moment | None) -> tuple[int, int]:
-        """Range of instants in which the asked intervals start."""
+    def starting(self, start: Moment | None, end: Moment | None) -> tuple[int, int]:
+        """Range of instants in which the intervals start that :meth:`keys` gives.
+
+        :raises InvalidDefinitionError: as :meth:`keys` does.
+        """
         low = self._start if start is None else self.moment(start, "start")
         if low is None:
             raise InvalidDefinitionError(f"{self!r} is open to the past; give start= to list its keys")

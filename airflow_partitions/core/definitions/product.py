@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from itertools import islice, permutations, product
+from itertools import chain, islice, permutations, product
 from math import prod
 from types import MappingProxyType
 from typing import Any
 
+from airflow_partitions.core.calendars.instants import utc
+from airflow_partitions.core.calendars.timeline import FIRST
+from airflow_partitions.core.definitions.combinations import (
+    Combination,
+    Combinations,
+    beside,
+    combinations_of,
+)
+from airflow_partitions.core.definitions.combinations_form import combinations_from_json, combinations_to_json
 from airflow_partitions.core.definitions.definition import Moment, PartitionDefinition, check_length
 from airflow_partitions.core.definitions.interval import PartitionByInterval
+from airflow_partitions.core.definitions.only import Only, read_only, whole
 from airflow_partitions.core.definitions.sequence import PartitionBySequence
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.core.keys import Interval, ProductKey, Segment
@@ -26,7 +36,7 @@ _MOST_NEAREST = 3
 
 
 class PartitionByProduct(PartitionDefinition):
-    """Every combination of the keys of several dimensions, at most one of them time.
+    """Every combination of the keys of several dimensions, at most one of them time; or only those that exist.
 
     Keys run through time first and, within an interval, through the segments in the declared order, the last dimension
     fastest.
@@ -38,9 +48,21 @@ class PartitionByProduct(PartitionDefinition):
         )
         airport_days.parse("2013-02-08|JFK")["airport"].value  # "JFK"
 
+        PartitionByProduct([COUNTRIES, CITIES], only={"de": ["berlin", "bonn"], "fr": ["paris"]})
+        PartitionByProduct([CUSTOMERS, DAYS], only={"ann": ["2013-01-01.."], "bob": ["2013-03-01..2014-01-01"]})
+        PartitionByProduct([TENANTS, REGIONS, DAYS], only=["acme|eu|..", "acme|us|2013-06-01.."])
+
+    Of time, *only* has keys, or ranges ``start..end``: all intervals that begin from *start* up to, not with, *end*;
+    without one of the two there is no bound. The definition keeps what exists, not how it was said: a function is asked
+    once about each key of the first dimension, when the definition is made, and no scheduler calls it.
+
     :param dimensions: definitions with different names.
+    :param only: the combinations that exist; by default all do. A mapping from a key of the first dimension to the list
+        of what exists with it, of the second dimension, or tuples of those after the first; or a function of that key,
+        a plain value, which returns such a list; or a list of combinations, as tuples or as texts joined by ``|``.
     :raises InvalidDefinitionError: for fewer than two dimensions, two times, equal names, a product or runtime keys
-        inside, or keys too long for Airflow.
+        inside, keys too long for Airflow, or an *only* that names what a dimension has not, has no combination at all,
+        or is a function where the first dimension is time without ``start`` or ``end``.
     """
 
     kind = "product"
@@ -50,7 +72,7 @@ class PartitionByProduct(PartitionDefinition):
     _time: PartitionByInterval | None
     _segments: tuple[PartitionBySequence, ...]
 
-    def __init__(self, dimensions: Sequence[PartitionDefinition]) -> None:
+    def __init__(self, dimensions: Sequence[PartitionDefinition], *, only: Only | None = None) -> None:
         if not isinstance(dimensions, Sequence) or len(dimensions) < 2:
             raise InvalidDefinitionError(f"PartitionByProduct got {dimensions!r}; expected a list of two or more")
         for dimension in dimensions:
@@ -70,9 +92,25 @@ class PartitionByProduct(PartitionDefinition):
         segments = tuple(d for d in dimensions if isinstance(d, PartitionBySequence))
         longest = [max((_escaped(s.text) for s in d.segments), key=len) for d in segments]
         check_length("|".join([*longest, *("t" * time.longest_text for time in times)]), "PartitionByProduct")
-        vars(self).update(
-            _dimensions=by_name, _names=tuple(by_name), _time=times[0] if times else None, _segments=segments
-        )
+        time = times[0] if times else None
+        vars(self).update(_dimensions=by_name, _names=tuple(by_name), _time=time, _segments=segments)
+        there = None
+        if only is not None:
+            there = self._existing(Combinations.of(self._sizes, read_only([*self._dimensions.values()], only)))
+        vars(self).update(only=there)
+
+    @classmethod
+    def from_json(cls, dimensions: Sequence[PartitionDefinition], only: Sequence[dict[str, Any]]) -> PartitionByProduct:
+        """The product of *dimensions* with those combinations that the JSON form of *only* has."""
+        product = cls(dimensions)
+        there = combinations_from_json(only, product._sizes, product.time)
+        vars(product).update(only=product._existing(there))
+        return product
+
+    @property
+    def _sizes(self) -> list[int]:
+        """Numbers of the segments of the dimensions that are not time."""
+        return [len(d.segments) for d in self._segments]
 
     @property
     def dimensions(self) -> Mapping[str, PartitionDefinition]:
@@ -89,14 +127,23 @@ class PartitionByProduct(PartitionDefinition):
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[ProductKey]:
         if self._time is None:
-            for parts in product(*(d.segments for d in self._segments)):
-                yield ProductKey(self._names, parts)
-            return
-        for interval in self._time.keys(start, end):
-            yield from self.keys_of(interval)
+            yield from self.segment_keys()
+        elif self.only is None:
+            for interval in self._time.keys(start, end):
+                yield from self.keys_of(interval)
+        else:
+            for phase in self.only.phases_within(*self._time.starting(start, end)):
+                for interval in self._time.keys(utc(phase.low), utc(phase.high)):
+                    for combination in combinations_of(phase.tree):
+                        yield self._at(interval, combination)
 
     def keys_of(self, interval: Interval) -> Iterator[ProductKey]:
         """The keys of one *interval*, in order."""
+        if self.only is not None:
+            phase = self.only.phase(interval.time_range[0])
+            for combination in () if phase is None else combinations_of(phase.tree):
+                yield self._at(interval, combination)
+            return
         names = self._names
         choices: list[tuple[Interval | Segment, ...]] = [
             d.segments if isinstance(d, PartitionBySequence) else (interval,) for d in self._dimensions.values()
@@ -105,14 +152,24 @@ class PartitionByProduct(PartitionDefinition):
             yield ProductKey(names, parts)
 
     def segment_keys(self) -> Iterator[ProductKey]:
-        """The combinations of segments alone, as keys without the time dimension."""
+        """The combinations of segments alone, that exist at any time, as keys without the time dimension."""
         names = tuple(d.name for d in self._segments)
-        for parts in product(*(d.segments for d in self._segments)):
-            yield ProductKey(names, parts)
+        if self.only is None:
+            for parts in product(*(d.segments for d in self._segments)):
+                yield ProductKey(names, parts)
+        else:
+            for combination in combinations_of(self.only.ever):
+                chosen = zip(self._segments, combination, strict=True)
+                yield ProductKey(names, tuple(d.segments[i] for d, i in chosen))
 
     def beside(self, key: ProductKey, step: int = 1) -> ProductKey | None:
         """The key one *step* (1 or -1) further along the segments in the same interval, ``None`` at the end."""
         parts = dict(key.wrapped)
+        if self.only is not None:
+            interval = self.interval_of(key)
+            phase = self.only.phase(FIRST if interval is None else interval.time_range[0])
+            there = None if phase is None else beside(phase.tree, self._combination(parts), backward=step < 0)
+            return None if there is None else self._at(interval, there)
         for dimension in reversed(self._segments):
             here = parts[dimension.name]
             other = dimension.next(here) if step > 0 else dimension.previous(here)
@@ -122,21 +179,41 @@ class PartitionByProduct(PartitionDefinition):
         return None
 
     def combinations(self) -> int:
-        """Number of keys of one interval."""
-        return prod(len(d.segments) for d in self._segments)
+        """Number of keys of one interval; where *only* says when they exist, of all that exist at any time."""
+        return prod(len(d.segments) for d in self._segments) if self.only is None else self.only.size
 
     def count(self, start: Moment | None = None, end: Moment | None = None) -> int:
-        return self.combinations() * (1 if self._time is None else self._time.count(start, end))
+        if self._time is None or self.only is None:
+            return self.combinations() * (1 if self._time is None else self._time.count(start, end))
+        phases = self.only.phases_within(*self._time.starting(start, end))
+        return sum(phase.size * self._time.calendar.count(phase.low, phase.high) for phase in phases)
 
     def first(self) -> ProductKey | None:
         """The first key, ``None`` if the calendar is open to the past."""
         interval = None if self._time is None else self._time.first()
-        return None if self._time is not None and interval is None else self._at(interval, 0)
+        if self.only is None:
+            at_begin = tuple(0 for _ in self._segments)
+            return None if self._time is not None and interval is None else self._at(interval, at_begin)
+        phase = self.only.phases[0]
+        if self._time is not None:
+            if self._time.start is None and phase.low == whole(self._time)[0]:
+                return None
+            interval = self._time.interval_at(phase.low)
+        return self._at(interval, next(combinations_of(phase.tree)))
 
     def last(self, closed_by: datetime | None = None) -> ProductKey | None:
         """The last key whose interval is over at *closed_by*."""
         interval = None if self._time is None else self._time.last(closed_by)
-        return None if self._time is not None and interval is None else self._at(interval, -1)
+        if self._time is not None and interval is None:
+            return None
+        if self.only is None:
+            return self._at(interval, tuple(-1 for _ in self._segments))
+        phases = [*self.only.phases_within(FIRST, FIRST + 1 if interval is None else interval.time_range[1])]
+        if not phases:
+            return None
+        if self._time is not None:
+            interval = self._time.interval_at(phases[-1].high - 1)
+        return self._at(interval, next(combinations_of(phases[-1].tree, backward=True)))
 
     def key_at(self, moment: datetime, **segments: Any) -> ProductKey:
         """The key of the interval that holds the aware *moment* and of the named *segments*.
@@ -154,7 +231,7 @@ class PartitionByProduct(PartitionDefinition):
         if not isinstance(value, Mapping) or set(value) != set(self._names):
             raise InvalidKeyError(f"{value!r} is no key; expected a value for each of {list(self._names)}", given=value)
         parts = value.wrapped if isinstance(value, ProductKey) else value
-        return self._wrap([self._dimensions[name].key(parts[name]) for name in self._names])
+        return self._there([self._dimensions[name].key(parts[name]) for name in self._names], value)
 
     def parse(self, text: str) -> ProductKey:
         parts = split_parts(text) if isinstance(text, str) else []
@@ -165,9 +242,10 @@ class PartitionByProduct(PartitionDefinition):
                 nearest=partial(self._nearest, parts),
             )
         try:
-            return self._wrap([d.parse(part) for d, part in zip(self._dimensions.values(), parts, strict=True)])
+            wrapped = [d.parse(part) for d, part in zip(self._dimensions.values(), parts, strict=True)]
         except InvalidKeyError as error:
             raise InvalidKeyError(error.reason, given=text, nearest=partial(self._nearest, parts)) from None
+        return self._there(wrapped, text)
 
     def previous(self, key: Any) -> ProductKey | None:
         return self._step(self.key(key), -1)
@@ -176,10 +254,12 @@ class PartitionByProduct(PartitionDefinition):
         return self._step(self.key(key), 1)
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "dimensions": [d.to_json() for d in self._dimensions.values()]}
+        form = {"kind": self.kind, "dimensions": [d.to_json() for d in self._dimensions.values()]}
+        return form if self.only is None else form | {"only": combinations_to_json(self.only, self._time)}
 
     def __repr__(self) -> str:
-        return f"PartitionByProduct([{', '.join(map(repr, self._dimensions.values()))}])"
+        only = "" if self.only is None else f", only={self.only.size:,} combinations"
+        return f"PartitionByProduct([{', '.join(map(repr, self._dimensions.values()))}]{only})"
 
     def _wrap(self, parts: list[Any]) -> ProductKey:
         return ProductKey(self._names, tuple(parts))
@@ -189,26 +269,107 @@ class PartitionByProduct(PartitionDefinition):
         dimensions = self._dimensions.values()
         for parts in islice(permutations(texts), _MOST_ORDERS if len(texts) == len(dimensions) else 0):
             with suppress(InvalidKeyError):
-                return (str(self._wrap([d.parse(part.strip()) for d, part in zip(dimensions, parts, strict=True)])),)
+                wrapped = [d.parse(part.strip()) for d, part in zip(dimensions, parts, strict=True)]
+                return (str(self._there(wrapped, texts)),)
         choices: list[list[Any]] = []
         for i, dimension in enumerate(dimensions):
             try:
                 choices.append([dimension.parse(texts[i].strip() if i < len(texts) else "")])
             except InvalidKeyError as error:
                 choices.append([dimension.parse(text) for text in error.nearest])
-        return tuple(str(self._wrap(list(parts))) for parts in islice(product(*choices), _MOST_NEAREST))
+        near: Iterator[ProductKey] = (self._wrap(list(parts)) for parts in product(*choices))
+        if self.only is not None:
+            near = chain.from_iterable([key] if self._is_there(key) else self._near(key) for key in near)
+        return tuple(dict.fromkeys(map(str, islice(near, _MOST_NEAREST))))
 
-    def _at(self, interval: Interval | None, i: int) -> ProductKey:
-        """The first (0) or last (-1) key of an interval."""
+    def _at(self, interval: Interval | None, positions: Combination) -> ProductKey:
+        """The key of an interval with the segments at *positions*."""
+        left = iter(positions)
         dimensions = self._dimensions.values()
-        return self._wrap([d.segments[i] if isinstance(d, PartitionBySequence) else interval for d in dimensions])
+        return self._wrap(
+            [d.segments[next(left)] if isinstance(d, PartitionBySequence) else interval for d in dimensions]
+        )
+
+    def _combination(self, parts: Mapping[str, Any]) -> Combination:
+        """The positions of the segments of a key's wrapped *parts*."""
+        return tuple(d.position(parts[d.name]) for d in self._segments)
+
+    def _is_there(self, key: ProductKey) -> bool:
+        if self.only is None:
+            return True
+        interval = self.interval_of(key)
+        return self.only.has(FIRST if interval is None else interval.time_range[0], self._combination(key.wrapped))
+
+    def _there(self, parts: list[Any], given: Any) -> ProductKey:
+        """The key of *parts*, if it exists."""
+        key = self._wrap(parts)
+        if not self._is_there(key):
+            words = " with ".join(f"{name} {str(part)!r}" for name, part in key.wrapped.items())
+            raise InvalidKeyError(
+                f"{given if isinstance(given, str) else str(key)!r} does not exist: there is no {words}; expected one"
+                f" of the {self.combinations():,} combinations that the definition has",
+                given=given,
+                nearest=partial(_texts, self._near, key),
+            )
+        return key
+
+    def _near(self, key: ProductKey) -> Iterator[ProductKey]:
+        """Keys that exist and differ from *key*, which does not, in one dimension, each as little as possible."""
+        only, interval, here = self.only, self.interval_of(key), self._combination(key.wrapped)
+        if only is None:
+            return
+        at = FIRST if interval is None else interval.time_range[0]
+        if self._time is not None and (times := only.times_of(here)):
+            low, high = min(times, key=lambda times: min(abs(times[0] - at), abs(times[1] - at)))
+            yield self._at(self._time.interval_at(low if at < low else high - 1), here)
+        found = False
+        for i in reversed(range(len(here))):
+            others = sorted(range(only.sizes[i]), key=lambda position: abs(position - here[i]))
+            there = ((*here[:i], position, *here[i + 1 :]) for position in others)
+            if (other := next((each for each in there if only.has(at, each)), None)) is not None:
+                found = True
+                yield self._at(interval, other)
+        if not found:
+            phase = min(only.phases, key=lambda phase: max(phase.low - at, at - phase.high + 1, 0))
+            if self._time is not None and not phase.low <= at < phase.high:
+                interval = self._time.interval_at(phase.low if at < phase.low else phase.high - 1)
+            for backward in (False, True):
+                if (other := beside(phase.tree, here, backward=backward)) is not None:
+                    yield self._at(interval, other)
+
+    def _existing(self, only: Combinations) -> Combinations | None:
+        """What *only* has; ``None`` if that is everything."""
+        if not only.by_times:
+            raise InvalidDefinitionError(f"only= has no combination of {', '.join(self._names)} at all")
+        return None if only.is_everything(whole(self._time)) else only
 
     def _step(self, key: ProductKey, step: int) -> ProductKey | None:
         if self._time is None:
             return self.beside(key, step)
         interval = key[self._time.name]
         moved = self._time.next(interval) if step > 0 else self._time.previous(interval)
+        if self.only is not None:
+            return self._stepped(key, moved, step)
         return None if moved is None else self.key({**key, self._time.name: moved})
+
+    def _stepped(self, key: ProductKey, moved: Interval | None, step: int) -> ProductKey | None:
+        """The key of the same segments in the interval *moved* to, or in the first one from there on that has it."""
+        if self.only is None or self._time is None or moved is None:
+            return None
+        combination, start = self._combination(key.wrapped), moved.time_range[0]
+        times = self.only.times_of(combination)
+        if any(low <= start < high for low, high in times):
+            return self._at(moved, combination)
+        if step > 0:
+            starts = (low for low, _ in times if low > start)
+            at = next(starts, None)
+        else:
+            at = next((high - 1 for _, high in reversed(times) if high <= start), None)
+        return None if at is None else self._at(self._time.interval_at(at), combination)
+
+
+def _texts(near: Callable[[ProductKey], Iterator[ProductKey]], key: ProductKey) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(str, islice(near(key), _MOST_NEAREST))))
 
 
 def _escaped(text: str) -> str:

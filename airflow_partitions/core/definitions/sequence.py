@@ -67,6 +67,10 @@ class PartitionBySequence(PartitionDefinition):
             raise InvalidKeyError(f"{segment.value!r} is not {own.value!r}; they only look alike", given=value)
         return own
 
+    def position(self, segment: Segment) -> int:
+        """The position of one of the segments."""
+        return self._index[segment.text]
+
     def parse(self, text: str) -> Segment:
         if isinstance(text, str) and (i := self._index.get(text)) is not None:
             return self.segments[i]

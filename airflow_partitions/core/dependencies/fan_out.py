@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
+from math import prod
 
 from airflow_partitions.core.calendars.instants import UTC, TimeRange, instant, microseconds
 from airflow_partitions.core.calendars.steps import back
 from airflow_partitions.core.calendars.timeline import LAST, timeline
 from airflow_partitions.core.calendars.zones import zone
-from airflow_partitions.core.definitions import PartitionByInterval
+from airflow_partitions.core.definitions import PartitionByInterval, PartitionDefinition
+from airflow_partitions.core.definitions.combinations import combinations_of
 from airflow_partitions.core.dependencies.matching import Matching
 from airflow_partitions.core.dependencies.rule import Sides
 from airflow_partitions.core.dependencies.time_rule import Window
@@ -23,15 +26,11 @@ _NEAR = 3
 
 def fan_out(sides: Sides, matching: Matching) -> int | None:
     """The most downstream keys of one upstream key; ``None`` if they have no end, or a tick says which they are."""
-    linked = {link.names[1]: link for link in matching.links}
-    linked_names = {link.names[0] for link in matching.links}
     most = 1
-    for link in linked.values():
+    for link in matching.links:
         images = link.images[1]
         most *= 1 if images is None else max(map(len, images.values()))
-    for name, dimension in sides.downstream.dimensions.items():
-        if not isinstance(dimension, PartitionByInterval) and name not in linked_names:
-            most *= dimension.count()
+    most *= _most_unlinked(sides.downstream, {link.names[0] for link in matching.links})
     down, up = sides.downstream.time, sides.upstream.time
     if down is None:
         return most
@@ -41,6 +40,16 @@ def fan_out(sides: Sides, matching: Matching) -> int | None:
         return most * down.count() if down.start and down.end else None
     sizes = (_size(down, matching.needing(time_range, None, None)) for time_range in _sample_ranges(up, down, matching))
     return most * max(sizes, default=0)
+
+
+def _most_unlinked(downstream: PartitionDefinition, linked: Collection[str]) -> int:
+    """The most combinations of the segments that only the downstream has, with the same ones of those *linked*."""
+    dimensions = [one for one in downstream.dimensions.values() if not isinstance(one, PartitionByInterval)]
+    if downstream.only is None:
+        return prod(dimension.count() for dimension in dimensions if dimension.name not in linked)
+    there = [i for i, dimension in enumerate(dimensions) if dimension.name in linked]
+    counts = Counter(tuple(map(one.__getitem__, there)) for one in combinations_of(downstream.only.ever))
+    return max(counts.values())
 
 
 def _size(down: PartitionByInterval, time_range: TimeRange) -> int:

@@ -112,9 +112,9 @@ class KeyFormat:
         fixed = {
             name: definition.dimensions[name].parse(part) for name, part in texts.items() if name != self._time.name
         }
-        return tuple(
-            definition.key({**fixed, self._time.name: interval}) for interval in self._intervals(texts[self._time.name])
-        )
+        keys = [{**fixed, self._time.name: interval} for interval in self._intervals(texts[self._time.name])]
+        there = () if definition.only is None else [key for key in keys if definition.contains(key)]
+        return tuple(definition.key(key) for key in there or keys)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
-from itertools import groupby, islice, pairwise, product
+from itertools import chain, groupby, islice, pairwise, product
 from operator import and_, attrgetter, gt, or_
 from typing import Any
 
@@ -24,6 +24,7 @@ from airflow_partitions.core.definitions import (
 )
 from airflow_partitions.core.dependencies.areas import Areas, ChosenSegments, Keep
 from airflow_partitions.core.dependencies.box import Box, combined, intervals, wrapped
+from airflow_partitions.core.dependencies.existing import existing, widened
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.core.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.core.keys.value import from_json as value_from_json
@@ -53,8 +54,13 @@ class Selection:
     boxes: tuple[Box, ...] = ()
 
     def __attrs_post_init__(self) -> None:
+        boxes = self.boxes
+        if self.definition.only is not None:
+            boxes = tuple(chain.from_iterable(existing(self.definition, box) for box in boxes))
         if len(self.boxes) > 1 and not _in_order(self.boxes):
-            object.__setattr__(self, "boxes", combined(self.definition, self.boxes, (), or_))
+            boxes = combined(self.definition, boxes, (), or_)
+        if boxes is not self.boxes:
+            object.__setattr__(self, "boxes", boxes)
 
     @classmethod
     def of(cls, definition: PartitionDefinition, *keys: Any) -> Selection:
@@ -129,7 +135,7 @@ class Selection:
                     "time_range": box.time_range and [utc(bound).isoformat() for bound in box.time_range],
                     "segments": {n: [value_to_json(s.value) for s in chosen] for n, chosen in box.segments.items()},
                 }
-                for box in self.canonical
+                for box in self.written
             ],
         }
 
@@ -220,6 +226,11 @@ class Selection:
     def canonical(self) -> tuple[Box, ...]:
         """Boxes that are the same for the same set of keys."""
         return combined(self.definition, self.boxes, (), or_)
+
+    @cached_property
+    def written(self) -> tuple[Box, ...]:
+        """Boxes to be written down, the same for the same set of keys; they may hold others that don't exist."""
+        return widened(self.definition, self.canonical)
 
     def _same(self, definition: PartitionDefinition) -> bool:
         return self.definition is definition or self.definition == definition

@@ -69,7 +69,7 @@ def selection_text(selection: Selection) -> str:
     """
     definition = selection.definition
     by_segments: dict[tuple[str, ...], list[Box]] = {}
-    for box in selection.canonical:
+    for box in selection.written:
         if len(Selection(definition, (box,))):
             conditions = tuple(_conditions(definition, box))
             by_segments.setdefault(conditions, []).append(box)

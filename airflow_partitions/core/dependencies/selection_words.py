@@ -18,7 +18,7 @@ def selection_words(selection: Selection, most: int = MOST) -> str:
     :param most: so many characters are shown.
     """
     words: list[str] = []
-    for box in selection.canonical:
+    for box in selection.written:
         if len(Selection(selection.definition, (box,))):
             words.append(_words(selection.definition, box))
         if sum(map(len, words)) > most:

@@ -20,7 +20,7 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.keys import Key
-from tests.strategies import products, sequences, texts, time_definitions
+from tests.strategies import products, sequences, sparse_products, texts, time_definitions
 
 MOST = 1_500
 
@@ -28,7 +28,7 @@ MOST = 1_500
 @st.composite
 def universes(draw: st.DrawFn) -> tuple[PartitionDefinition, list[Key]]:
     """A definition and all of its keys."""
-    definition = draw(products() | products() | time_definitions() | sequences(of=texts))
+    definition = draw(products() | sparse_products() | time_definitions() | sequences(of=texts))
     keys = list(islice(definition.keys(), MOST + 1))
     assume(0 < len(keys) <= MOST)
     return definition, keys
