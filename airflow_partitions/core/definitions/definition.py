@@ -98,6 +98,25 @@ class PartitionDefinition(ABC):
         part = self.dimensions_of(key)[self.time.name]
         return part if isinstance(part, Interval) else None
 
+    def last_interval(self, closed_by: datetime) -> Interval | None:
+        """The last interval with keys that is over at *closed_by*, aware; ``None`` without time or such an interval."""
+        return None if self.time is None else self.time.last(closed_by)
+
+    def next_interval(self, moment: datetime) -> Interval | None:
+        """The first interval with keys that is over after *moment*, aware; ``None`` as for :meth:`last_interval`."""
+        if self.time is None:
+            return None
+        try:
+            return self.time.key_at(moment)
+        except InvalidKeyError:  # before the definition's start, or after its end
+            first = self.time.first()
+            return None if first is None or first.start < moment else first
+
+    @property
+    def full(self) -> PartitionDefinition:
+        """The definition with all combinations of its dimensions, of which it may have only some."""
+        return self
+
     def contains(self, key: Any) -> bool:
         """Whether *key*, wrapped or plain, is one of the definition's keys."""
         try:

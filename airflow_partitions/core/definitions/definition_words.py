@@ -8,12 +8,13 @@ from airflow_partitions.core.definitions.definition import PartitionDefinition
 def definition_words(definition: PartitionDefinition) -> str:
     """A *definition* in a few words: its dimensions by name, each with what it has, and the zone of its times.
 
-    ``day (daily) x region (3), Europe/Berlin``.
+    ``day (daily) x region (3), Europe/Berlin``; ``country (2) x city (9), 9 combinations`` where not all exist.
     """
     several = len(definition.dimensions) > 1
     parts = [_words(name, one, several=several) for name, one in definition.dimensions.items()]
     zone = "" if definition.time is None else f", {definition.time.timezone}"
-    return f"{' x '.join(parts)}{zone}"
+    only = "" if definition.only is None else f", {definition.only.size:,} combinations"
+    return f"{' x '.join(parts)}{only}{zone}"
 
 
 def _words(name: str, dimension: PartitionDefinition, *, several: bool) -> str:

@@ -215,6 +215,24 @@ class PartitionByProduct(PartitionDefinition):
             interval = self._time.interval_at(phases[-1].high - 1)
         return self._at(interval, next(combinations_of(phases[-1].tree, backward=True)))
 
+    def last_interval(self, closed_by: datetime) -> Interval | None:
+        if self.only is None:
+            return super().last_interval(closed_by)
+        last = None if self._time is None else self.last(closed_by)
+        return None if last is None else self.interval_of(last)
+
+    def next_interval(self, moment: datetime) -> Interval | None:
+        interval = super().next_interval(moment)
+        if self.only is None or self._time is None or interval is None:
+            return interval
+        start, _ = interval.time_range
+        phase = next(self.only.phases_within(start, whole(self._time)[1]), None)
+        return None if phase is None else self._time.interval_at(phase.low)
+
+    @property
+    def full(self) -> PartitionByProduct:
+        return self if self.only is None else PartitionByProduct([*self._dimensions.values()])
+
     def key_at(self, moment: datetime, **segments: Any) -> ProductKey:
         """The key of the interval that holds the aware *moment* and of the named *segments*.
 

@@ -73,10 +73,14 @@ class Addresses:
 
         :raises InvalidKeyError: if the definition has it no longer.
         """
-        dimensions = self.definition.dimensions
+        parts = self._parts(address)
+        return self.definition.key(parts) if len(parts) > 1 else next(iter(parts.values()))
+
+    def _parts(self, address: Address) -> dict[str, Key]:
+        """The parts of the key at an *address*, by dimension."""
         segments = iter(self.texts(address.segments))
         parts: dict[str, Key] = {}
-        for name, dimension in dimensions.items():
+        for name, dimension in self.definition.dimensions.items():
             if isinstance(dimension, PartitionByInterval):
                 interval = dimension.interval_at(address.start)
                 if interval.time_range[0] != address.start:
@@ -84,7 +88,7 @@ class Addresses:
                 parts[name] = interval
             else:
                 parts[name] = dimension.parse(next(segments))
-        return self.definition.key(parts) if len(parts) > 1 else next(iter(parts.values()))
+        return parts
 
     def has(self, address: Address) -> bool:
         """Whether the definition has a key that lives at *address*."""
@@ -94,7 +98,9 @@ class Addresses:
             self._known_starts[start] = time is None or time.starts_at(start)
         if segments not in self._known_segments:
             self._known_segments[segments] = self._has_segments(segments)
-        return self._known_starts[start] and self._known_segments[segments]
+        if not (self._known_starts[start] and self._known_segments[segments]):
+            return False
+        return self.definition.only is None or self.definition.contains(self._parts(address))
 
     def texts(self, segments: str) -> tuple[str, ...]:
         """The texts of the *segments* of an address."""

@@ -77,7 +77,10 @@ class Places:
             else:
                 segments.append(part if checked else _canonical(dimension, part))
         key = tuple(segments)
-        return Place(start, self._segments.setdefault(key, key))
+        place = Place(start, self._segments.setdefault(key, key))
+        if self.definition.only is not None and not checked:
+            self.key(place)  # refuses a combination that does not exist
+        return place
 
 
 def _start(dimension: PartitionByInterval, text: str, *, checked: bool) -> int:

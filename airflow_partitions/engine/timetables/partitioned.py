@@ -454,7 +454,7 @@ class Partitioned(PartitionTimetable):
             return "one that a task has added or an event has brought"
         if self._time is None:
             return f"for example {str(next(self.partition.keys()))!r}"
-        closed = self._time.last(_now())
+        closed = self.partition.last_interval(_now())
         if closed is None:
             return "once its first interval is over"
         example = next(self.partition.keys(closed.start, closed.end))

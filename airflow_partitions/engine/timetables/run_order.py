@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from airflow_partitions.core.calendars.instants import utc
 from airflow_partitions.core.definitions import PartitionDefinition
-from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.keys import Interval, Key
 from airflow_partitions.engine.timetables.due_keys import DueKeys, ListedDueKeys, RangeDueKeys, SegmentDueKeys
 from airflow_partitions.engine.timetables.ticks import Ticks
@@ -145,7 +144,7 @@ class RunOrder:
             return self._search(tick, lambda at: self._ticks.floor(at - 1))
         if self._time is None or tick is None:
             return tick
-        closed = self._time.last(utc(tick))
+        closed = self._definition.last_interval(utc(tick))
         return None if closed is None else self.due_tick(closed)
 
     def _search(self, tick: int | None, step: Callable[[int], int | None]) -> int | None:
@@ -158,13 +157,5 @@ class RunOrder:
 
     def _tick_of_next_end(self, tick: int) -> int | None:
         """The tick that makes the first interval due that ends after *tick*."""
-        if self._time is None:
-            return tick
-        try:
-            interval = self._time.interval_at(tick)
-        except InvalidKeyError:  # before the definition's start, or after its end
-            first = self._time.first()
-            if first is None or first.time_range[0] < tick:
-                return None
-            interval = first
-        return self.due_tick(interval)
+        interval = self._definition.next_interval(utc(tick))
+        return None if interval is None else self.due_tick(interval)

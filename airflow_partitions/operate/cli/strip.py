@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import product
 from typing import Any, NamedTuple
 
 from rich.text import Text
 
-from airflow_partitions.core.definitions import PartitionBySequence, PartitionDefinition
+from airflow_partitions.core.definitions import PartitionByProduct, PartitionDefinition
 
 
 class Look(NamedTuple):
@@ -46,17 +45,16 @@ def strips(definition: PartitionDefinition, stretches: Sequence[Mapping[str, Any
 
     :param stretches: in JSON form, in any order.
     """
-    segments = [one for one in definition.dimensions.values() if isinstance(one, PartitionBySequence)]
     if not stretches:
         return []
     if definition.time is None:
         return [_row([(i, i + 1, one["state"]) for i, one in enumerate(stretches)], width)]
-    rows = list(product(*([segment.text for segment in one.segments] for one in segments)))
-    if not segments or len(rows) > _MOST_ROWS:
+    if not isinstance(definition, PartitionByProduct) or definition.combinations() > _MOST_ROWS:
         return [_row(_spans(stretches), width)]
+    rows = [tuple(map(str, key.parts)) for key in definition.segment_keys()]
     label = max(len("|".join(row)) for row in rows)
     bounds = _bounds(stretches)
-    names = [one.name for one in segments]
+    names = [one.name for one in definition.segments]
     return [
         Text("|".join(row).ljust(label) + " ").append_text(
             _row(_spans(_of(stretches, dict(zip(names, row, strict=True)))), max(10, width - label - 1), bounds)

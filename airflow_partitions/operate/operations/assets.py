@@ -132,7 +132,7 @@ def _example(definition: PartitionDefinition, now: datetime) -> str | None:
     time = definition.time
     if time is None:
         return selection_text(Selection.of(definition, *islice(definition.keys(), 2)))
-    last = first = time.last(now)
+    last = first = definition.last_interval(now)
     for _ in range(_EXAMPLE - 1):
         first = (first and time.previous(first)) or first
     if first is None or last is None:
@@ -142,11 +142,7 @@ def _example(definition: PartitionDefinition, now: datetime) -> str | None:
 
 def _next(definition: PartitionDefinition, now: datetime) -> dict[str, Any] | None:
     """The interval that ends next, and when that is; ``None`` without time, and where there is none any more."""
-    time = definition.time
-    if time is None:
-        return None
-    last = time.last(now)
-    interval = time.first() if last is None else time.next(last)
+    interval = definition.next_interval(now)
     if interval is None:
         return None
     return {"key": str(interval), "due": interval.end.isoformat()}
@@ -162,11 +158,11 @@ def definition_form(definition: PartitionDefinition, now: datetime) -> dict[str,
     count: int | None = None
     time = definition.time
     if time is not None:
-        closed = time.last(now)
+        closed = definition.last_interval(now)
         first, last = time.first(), closed
         if first is not None:
-            combinations = definition.count(first.start, first.end)
-            count = 0 if closed is None else combinations * time.count(first.start, closed.end)
+            first = definition.next_interval(first.start)
+            count = 0 if closed is None or first is None else definition.count(first.start, closed.end)
         if closed is None:
             first = None
     elif not isinstance(definition, PartitionAtRuntime):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from airflow_partitions.core.calendars.instants import TimeRange, utc
 from airflow_partitions.core.calendars.timeline import FIRST, LAST
 from airflow_partitions.core.definitions import PartitionByInterval, PartitionDefinition, WholeAsset
-from airflow_partitions.core.dependencies import Overlap, Selection
+from airflow_partitions.core.dependencies import Dependency, Overlap, Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.dependencies.rule import KeyRule
 from airflow_partitions.core.keys import Segment
@@ -49,7 +49,7 @@ class _Needs:
 
     def __init__(self, places: Places, member: Upstream, upstream: LastTimes) -> None:
         self._places = places
-        self._dependency = member.dependency
+        self._dependency = _of_full(member.dependency)
         self._upstream = upstream
         self._time = places.definition.time
         self._upstream_time = member.definition.time
@@ -68,7 +68,7 @@ class _Needs:
             read = self._upstream.between((FIRST, LAST))
         else:
             low, high = min(times), self._time.calendar.after(max(times)) or LAST
-            span = self._dependency.upstream(Selection(self._places.definition, (Box((low, high)),)))
+            span = self._dependency.upstream(Selection(self._dependency.sides.downstream, (Box((low, high)),)))
             ranges = [box.time_range for box in span.boxes if box.time_range is not None]
             read = self._upstream.between((min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0, 0))
         self._newest = NewestTimes(read, self._upstream.places.definition)
@@ -88,6 +88,14 @@ class _Needs:
             for box in boxes:
                 self._ranges[place.start], self._segments[place.segments] = box.time_range, box.segments
         return max((self._newest.over(box.time_range, box.segments) for box in boxes), default=0)
+
+
+def _of_full(dependency: Dependency) -> Dependency:
+    """The *dependency* with all combinations on both sides: what has no times adds none, and a time has one answer."""
+    sides = dependency.sides
+    if isinstance(dependency.rule, KeyRule) or (sides.downstream.only is None and sides.upstream.only is None):
+        return dependency
+    return Dependency(sides.downstream.full, sides.upstream.full, dependency.rule)
 
 
 class NewestTimes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
@@ -127,7 +128,8 @@ class Layout:
             return
         time = self.definition.time
         for chosen in [parts] if time is None or time.name in parts else [{**parts, time.name: t} for t in times]:
-            yield self.definition.key(chosen if len(chosen) > 1 else next(iter(chosen.values())))
+            with suppress(InvalidKeyError):  # a combination that does not exist
+                yield self.definition.key(chosen if len(chosen) > 1 else next(iter(chosen.values())))
 
     def _intervals(self, time: PartitionByInterval, written: Mapping[str, str]) -> Iterator[Interval]:
         """Intervals that may be written as *written*: with a repeated wall clock there are two to try."""

@@ -68,7 +68,8 @@ class KeyFilter:
             return None
         definition = self.layout.definition
         several = len(names) > 1
-        return (
-            definition.key(dict(zip(names, each, strict=True)) if several else each[0])
+        keys = (
+            dict(zip(names, each, strict=True)) if several else each[0]
             for each in product(*(part for part in parts if part is not None))
         )
+        return (definition.key(key) for key in keys if definition.only is None or definition.contains(key))
