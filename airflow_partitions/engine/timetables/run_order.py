@@ -144,8 +144,12 @@ class RunOrder:
             return self._search(tick, lambda at: self._ticks.floor(at - 1))
         if self._time is None or tick is None:
             return tick
-        closed = self._definition.last_interval(utc(tick))
-        return None if closed is None else self.due_tick(closed)
+        closed, newest = self._definition.last_interval(utc(tick)), self._time.last(utc(tick))
+        if closed is None or newest is None:
+            return None
+        for _ in range(self._refresh if closed != newest else 0):  # which it is made again with
+            closed = min(self._time.next(closed) or closed, newest)
+        return self.due_tick(closed)
 
     def _search(self, tick: int | None, step: Callable[[int], int | None]) -> int | None:
         """The first tick that makes something due, asking the plug-in tick by tick."""
@@ -157,5 +161,11 @@ class RunOrder:
 
     def _tick_of_next_end(self, tick: int) -> int | None:
         """The tick that makes the first interval due that ends after *tick*."""
-        interval = self._definition.next_interval(utc(tick))
-        return None if interval is None else self.due_tick(interval)
+        interval = None if self._time is None else self._time.next_interval(utc(tick))
+        if self._time is None or interval is None:
+            return None
+        first = interval
+        for _ in range(self._refresh):
+            first = self._time.previous(first) or first
+        there = self._definition.next_interval(first.start)
+        return None if there is None else self.due_tick(max(interval, there))

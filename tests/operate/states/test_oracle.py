@@ -26,7 +26,7 @@ pytestmark = pytest.mark.airflow
 
 NOW = datetime(2013, 11, 5, 12, tzinfo=UTC)
 START = datetime(2013, 11, 6, tzinfo=UTC)
-ASSETS = ("quarters", "grid", "back", "airports")
+ASSETS = ("quarters", "grid", "back", "airports", "lanes", "tours", "gates")
 
 
 class Fact(NamedTuple):
@@ -66,6 +66,19 @@ def dags(metadata: Metadata, tmp_path: Path) -> Metadata:
 
         @asset(schedule=grid, partition=AIRPORTS)
         def airports(partition): ...
+
+        LANES = {"EWR": ["2013-11-02.."], "JFK": ["..2013-11-03", "2013-11-04..2013-11-06"], "LGA": ["2013-11-03"]}
+
+        @asset(schedule=grid, partition=PartitionByProduct([AIRPORTS, DAYS], only=LANES))
+        def lanes(partition): ...
+
+        @asset(schedule=lanes, partition=DAYS, rules={"lanes": Lookback(1)})
+        def tours(partition): ...
+
+        GATES = PartitionBySequence(["A", "B", "C"], name="gate")
+
+        @asset(schedule=lanes, partition=PartitionByProduct([AIRPORTS, GATES], only=["EWR|A", "EWR|C", "JFK|B"]))
+        def gates(partition): ...
         """,
     )
     return metadata
