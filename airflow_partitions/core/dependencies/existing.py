@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import groupby
 from operator import or_
 
 from airflow_partitions.core.calendars.instants import TimeRange
@@ -13,9 +12,6 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.definitions.combinations import Rectangle, rectangles_of
 from airflow_partitions.core.dependencies.areas import Area, Areas
 from airflow_partitions.core.dependencies.box import Box
-
-#: More stretches of time than these are not put together.
-_MOST_TRIED = 32
 
 
 def existing(definition: PartitionDefinition, box: Box) -> Iterator[Box]:
@@ -40,33 +36,46 @@ def existing(definition: PartitionDefinition, box: Box) -> Iterator[Box]:
             yield Box(None if box.time_range is None else (low, high), areas.segments(area))
 
 
-def widened(definition: PartitionDefinition, boxes: Sequence[Box]) -> tuple[Box, ...]:
-    """Fewer boxes for the same keys, which may hold others that don't exist; the same for the same *boxes*.
-
-    :param boxes: canonical ones of keys that exist.
-    """
-    if definition.only is None or not boxes:
-        return tuple(boxes)
+def enclosing(definition: PartitionDefinition, boxes: Sequence[Box]) -> Box | None:
+    """One box with the keys of *boxes*, which share none, and no other ones that exist; ``None`` if there is none."""
     time, areas = definition.time, Areas(definition, ())
-    everything = Box(None if time is None else time.overlapping(FIRST, LAST))
     size = sum(_size(definition, box) for box in boxes)
-    for one in (everything, _around(areas, boxes)):
-        if _size_of_existing(definition, one) == size:
-            return (one,)
-    wide: list[Box] = []
-    groups = [tuple(some) for _, some in groupby(boxes, key=lambda box: box.time_range)]
-    for some in groups:
-        one, size = _around(areas, some), sum(_size(definition, box) for box in some)
-        if len(some) > 1 and _size_of_existing(definition, one) != size:
-            wide += some
-            continue
-        if wide and len(groups) <= _MOST_TRIED:
-            both = _around(areas, (wide[-1], one))
-            if _size_of_existing(definition, both) == _size_of_existing(definition, wide[-1]) + size:
-                one = both
-                wide.pop()
-        wide.append(one)
-    return tuple(wide)
+    everything = Box(None if time is None else time.overlapping(FIRST, LAST))
+    some = (everything, _around(areas, boxes)) if boxes else ()
+    return next((box for box in some if _size_of_existing(definition, box) == size), None)
+
+
+def widened(definition: PartitionDefinition, boxes: Sequence[Box]) -> Iterator[Box]:
+    """Fewer boxes for the keys of *boxes*, which share none; they may hold others that don't exist.
+
+    They are the same for the same *boxes*.
+    """
+    areas = Areas(definition, ())
+    last: tuple[Box, int] | None = None
+    for box, size in _together(definition, areas, boxes):
+        if last is not None:
+            both = _around(areas, (last[0], box))
+            if _size_of_existing(definition, both) == last[1] + size:
+                last = both, last[1] + size
+                continue
+            yield last[0]
+        last = box, size
+    if last is not None:
+        yield last[0]
+
+
+def _together(definition: PartitionDefinition, areas: Areas, boxes: Sequence[Box]) -> Iterator[tuple[Box, int]]:
+    """Boxes around as many of *boxes* side by side as by halves can be, each with the number of its keys."""
+    if not boxes:
+        return
+    size = sum(_size(definition, box) for box in boxes)
+    one = _around(areas, boxes)
+    if len(boxes) == 1 or _size_of_existing(definition, one) == size:
+        yield one, size
+        return
+    middle = len(boxes) // 2
+    yield from _together(definition, areas, boxes[:middle])
+    yield from _together(definition, areas, boxes[middle:])
 
 
 def _around(areas: Areas, boxes: Sequence[Box]) -> Box:

@@ -24,7 +24,7 @@ from airflow_partitions.core.definitions import (
 )
 from airflow_partitions.core.dependencies.areas import Areas, ChosenSegments, Keep
 from airflow_partitions.core.dependencies.box import Box, combined, intervals, wrapped
-from airflow_partitions.core.dependencies.existing import existing, widened
+from airflow_partitions.core.dependencies.existing import enclosing, existing, widened
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.core.keys import Interval, Key, ProductKey, Segment
 from airflow_partitions.core.keys.value import from_json as value_from_json
@@ -230,7 +230,10 @@ class Selection:
     @cached_property
     def written(self) -> tuple[Box, ...]:
         """Boxes to be written down, the same for the same set of keys; they may hold others that don't exist."""
-        return widened(self.definition, self.canonical)
+        if self.definition.only is None:
+            return self.canonical
+        one = enclosing(self.definition, self.boxes)
+        return tuple(widened(self.definition, self.canonical)) if one is None else (one,)
 
     def _same(self, definition: PartitionDefinition) -> bool:
         return self.definition is definition or self.definition == definition
