@@ -123,11 +123,10 @@ class DependencyMapper(PartitionMapper):
         if dependency.rule == Unpartitioned("nothing"):
             return Selection(self.upstreams.downstream)
         selection = dependency.downstream(key, now=now)
-        time = self.upstreams.downstream.time
-        if not dependency.rule.moving or time is None:
+        if not dependency.rule.moving or self.upstreams.downstream.time is None:
             return selection
         # What holds for every interval is taken up by those to come: only the newest one is made again by itself.
-        newest = time.last(now)
+        newest = self.upstreams.downstream.last_interval(now)
         if newest is None:
             return Selection(self.upstreams.downstream)
         return selection & Selection.between(self.upstreams.downstream, newest.start, newest.end)

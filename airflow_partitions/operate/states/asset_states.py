@@ -385,6 +385,10 @@ def _among(selection: Selection, statuses: Statuses) -> Statuses:
     if {} in shapes:
         return statuses
     names = [name for name, one in selection.definition.dimensions.items() if one.time is None]
+    by_first: dict[str | None, list[dict[str, set[str]]]] = {None: []}  # there may be very many
+    for shape in shapes:
+        for text in shape.get(names[0], (None,)):
+            by_first.setdefault(text, []).append(shape)
     chosen: Statuses = {}
     for start, some in statuses.items():
         here = {
@@ -392,7 +396,7 @@ def _among(selection: Selection, statuses: Statuses) -> Statuses:
             for segments, status in some.items()
             if any(
                 all(text in shape[name] for name, text in zip(names, segments, strict=True) if name in shape)
-                for shape in shapes
+                for shape in (*by_first.get(segments[0], ()), *by_first[None])
             )
         }
         if here:

@@ -94,8 +94,7 @@ def _overviews(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, O
 
 
 def _newest(of: AssetStates) -> dict[str, Any] | None:
-    time = of.definition.time
-    interval = None if time is None else time.last(of.now)
+    interval = of.definition.last_interval(of.now)
     if interval is None:
         return None
     counts = by_state(Tally.of(of, of.existing(Selection(of.definition, (Box(interval.time_range),)))).counts)

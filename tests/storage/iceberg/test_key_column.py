@@ -129,6 +129,9 @@ def test_a_product_is_told_by_all_its_columns() -> None:
     assert list(keys.keys(keys.values(key)) or ()) == [key]
     wide = {**keys.values(key), "w": Values("a", "b")}
     assert [str(each) for each in keys.keys(wide) or ()] == ["2013-01-02|a", "2013-01-02|b"]
+    some = PartitionByProduct([*both.dimensions.values()], only={"2013-01-03..": ["a"], "..": ["b"]})
+    keys = KeyFilter.of(Layout(some), {"date": "day", "w": "text"}, SCHEMA)
+    assert [str(each) for each in keys.keys(wide) or ()] == ["2013-01-02|b"]
 
 
 def test_et3c_a_decimal_key_has_the_digits_of_the_column() -> None:

@@ -110,6 +110,17 @@ def test_a_foreign_directory_is_no_key(directory: str) -> None:
         Layout(PRODUCT).key_of(directory)
 
 
+def test_a_directory_of_what_does_not_exist_is_no_key() -> None:
+    only = PartitionByProduct([*PRODUCT.dimensions.values()], only={"2013-02-08..": ["JFK"], "2013-02-09..": ["EWR"]})
+    layout = Layout(only)
+    for key in only.keys("2013-02-08", "2013-02-11"):
+        assert layout.key_of(layout.directory_of(key)) == key
+    for directory in ("date=2013-02-07/airport=JFK", "date=2013-02-08/airport=EWR", "date=2013-02-10/airport=LGA"):
+        assert str(Layout(PRODUCT).key_of(directory)) == directory.replace("date=", "").replace("/airport=", "|")
+        with pytest.raises(LayoutError, match="is not the directory of a partition"):
+            layout.key_of(directory)
+
+
 ZONES = [
     "UTC",
     "America/New_York",
