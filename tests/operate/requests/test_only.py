@@ -14,7 +14,7 @@ from airflow_partitions.core.dependencies import Selection, parse_selection, sel
 from airflow_partitions.core.errors import InvalidKeyError, RequestSizeError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.orphans import orphans
-from airflow_partitions.engine.timetables.evaluation import _history
+from airflow_partitions.engine.timetables.evaluation import _history, refresh_history
 from airflow_partitions.operate.cli.strip import strips
 from airflow_partitions.operate.contract.assets import ShowAsset
 from airflow_partitions.operate.contract.keys import ListKeys
@@ -106,6 +106,7 @@ def test_a_day_waits_only_for_what_exists(estate: Metadata) -> None:
     assert reason.startswith("1 of 2 partitions of 'orders' that it needs are there")
     assert reason.endswith("2013-01-02 of customer cid is lacking")
     estate.emit("orders", "cid|2013-01-02")
+    refresh_history()
     assert partitioned_asset("daily").timetables["daily"].evaluate("2013-01-02").status.complete  # type: ignore[attr-defined]
 
 
