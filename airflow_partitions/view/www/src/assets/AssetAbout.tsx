@@ -54,7 +54,11 @@ export const AssetAbout = ({
           ) : (
             <HStack wrap="wrap" columnGap={3} rowGap={1}>
               <Links names={producers} to={paths.dag} />
-              {files.length === 0 ? null : <Text color="fg.muted">in {files.join(", ")}</Text>}
+              {files.length === 0 ? null : (
+                <Text color="fg.muted" minW={0} overflowWrap="anywhere">
+                  in {files.join(", ")}
+                </Text>
+              )}
             </HStack>
           )}
         </Item>

@@ -38,7 +38,7 @@ const Line = ({ failure }: { readonly failure: Failure }) => {
         {assets.map((of) => (
           <li key={of.asset}>
             <Link asChild color="fg.info" overflowWrap="anywhere">
-              <RouterLink to={paths.asset(of.asset)}>
+              <RouterLink to={`${paths.asset(of.asset)}?states=failed`}>
                 <bdi>{of.asset}</bdi>
               </RouterLink>
             </Link>

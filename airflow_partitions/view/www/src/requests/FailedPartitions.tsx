@@ -1,49 +1,73 @@
-import { Box, Heading, List, Text } from "@chakra-ui/react";
+import { Box, Heading, Link, List, Text } from "@chakra-ui/react";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { Fragment } from "react";
+import { Link as RouterLink } from "react-router-dom";
 
-import { useAsset } from "../assets/useAsset";
+import { number } from "../page/amounts";
+import { paths } from "../page/paths";
 import { Trouble } from "../page/Trouble";
 import { useTrouble } from "../page/useTrouble";
-import { rest } from "../rest/client";
 import { StateMark } from "../states/StateMark";
-import { FailedStretch } from "./FailedStretch";
-import { hasEnded, pace, type Request } from "./request";
+import type { Failed, FailedLine, Selected } from "./failed";
 
-/** The partitions of a request that are failed now, with links. */
-export const FailedPartitions = ({ request }: { readonly request: Request }) => {
-  const { data: about } = useAsset(request.asset);
-  const stretches = rest.useQuery(
-    "get",
-    "/api/v1/assets/{asset}/states",
-    {
-      params: {
-        path: { asset: request.asset },
-        query: { select: request.selection, states: ["failed"], limit: 100 },
-      },
-    },
-    { refetchInterval: pace(!hasEnded(request)) },
+const Line = ({ asset, line: { keys, count } }: { readonly asset: string; readonly line: FailedLine }) => (
+  <span>
+    {keys.map((key, index) => (
+      <Fragment key={key}>
+        {index === 0 ? "" : keys.length < count ? " to " : ", "}
+        <Link asChild color="fg.info" display="inline">
+          <RouterLink to={paths.partition(asset, key)}>
+            <bdi>{key}</bdi>
+          </RouterLink>
+        </Link>
+      </Fragment>
+    ))}
+    {keys.length < count ? ` (${number(count)})` : ""}
+  </span>
+);
+
+/** Where there are more than were read. */
+const More = ({ of, none }: { readonly of: Selected; readonly none: boolean }) => {
+  const select = of.selection === null ? "" : `&select=${encodeURIComponent(of.selection)}`;
+  return (
+    <Text color="fg.muted" fontSize="sm">
+      {none ? "None of the newest partitions, but some of the older ones: see " : "And more: see "}
+      <Link asChild color="fg.info" display="inline">
+        <RouterLink to={`${paths.asset(of.asset)}?states=failed${select}`}>the picture of all</RouterLink>
+      </Link>
+      .
+    </Text>
   );
-  const trouble = useTrouble(stretches);
-  const listed = stretches.data?.stretches ?? [];
-  if (trouble !== null && stretches.data === undefined) return <Trouble error={trouble} />;
-  if (listed.length === 0) return null;
-  // Keys that are known at runtime are listed in the order in which they came.
-  const inOrder = about !== undefined && about.definition.kind !== "runtime";
+};
+
+/** The partitions that are failed now, with links. */
+export const FailedPartitions = ({
+  of,
+  failed,
+}: {
+  readonly of: Selected;
+  readonly failed: UseQueryResult<Failed>;
+}) => {
+  const trouble = useTrouble(failed);
+  if (trouble !== null && failed.data === undefined) return <Trouble error={trouble} />;
+  const { lines, more } = failed.data ?? { lines: [], more: false };
+  if (lines.length === 0 && !more) return null;
   return (
     <section aria-labelledby="failed">
       <Heading as="h2" size="sm" id="failed" mb={2}>
         Failed partitions
       </Heading>
       <List.Root variant="plain" gap={1} fontSize="sm">
-        {listed.map((stretch) => (
-          <List.Item key={`${stretch.first} ${stretch.last}`} display="flex" gap={2} overflowWrap="anywhere">
+        {lines.map((line) => (
+          <List.Item key={line.keys.join(" ")} display="flex" gap={2} overflowWrap="anywhere">
             <Box pt={0.5} flexShrink={0}>
               <StateMark state="failed" />
             </Box>
-            <FailedStretch request={request} stretch={stretch} inOrder={inOrder} />
+            <Line asset={of.asset} line={line} />
           </List.Item>
         ))}
       </List.Root>
-      {stretches.data?.cursor == null ? null : <Text color="fg.muted">And more.</Text>}
+      {more ? <More of={of} none={lines.length === 0} /> : null}
     </section>
   );
 };

@@ -4,9 +4,11 @@ import { Link as RouterLink, useNavigate, useParams } from "react-router-dom";
 
 import { counted, number } from "../page/amounts";
 import { PausedDags } from "../actions/PausedDags";
+import { useAsset } from "../assets/useAsset";
 import { Answer } from "../page/Answer";
 import { Page } from "../page/Page";
 import { paths } from "../page/paths";
+import { useFailed } from "./failed";
 import { FailedPartitions } from "./FailedPartitions";
 import { Moment } from "./Moment";
 import { hasEnded, type Request, useRequest } from "./request";
@@ -84,6 +86,15 @@ const About = ({ request }: { readonly request: Request }) => {
   );
 };
 
+/** The partitions of a request that are failed now. */
+const Failures = ({ request }: { readonly request: Request }) => {
+  const { data: about, isError } = useAsset(request.asset);
+  // Keys that are known at runtime are listed in the order in which they came.
+  const inOrder = about === undefined ? (isError ? false : undefined) : about.definition.kind !== "runtime";
+  const failed = useFailed(request, request.runs.failed ?? 0, { inOrder, atWork: !hasEnded(request) });
+  return <FailedPartitions of={request} failed={failed} />;
+};
+
 /** One request: how far it has come, what failed, and what may be done with it. */
 export const RequestPage = () => {
   const { request = "" } = useParams();
@@ -105,7 +116,7 @@ export const RequestPage = () => {
             {shown.dag_is_paused && !hasEnded(shown) ? <PausedDags dags={[shown.dag_id]} /> : null}
             <RunsBar request={shown} />
             <About request={shown} />
-            <FailedPartitions request={shown} />
+            <Failures request={shown} />
           </Stack>
         )}
       </Answer>

@@ -135,6 +135,42 @@ test("a stretch of which the server lists other keys keeps its first and its las
   expect(listed()).toEqual([`${day(1)} to ${day(3)} (3)`]);
 });
 
+/** Answers pages of states, of which a few have a failed partition; gives the cursors that were asked for. */
+const answerPages = (pages: number, failed: Readonly<Record<number, object>>, count: number) => {
+  const cursors: number[] = [];
+  answer("/requests/7", { ...request, state: "failed", runs: { failed: count } });
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/states", ({ request: sent }) => {
+      const page = Number(new URL(sent.url).searchParams.get("cursor") ?? 0);
+      cursors.push(page);
+      const stretches = failed[page] === undefined ? [] : [failed[page]];
+      return HttpResponse.json({ asset: "days", now: "", stretches, cursor: page + 1 < pages ? `${page + 1}` : null });
+    }),
+  );
+  open("/7");
+  return cursors;
+};
+
+test("failed partitions are found behind pages without any, and no more is asked once all are there", async () => {
+  const cursors = answerPages(9, { 2: { ...ofFebruary(1, 8), count: 150 } }, 150);
+  expect(await screen.findByRole("link", { name: day(8) })).toBeDefined();
+  expect(cursors).toEqual([0, 1, 2]);
+});
+
+test("where so many pages have no failed partition that no more are read, a link leads to them", async () => {
+  const cursors = answerPages(99, {}, 150);
+  const link = await screen.findByRole("link", { name: "the picture of all" });
+  expect(link).toHaveProperty("search", `?states=failed&select=${encodeURIComponent(request.selection)}`);
+  expect(cursors).toHaveLength(30);
+});
+
+test("of a request without a failed run no states are asked for", async () => {
+  answer("/requests/7", { ...request, state: "done", runs: { success: 2 } });
+  open("/7");
+  expect(await screen.findByText("2 succeeded")).toBeDefined();
+  expect(screen.queryByRole("region", { name: "Failed partitions" })).toBeNull();
+});
+
 test("a request that ended meanwhile says why it can't be cancelled", async () => {
   answer("/requests/7", request);
   answer("/assets/days/states", { asset: "days", now: "", stretches: [], cursor: null });
