@@ -10,6 +10,7 @@ from sqlalchemy import update
 
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.ledger import update_ledger
+from airflow_partitions.engine.runs.task_error import TASK_ERROR, TaskError
 from tests.metadata import Metadata
 from tests.operate.states.world import put_pending, put_runs, put_tasks
 
@@ -65,11 +66,18 @@ def _fill_winter(metadata: Metadata, made: datetime) -> None:
     days = keys_of("days")
     states = {BROKEN_DAY: "failed", "2013-03-28": "failed", "2013-03-29": "running", "2013-03-30": "queued"}
     missing = {*days[14:17], days[-1]}
-    metadata.emit("days", *(day for day in days if day not in states and day not in missing), at=made, **_size(842))
+    for number, day in enumerate(day for day in days if day not in states and day not in missing):
+        rows = 700 + 37 * number % 290
+        checks = [{"name": name, "passed": True} for name in ("rows", "unique flight")]
+        own = {"rows": rows, "files": 1, "bytes": 31 * rows, "seconds": 4 + rows % 71 / 10, "checks": checks}
+        metadata.emit("days", day, at=made, extra=own)
     for day, state in states.items():
         put_runs(metadata, "days", [day], state, made)
         if state != "queued":
             put_tasks(metadata, "days", [day], "days", state, made)
+        if state == "failed":
+            noted = TaskError("ValueError: 3 of 842 departures have no airport", 1, made).to_json()
+            metadata.put_task_cell(f"days {day} {made.isoformat()}", "days", TASK_ERROR, noted)
     put_runs(metadata, "days", [days[14]], "success", made)
     put_tasks(metadata, "days", [days[14]], "days", "skipped", made)
     texts = keys_of("airport_days")

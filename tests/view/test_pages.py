@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.view.conftest import Opens, faults_of_access
 from tests.view.dags import NAMES
@@ -70,6 +70,30 @@ def standing_out(page: Page) -> int:
     """How many pixels the page is wider than the screen."""
     sides: list[int] = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-scroll]'))")
     return sides[0] - sides[1]
+
+
+def test_the_long_path_of_a_file_stands_out_of_no_phone(opens: Opens) -> None:
+    page = opens(viewport={"width": 390, "height": 844})
+
+    def lengthen(route: Route) -> None:
+        answer = route.fetch()
+        asset = answer.json()
+        for source in asset["sources"]:
+            source["file"] = "of_a_team_with_a_long_name/" + "x" * 80 + ".py"
+        route.fulfill(response=answer, json=asset)
+
+    page.route("**/asset-partitions/api/v1/assets/days", lengthen)
+    page.goto(page.url + "/assets/days")
+    expect(page.get_by_text("in of_a_team_with_a_long_name/xxx")).to_be_visible()
+    assert standing_out(page) <= 0
+
+
+def test_what_failed_is_found_behind_thousands_that_did_not(opens: Opens) -> None:
+    page = opens("/assets/region_days")
+    failed = page.get_by_role("region", name="Failed partitions")
+    expect(failed).to_contain_text("(150)")
+    expect(failed).to_contain_text("no task failed: the run took too long")
+    expect(failed.get_by_role("link")).to_have_text(["2023-12-06|region-00", "2023-12-08|region-49"])
 
 
 def test_an_address_that_leads_nowhere_says_so(opens: Opens) -> None:

@@ -38,9 +38,13 @@ def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, wid
     page.add_init_script(WATCH)
     slowly(page, "grid")
     slowly(page, "materializations")
+    slowly(page, "states")
+    slowly(page, "partitions/*")
     page.goto(page.url + f"/assets/{asset}")
     expect(page.get_by_role("slider", name="Part of all partitions that is shown")).to_be_visible()
     expect(page.get_by_role("application", name=f"Partitions of {asset}")).to_be_visible()
+    expect(page.get_by_role("region", name="Failed partitions").get_by_role("link").first).to_be_visible()
+    expect(page.get_by_role("region", name="Newest materialization").get_by_role("figure").first).to_be_visible()
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.moved") == []
 

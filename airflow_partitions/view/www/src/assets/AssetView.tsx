@@ -1,4 +1,4 @@
-import { Alert, Box, Code, SimpleGrid, Stack, Text } from "@chakra-ui/react";
+import { Alert, Box, Code, Stack, Text } from "@chakra-ui/react";
 import { useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
@@ -16,9 +16,9 @@ import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
-import { AssetAbout, Description } from "./AssetAbout";
+import { Description } from "./AssetAbout";
+import { AssetFoot } from "./AssetFoot";
 import { AssetHead } from "./AssetHead";
-import { NewestWork } from "./NewestWork";
 import { useAsset } from "./useAsset";
 import { definitionWords } from "./words";
 
@@ -92,10 +92,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
-      <SimpleGrid columns={{ base: 1, lg: 2 }} gap={6} pt={2}>
-        <AssetAbout asset={asset} />
-        <NewestWork asset={name} />
-      </SimpleGrid>
+      <AssetFoot asset={asset} arrangement={arrangement} />
     </Stack>
   );
 };

@@ -10,8 +10,8 @@ import { useTrouble } from "../page/useTrouble";
 import { StateMark } from "../states/StateMark";
 import type { Failed, FailedLine, Selected } from "./failed";
 
-const Line = ({ asset, line: { keys, count } }: { readonly asset: string; readonly line: FailedLine }) => (
-  <span>
+const Line = ({ asset, line: { keys, count, cause } }: { readonly asset: string; readonly line: FailedLine }) => (
+  <Box minW={0}>
     {keys.map((key, index) => (
       <Fragment key={key}>
         {index === 0 ? "" : keys.length < count ? " to " : ", "}
@@ -23,7 +23,17 @@ const Line = ({ asset, line: { keys, count } }: { readonly asset: string; readon
       </Fragment>
     ))}
     {keys.length < count ? ` (${number(count)})` : ""}
-  </span>
+    {cause === null ? null : (
+      <Text color="fg.muted">
+        {cause.of === null ? null : (
+          <>
+            <bdi>{cause.of}</bdi>:{" "}
+          </>
+        )}
+        <bdi>{cause.text}</bdi>
+      </Text>
+    )}
+  </Box>
 );
 
 /** Where there are more than were read. */
@@ -40,7 +50,7 @@ const More = ({ of, none }: { readonly of: Selected; readonly none: boolean }) =
   );
 };
 
-/** The partitions that are failed now, with links. */
+/** The partitions that are failed now, with links; of the newest with what made them fail. */
 export const FailedPartitions = ({
   of,
   failed,

@@ -194,3 +194,21 @@ test("an address shows what it showed before", async () => {
   expect(text()).toBe("2013-01-02");
   expect(screen.getByRole("button", { name: "1 failed", pressed: true })).toBeTruthy();
 });
+
+test("what made a partition fail is read without a click, below all partitions", async () => {
+  const rest = "*/asset-partitions/api/v1/assets/days";
+  const failed = { state: "failed", first: dayOf(8), last: dayOf(8), count: 1 };
+  const run = { state: "failed", failed: ["days"], tries: 1, error: "ValueError: no rows" };
+  server.use(
+    http.get(`${rest}/states`, ({ request }) => {
+      expect(new URL(request.url).search).toBe("?states=failed&limit=100");
+      return HttpResponse.json({ asset: "days", now: "", stretches: [failed], cursor: null });
+    }),
+    http.get(`${rest}/partitions/${dayOf(8)}`, () => HttpResponse.json({ key: dayOf(8), runs: [run] })),
+  );
+  shown(<AssetView asset="days" />);
+  const section = await screen.findByRole("region", { name: "Failed partitions" });
+  expect(section.textContent).toBe(`Failed partitions${dayOf(8)}task days failed: ValueError: no rows`);
+  const place = section.compareDocumentPosition(screen.getByRole("region", { name: "Newest materialization" }));
+  expect(place).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+});

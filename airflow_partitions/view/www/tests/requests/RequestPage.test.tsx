@@ -99,6 +99,25 @@ const openFailed = (...stretches: object[]) => {
   open("/7");
 };
 
+/** Answers what is known of each partition: why its run failed, and gives the keys that were asked for. */
+const answerPartitions = (errorOf: (key: string) => string) => {
+  const asked: string[] = [];
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/partitions/:key", ({ params }) => {
+      const key = String(params.key);
+      asked.push(key);
+      return HttpResponse.json({ key, runs: [{ state: "failed", failed: ["load"], tries: 3, error: errorOf(key) }] });
+    }),
+  );
+  return asked;
+};
+
+const cause = (key: string) => `task load failed after 3 tries: ValueError: no rows of ${key}`;
+
+beforeEach(() => {
+  answerPartitions((key) => `ValueError: no rows of ${key}`);
+});
+
 const listed = () => {
   const section = screen.getByRole("region", { name: "Failed partitions" });
   return within(section)
@@ -106,11 +125,12 @@ const listed = () => {
     .map(({ textContent }) => textContent);
 };
 
-test("each partition of a short stretch is a link; of a long one the first and the last", async () => {
+test("each partition of a short stretch is a link with its cause; of a long one the first and the last", async () => {
   const questions = answerKeys([1, 2, 3].map(day));
   openFailed(ofFebruary(1, 3), ofFebruary(5, 15));
   expect(await screen.findByRole("link", { name: day(2) })).toBeDefined();
-  expect(listed()).toEqual([`${day(1)}, ${day(2)}, ${day(3)}`, `${day(5)} to ${day(15)} (11)`]);
+  const short = [1, 2, 3].map((number) => day(number) + cause(day(number)));
+  expect(listed()).toEqual([...short, `${day(5)} to ${day(15)} (11)${day(15)}: ${cause(day(15))}`]);
   expect(questions).toEqual([
     {
       select: `2013-02-01T00:00:00-05:00..2013-02-04T00:00:00-05:00 & airport in JFK,"St. John's, NL"`,
@@ -132,7 +152,31 @@ test("a stretch of which the server lists other keys keeps its first and its las
   openFailed(ofFebruary(1, 3));
   await waitFor(() => expect(questions).toHaveLength(1));
   await act(() => new Promise((done) => setTimeout(done, 100))); // until the answer is there
-  expect(listed()).toEqual([`${day(1)} to ${day(3)} (3)`]);
+  expect(listed()).toEqual([`${day(1)} to ${day(3)} (3)${day(3)}: ${cause(day(3))}`]);
+});
+
+test("partitions side by side with the same cause are one line, and what can't be told takes nothing with it", async () => {
+  answerKeys([1, 2, 3].map(day));
+  answerPartitions(() => "OSError: disk full");
+  refuse("get", `/assets/days/partitions/${day(8)}`, 500, {
+    title: "The server failed",
+    detail: "the state is damaged",
+  });
+  openFailed(ofFebruary(1, 3), ofFebruary(8, 8));
+  expect(await screen.findByRole("link", { name: day(2) })).toBeDefined();
+  expect(listed()).toEqual([
+    `${day(1)}, ${day(2)}, ${day(3)}task load failed after 3 tries: OSError: disk full`,
+    `${day(8)}what made it fail can’t be told: the state is damaged`,
+  ]);
+});
+
+test("of ten failed partitions the cause is read without a click, and of no more", async () => {
+  const asked = answerPartitions((key) => `ValueError: no rows of ${key}`);
+  openFailed(...Array.from({ length: 12 }, (_, number) => ofFebruary(number + 1, number + 1)));
+  expect(await screen.findByRole("link", { name: day(12) })).toBeDefined();
+  const all = Array.from({ length: 12 }, (_, number) => day(number + 1));
+  expect(listed()).toEqual(all.map((key, place) => (place < 10 ? key + cause(key) : key)));
+  expect(asked.sort()).toEqual(all.slice(0, 10));
 });
 
 /** Answers pages of states, of which a few have a failed partition; gives the cursors that were asked for. */
