@@ -49,6 +49,16 @@ def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, wid
     assert page.evaluate("window.moved") == []
 
 
+def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens) -> None:
+    page = opens(viewport={"width": 1280, "height": 2000})
+    page.add_init_script(WATCH)
+    slowly(page, "materializations")
+    page.goto(page.url + "/assets/days/partitions/2013-02-07")
+    expect(page.get_by_role("region", name="Work, beside the partitions before it").get_by_role("figure")).to_have_count(4)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") == []
+
+
 def test_en10_nothing_is_said_of_rights_before_they_are_known(opens: Opens) -> None:
     page = opens()
     held: list[Route] = []

@@ -59,6 +59,11 @@ const Name = ({ asset }: { readonly asset: Listed }) => (
     <Text fontSize="xs" color="fg.muted" overflowWrap="anywhere">
       {kindWords(asset.definition)}
     </Text>
+    {asset.absent.map((dag) => (
+      <Text key={dag.dag_id} fontSize="xs" color="fg.error" overflowWrap="anywhere" lineClamp={2} title={dag.text}>
+        {dag.text}
+      </Text>
+    ))}
   </Box>
 );
 

@@ -26,6 +26,11 @@ const Newest = ({ asset, newest }: { readonly asset: string; readonly newest: Ma
       <Text color="fg.muted">
         <Moment at={newest.at} />
       </Text>
+      {newest.dag_id === null || newest.run_id === null ? null : (
+        <Link asChild color="fg.info">
+          <RouterLink to={paths.run(newest.dag_id, newest.run_id)}>its run</RouterLink>
+        </Link>
+      )}
     </HStack>
     {newest.checks.length === 0 ? null : (
       <HStack wrap="wrap" gap={2} role="group" aria-label="Checks">
@@ -57,7 +62,10 @@ export const NewestWork = ({ asset }: { readonly asset: string }) => {
       {newest === undefined ? null : (
         <>
           <Newest asset={asset} newest={newest} />
-          <WorkCharts asset={asset} partition={newest.key} materializations={materializations} />
+          <Text fontSize="sm" color="fg.muted">
+            {materializations.length > 1 ? `The newest ${materializations.length}; point at one for its numbers:` : ""}
+          </Text>
+          <WorkCharts asset={asset} partition={newest.key} materializations={materializations} columns={2} />
         </>
       )}
     </Stack>

@@ -1,5 +1,6 @@
-import { Box, Heading, SimpleGrid, Text } from "@chakra-ui/react";
+import { Box, Flex, Heading, SimpleGrid, Text } from "@chakra-ui/react";
 import { scaleBand, scaleLinear } from "d3-scale";
+import { useState } from "react";
 import { Link } from "react-router-dom";
 
 import { duration, number, size } from "../page/amounts";
@@ -27,17 +28,22 @@ const text = (measure: Measure, value: number): string =>
 type Of = { readonly asset: string; readonly partition: string };
 
 const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Measure; readonly bars: Bar[] }) => {
-  const own = bars.find(({ key }) => key === partition);
+  const [pointed, setPointed] = useState<Bar>();
+  const own = pointed ?? bars.find(({ key }) => key === partition);
+  const most = Math.max(...bars.map(({ value }) => value));
   const across = scaleBand(
     bars.map(({ key }) => key),
     [0, bars.length * STEP],
   ).padding(0.25);
-  const up = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [1, HEIGHT]); // an empty one is seen, too
+  const up = scaleLinear([0, Math.max(1, most)], [1, HEIGHT]); // an empty one is seen, too
   return (
     <Box as="figure" borderWidth={1} borderRadius="md" p={3} minW={0}>
-      <Text as="figcaption" fontSize="sm" color="fg.muted">
-        {TITLES[measure]}
-      </Text>
+      <Flex as="figcaption" fontSize="sm" color="fg.muted" justify="space-between" gap={2}>
+        <Text>{TITLES[measure]}</Text>
+        <Text fontSize="xs" whiteSpace="nowrap">
+          up to {text(measure, most)}
+        </Text>
+      </Flex>
       <Text fontSize="lg" fontWeight="semibold">
         {own === undefined ? "–" : text(measure, own.value)}
       </Text>
@@ -47,11 +53,18 @@ const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Mea
         height={HEIGHT}
         preserveAspectRatio="none"
         role="group"
+        onPointerLeave={() => setPointed(undefined)}
       >
         {bars.map(({ key, value }, index) => {
           const label = `${key}: ${text(measure, value)}`;
           return (
-            <Link key={key} to={paths.partition(asset, key)} aria-label={label} tabIndex={-1}>
+            <Link
+              key={key}
+              to={paths.partition(asset, key)}
+              aria-label={label}
+              tabIndex={-1}
+              onPointerEnter={() => setPointed({ key, value })}
+            >
               <title>{label}</title>
               <rect x={index * STEP} y={0} width={STEP} height={HEIGHT} fill="transparent" />
               <Box asChild fill={key === partition ? "brand.solid" : "fg.subtle"} opacity={key === partition ? 1 : 0.5}>
@@ -61,6 +74,18 @@ const Chart = ({ asset, partition, measure, bars }: Of & { readonly measure: Mea
           );
         })}
       </svg>
+      <Flex fontSize="xs" color="fg.muted" justify="space-between" gap={2} mt={1} minH={5}>
+        {pointed === undefined ? (
+          <>
+            <Text truncate>{bars[0]?.key}</Text>
+            <Text truncate>{bars.length > 1 ? bars.at(-1)?.key : ""}</Text>
+          </>
+        ) : (
+          <Text truncate color="fg">
+            {pointed.key}
+          </Text>
+        )}
+      </Flex>
     </Box>
   );
 };
@@ -70,8 +95,13 @@ export const WorkCharts = ({
   asset,
   partition,
   materializations,
-}: Of & { readonly materializations: readonly Materialization[] }) => (
-  <SimpleGrid columns={{ base: 2, md: 3 }} gap={3}>
+  columns = 3,
+}: Of & {
+  readonly materializations: readonly Materialization[];
+  /** Charts beside each other on a wide screen. */
+  readonly columns?: number;
+}) => (
+  <SimpleGrid columns={{ base: 1, sm: 2, lg: columns }} gap={3}>
     {MEASURES.map((measure) => ({ measure, bars: barsOf(materializations, measure) }))
       .filter(({ bars }) => bars.length > 0)
       .map((chart) => (

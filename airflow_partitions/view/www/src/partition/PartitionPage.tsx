@@ -78,15 +78,19 @@ const Content = ({ partition }: { readonly partition: Partition }) => {
             <Bounds start={start} end={end} timezone={about?.definition.timezone} />
           )}
         </Box>
-        <Actions asset={asset} selection={key} mayChange={about?.may_change} />
+        {/* On a narrow screen they have a line of their own, also before it is known who may do what. */}
+        <Box minH={9} width={{ base: "full", md: "auto" }}>
+          <Actions asset={asset} selection={key} mayChange={about?.may_change} />
+        </Box>
       </HStack>
       <Requests runs={partition.runs} />
       <RunsTable runs={partition.runs} />
       <Neighbours partition={partition} />
+      <Events events={partition.events} />
+      {/* They come last, so that nothing moves when they are there. */}
       {about === undefined ? null : (
         <Charts asset={asset} partition={key} select={before(about.definition, key, end)} />
       )}
-      <Events events={partition.events} />
     </Stack>
   );
 };

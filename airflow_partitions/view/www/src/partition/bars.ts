@@ -1,7 +1,7 @@
 import type { Materialization } from "./materializations";
 
 /** What of the work on a partition is drawn. */
-export const MEASURES = ["rows", "files", "bytes", "seconds", "read_rows", "read_bytes"] as const;
+export const MEASURES = ["rows", "seconds", "bytes", "files", "read_rows", "read_bytes"] as const;
 export type Measure = (typeof MEASURES)[number];
 
 export type Bar = { readonly key: string; readonly value: number };

@@ -4,7 +4,7 @@ import type { components } from "../rest/schema";
 export type Materialization = components["schemas"]["Materialization"];
 
 /** How many are asked for: those of a chart. */
-const SHOWN = 30;
+const SHOWN = 50;
 
 /** The newest partitions of an asset that were materialized, or of those that a text selects. */
 export const useMaterializations = (asset: string, select?: string) =>

@@ -108,3 +108,12 @@ test("without permission the page says so, and shows nothing else", async () => 
   await screen.findByText("You may read no Dag.");
   expect(screen.queryByRole("searchbox")).toBeNull();
 });
+
+test("what Airflow can't run now says why, without a click", async () => {
+  const text = "Dag 'days', whose file days.py can't be imported: ModuleNotFoundError: No module named 'lake'";
+  const absent = [{ dag_id: "days", cause: "import-error" as const, file: "days.py", text, error: null }];
+  answers("get", "/api/v1/assets", () => page(answered("days", { absent })));
+  shownOverview();
+  expect(await screen.findByText("import error")).toBeTruthy();
+  expect(screen.getByText(text)).toBeTruthy();
+});

@@ -1,4 +1,5 @@
 import { screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
 import { expect, test } from "vitest";
 
 import { Charts } from "../../src/partition/Charts";
@@ -28,4 +29,6 @@ test("each partition has a bar that leads to it, as high as what it tells", asyn
   const link = screen.getByRole("link", { name: "2013-03-09: 500" }).getAttribute("href");
   expect(link).toBe("/plugin/partitions/assets/days/partitions/2013-03-09");
   expect(screen.queryByText("Bytes read")).toBeNull();
+  await userEvent.hover(screen.getByRole("link", { name: "2013-03-09: 500" }));
+  expect(screen.getByText("500")).toBeDefined();
 });
