@@ -54,7 +54,8 @@ def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens) -> Non
     page.add_init_script(WATCH)
     slowly(page, "materializations")
     page.goto(page.url + "/assets/days/partitions/2013-02-07")
-    expect(page.get_by_role("region", name="Work, beside the partitions before it").get_by_role("figure")).to_have_count(4)
+    charts = page.get_by_role("region", name="Work, beside the partitions before it")
+    expect(charts.get_by_role("figure")).to_have_count(4)
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.moved") == []
 
