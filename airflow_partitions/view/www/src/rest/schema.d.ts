@@ -1230,7 +1230,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "graph" | "cell" | "check" | "no-upkeep" | "import-error" | "missing-dag" | "failed-runs" | "api-address" | "connection" | "folder" | "package" | "no-slots" | "paused-dag" | "missed-events" | "late" | "waiting" | "orphans" | "request-failed" | "request-stopped" | "request-paused";
+            kind: "graph" | "cell" | "check" | "no-upkeep" | "import-error" | "missing-dag" | "failed-runs" | "api-address" | "connection" | "folder" | "package" | "no-slots" | "paused-dag" | "missed-events" | "late" | "waiting" | "orphans" | "request-failed" | "request-stopped" | "request-paused" | "concurrency";
             /**
              * Text
              * @description A sentence
@@ -2316,6 +2316,11 @@ export interface components {
              * @description One for each Dag of which something begins at once; none of a dry run
              */
             requests: components["schemas"]["Request"][];
+            /**
+             * Notes
+             * @description What will be otherwise than one might expect, each a sentence
+             */
+            notes: string[];
             /** Dry Run */
             dry_run: boolean;
         };
@@ -2660,6 +2665,16 @@ export interface components {
              * @description How many of them were materialized before
              */
             again: number;
+            /**
+             * Batch
+             * @description The most partitions that one task makes, as the Dag says or as its batches are now
+             */
+            batch: number;
+            /**
+             * Tasks
+             * @description Number of tasks that make them, if each takes so many
+             */
+            tasks: number;
             /**
              * Seconds
              * @description Usual time of all, one after the other; null if there is no history
