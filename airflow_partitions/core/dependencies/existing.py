@@ -11,7 +11,7 @@ from airflow_partitions.core.calendars.timeline import FIRST, LAST
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.definitions.combinations import Rectangle, rectangles_of
 from airflow_partitions.core.dependencies.areas import Area, Areas
-from airflow_partitions.core.dependencies.box import Box
+from airflow_partitions.core.dependencies.box import Box, snapped
 
 
 def existing(definition: PartitionDefinition, box: Box) -> Iterator[Box]:
@@ -42,7 +42,10 @@ def enclosing(definition: PartitionDefinition, boxes: Sequence[Box]) -> Box | No
     size = sum(_size(definition, box) for box in boxes)
     everything = Box(None if time is None else time.overlapping(FIRST, LAST))
     some = (everything, _around(areas, boxes)) if boxes else ()
-    return next((box for box in some if _size_of_existing(definition, box) == size), None)
+    one = next((box for box in some if _size_of_existing(definition, box) == size), None)
+    if one is None or time is None or one.time_range is None:
+        return one
+    return Box(snapped(time, one.time_range), one.segments)
 
 
 def widened(definition: PartitionDefinition, boxes: Sequence[Box]) -> Iterator[Box]:
