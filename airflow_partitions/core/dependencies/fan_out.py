@@ -14,6 +14,7 @@ from airflow_partitions.core.calendars.timeline import LAST, timeline
 from airflow_partitions.core.calendars.zones import zone
 from airflow_partitions.core.definitions import PartitionByInterval, PartitionDefinition
 from airflow_partitions.core.definitions.combinations import combinations_of
+from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.dependencies.matching import Matching
 from airflow_partitions.core.dependencies.rule import Sides
 from airflow_partitions.core.dependencies.time_rule import Window
@@ -61,8 +62,10 @@ def _sample_ranges(up: PartitionByInterval, down: PartitionByInterval, matching:
     """Upstream intervals with the most downstream ones among them: all, if one side is short enough."""
     first, last = up.first(), up.last()
     low = first.time_range[0] if first else up.calendar.floor(_FROM) or _FROM
-    if (begin := down.first()) is not None:  # before it nothing depends on anything
-        low = max(low, up.calendar.floor(begin.time_range[0]) or low)
+    if (begin := down.first()) is not None:  # before what it needs nothing depends on anything
+        needed = matching.upstream(Box(begin.time_range), None)
+        reach = begin.time_range[0] if needed is None or needed.time_range is None else needed.time_range[0]
+        low = max(low, up.calendar.floor(min(reach, begin.time_range[0])) or low)
     high = min(low + _CYCLE, last.time_range[1] if last else LAST)
     ups, downs = up.calendar.count(low, high), down.calendar.count(low, high)
     if ups <= max(downs, _ALL):

@@ -219,3 +219,9 @@ def test_a_selection_is_as_small_in_json_for_ten_years_as_for_a_day() -> None:
 def test_json_that_is_no_definition(data: Any) -> None:
     with pytest.raises(InvalidDefinitionError, match="is not the JSON form of a partition definition"):
         from_json(data)
+
+
+def test_fan_out_of_an_upstream_that_ends_before_the_downstream_begins() -> None:
+    days = PartitionByInterval("@daily", start="2013-01-01", end="2013-01-03")
+    hours = PartitionByInterval("@hourly", start="2013-01-03", end="2013-01-04")
+    assert Dependency(hours, days, Lookback(2)).fan_out() == 24
