@@ -214,17 +214,17 @@ def test_nothing_begins_before_its_time_and_each_partition_begins_once(airflow: 
         HOURS = PartitionByInterval("@hourly")
 
         @asset(schedule=None, partition=HOURS)
-        def gauges(): ...
+        def fuel_levels(): ...
 
-        @asset(schedule=gauges, partition=HOURS, at=timedelta(seconds={after.total_seconds()}))
+        @asset(schedule=fuel_levels, partition=HOURS, at=timedelta(seconds={after.total_seconds()}))
         def timed(): ...
         """,
     )
-    emit(airflow, "gauges", str(newest))
+    emit(airflow, "fuel_levels", str(newest))
     assert airflow.keys("timed") == [] or datetime.now(UTC) > began
-    emit(airflow, "gauges", str(older))  # an hour after its time: at once
+    emit(airflow, "fuel_levels", str(older))  # an hour after its time: at once
     airflow.wait_finished("timed", 2)
-    emit(airflow, "gauges", str(older))  # and again, as its rerun says
+    emit(airflow, "fuel_levels", str(older))  # and again, as its rerun says
     airflow.wait_finished("timed", 3)
     assert sorted(airflow.keys("timed")) == [str(older), str(older), str(newest)]
     query = "select queued_at from dag_run where dag_id = 'timed' and partition_key = ?"
