@@ -188,6 +188,10 @@ class MissingSparkError(PartitionError, RuntimeError):
     """A job was to run by the Spark of this environment, which has none."""
 
 
+class UnreadableEventsError(PartitionError, RuntimeError):
+    """Airflow's API server can't tell the events of an asset just now."""
+
+
 class MissingListenerError(PartitionError, RuntimeError):
     """A Spark Connect server can't count what a strict job reads."""
 

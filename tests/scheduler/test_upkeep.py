@@ -387,3 +387,44 @@ def test_dags_of_several_files_that_wait_for_each_other_are_told(airflow: Airflo
     finally:
         airflow.remove("rise")
         (airflow.home.root / "other" / "fall.py").unlink()
+
+
+def test_a_task_is_told_while_runs_that_events_have_started_are_queued(airflow: Airflow) -> None:
+    """Airflow's own answer about such events is an error."""
+    airflow.write(
+        "crowd_reader",
+        """
+        import json
+        import time
+        from airflow_partitions import materialized
+
+        HOURS = PartitionByInterval("@hourly")
+
+        @asset(schedule=None, partition=HOURS)
+        def crowds(): ...
+
+        @asset(schedule=crowds, partition=HOURS, max_active_runs=1)
+        def crowd_consumer():
+            while not (OUT / "crowd_consumer go").exists():
+                time.sleep(0.2)
+
+        with DAG("crowd_reader", schedule=None):
+
+            @task
+            def read():
+                keys = sorted(materialized(crowds, [str(key) for key in HOURS.keys("2014-03-01", "2014-03-02")]))
+                (OUT / "crowds.json").write_text(json.dumps(keys))
+
+            read()
+        """,
+    )
+    emit(airflow, "crowds", *HOURS[:3], HOURS[30])
+    queued = "select count(*) from dag_run where dag_id = 'crowd_consumer' and state = 'queued'"
+    airflow.wait(lambda: airflow.sql(queued) == [(3,)], "queued runs")
+    command(airflow, "upkeep")
+    assert airflow.trigger("crowd_reader", None).status_code == 200
+    runs = airflow.wait_finished("crowd_reader", 1)
+    (airflow.out / "crowd_consumer go").touch()
+    assert [state for _, state, _ in runs] == ["success"]
+    assert json.loads((airflow.out / "crowds.json").read_text()) == HOURS[:3]
+    airflow.wait_finished("crowd_consumer", 4)

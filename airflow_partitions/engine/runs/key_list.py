@@ -24,6 +24,7 @@ from airflow_partitions.core.definitions.definition import MAX_KEY_LENGTH
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.keys.printable import is_printable
 from airflow_partitions.core.versions import check_version, read_form, read_number, read_time
+from airflow_partitions.engine.runs.asset_events import read_events
 
 if TYPE_CHECKING:
     from airflow_partitions.core.definitions import PartitionAtRuntime
@@ -197,7 +198,7 @@ def _has_event(run: AddingRun) -> bool:
     before, oldest = None, run.at - CLOCKS
     while True:
         events = InletEventsAccessor(asset_name=run.asset).ascending(ascending=False).limit(_PAGE)
-        page = list(events if before is None else events.before(before.isoformat()))
+        page = read_events(events if before is None else events.before(before.isoformat()), run.asset)
         for event in page:
             source = event.source_dag_id, event.source_run_id
             if source == (run.dag_id, run.run_id) and event.timestamp >= oldest:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow.sdk import Asset, get_current_context
@@ -12,7 +13,7 @@ from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEve
 
 from airflow_partitions.core.definitions.whole import UNKEYED, WholeAsset
 from airflow_partitions.core.dependencies import Selection
-from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
+from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError, UnreadableEventsError
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.ledger.addresses import Addresses, keys_of
 from airflow_partitions.engine.ledger.forgotten import Forgotten
@@ -24,6 +25,7 @@ from airflow_partitions.engine.ledger.ledger_pages import (
     page_cell,
     read_page,
 )
+from airflow_partitions.engine.runs.asset_events import read_events
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.asset_extra import read_extra
 
@@ -41,6 +43,9 @@ log = logging.getLogger(__name__)
 
 # Airflow looks up the runs that each event started one by one, and a task waits for an answer for five seconds.
 _AT_ONCE = 100
+#: Seconds for which upkeep is waited for, and between two looks at what it has kept.
+_PATIENCE, _LOOK_AGAIN = 60.0, 5.0
+_NEXT = timedelta(microseconds=1)
 
 
 def materialized(
@@ -68,6 +73,8 @@ def materialized(
         selection of others.
     :raises InvalidKeyError: if one of *keys* is none of the asset's.
     :raises UnknownVersionError: if another release wrote the ledger.
+    :raises UnreadableEventsError: if Airflow can't tell the newest events, since a run that one of them has started is
+        queued, and upkeep has not seen them within a minute.
     """
     return AssetHistory(asset, get_current_context()["dag"].timetable, keys).last()
 
@@ -125,11 +132,16 @@ class AssetHistory:
         since, progress = None, self._progress
         if progress is not None and progress.addresses.family == self._addresses.family:
             months = progress.months if selection is None else months_with(selection, progress.months)
-            pages = [self._read(page_cell(self._addresses, month), read_page) for month in months]
+            pages = self._pages(months)
             times |= {text: both for page in pages for text, both in (page or {}).items()}
             since = None if None in pages else progress.until  # what a lost page had, the events may still tell
         forgotten = self._read(FORGOTTEN, Forgotten.from_json) or Forgotten()
-        for event in _events(self._name, since):
+        try:
+            events = list(_events(self._name, since))
+        except UnreadableEventsError:
+            kept, events = self._kept()
+            times |= kept
+        for event in events:
             at = event.timestamp
             for key in _keys(self._definition, event.partition_key):
                 if forgotten.hides(key, event.id):
@@ -137,6 +149,31 @@ class AssetHistory:
                 first, last = times.get(str(key), (at, at))
                 times[str(key)] = min(first, at), max(last, at)
         return times
+
+    def _kept(self) -> tuple[dict[str, tuple[datetime, datetime]], list[AssetEventResult]]:
+        """The times that upkeep has kept of all partitions, and the events since the newest of them.
+
+        Waits for upkeep to see the events that can't be read.
+
+        :raises UnreadableEventsError: if it does not.
+        """
+        until = time.monotonic() + _PATIENCE
+        while True:
+            progress = self._read(PROGRESS, LedgerProgress.from_json)
+            times: dict[str, tuple[datetime, datetime]] = {}
+            if progress is not None and progress.addresses.family == self._addresses.family:
+                pages = self._pages(progress.months)
+                times = {text: both for page in pages for text, both in (page or {}).items()}
+            newest = max((last for _, last in times.values()), default=None)
+            try:
+                return times, list(_events(self._name, None if newest is None else newest + _NEXT))
+            except UnreadableEventsError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(_LOOK_AGAIN)
+
+    def _pages(self, months: Iterable[str]) -> list[Mapping[str, tuple[datetime, datetime]] | None]:
+        return [self._read(page_cell(self._addresses, month), read_page) for month in months]
 
     def _read(self, cell: str, read: Callable[[Any], T]) -> T | None:
         return read_form(self._store.get(cell), read, f"the cell {cell} of asset {self._name!r}", log.warning)
@@ -201,7 +238,7 @@ def _events(name: str, since: datetime | None) -> Iterator[AssetEventResult]:
     most = _AT_ONCE
     while True:
         accessor = InletEventsAccessor(asset_name=name).limit(most)
-        events = list(accessor if since is None else accessor.after(since.isoformat()))
+        events = read_events(accessor if since is None else accessor.after(since.isoformat()), name)
         yield from events
         if len(events) < most:
             return

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from airflow_partitions.core.errors import UnreadableEventsError
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.ledger.forgotten import Forgotten
 from airflow_partitions.engine.ledger.ledger_pages import FORGOTTEN
@@ -71,12 +72,20 @@ def _makers_of(asset: Asset, context: Mapping[str, Any], before: datetime) -> It
     from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
     from airflow.utils.types import DagRunType
 
+    from airflow_partitions.engine.runs.asset_events import read_events
+
     by_schedule = DagRunType.SCHEDULED, DagRunType.ASSET_TRIGGERED
     partition: Partition = context["partition"]
     if partition.end is None:
         return
     forgotten: Forgotten | None = None
-    for event in InletEventsAccessor(asset_name=asset.name, asset_uri=asset.uri).after(partition.end.isoformat()):
+    since_end = InletEventsAccessor(asset_name=asset.name, asset_uri=asset.uri).after(partition.end.isoformat())
+    try:
+        events = read_events(since_end, asset.name)
+    except UnreadableEventsError as error:
+        log.warning("Whether somebody has made the partition by hand can't be told, so it is made: %s", error)
+        return
+    for event in events:
         dag_id, run_id = event.source_dag_id, event.source_run_id
         if event.partition_key != partition.text or event.timestamp >= before:
             continue

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from airflow.sdk import Asset
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.sdk.exceptions import AirflowRuntimeError, AirflowSkipException, ErrorType
 from airflow.sdk.execution_time import context as airflow_context
+from airflow.sdk.execution_time.comms import ErrorResponse
 
 from airflow_partitions import Partition, PartitionByInterval, Partitioned, Selection
 from airflow_partitions.engine.ledger.forgotten import Forgetting, Forgotten
@@ -62,13 +63,19 @@ class Events:
         ]
 
 
-def skipping(monkeypatch: pytest.MonkeyPatch, *events: Event, clear_number: int = 0, forgotten: int = 0) -> set[str]:
+def skipping(
+    monkeypatch: pytest.MonkeyPatch,
+    *events: Event,
+    clear_number: int = 0,
+    forgotten: int = 0,
+    reader: type[Events] = Events,
+) -> set[str]:
     """The tasks that do nothing, after *events*, of which those up to the one with the id *forgotten* are forgotten."""
     part = Forgetting(Selection.of(DAYS, "2013-02-08"), forgotten, START, "anna")
     monkeypatch.setattr(Cells, "forgotten", Forgotten((part,)))
     monkeypatch.setattr(airflow_context, "AssetStateStoreAccessor", Cells)
     monkeypatch.setattr(Events, "events", events)
-    monkeypatch.setattr(airflow_context, "InletEventsAccessor", Events)
+    monkeypatch.setattr(airflow_context, "InletEventsAccessor", reader)
     tasks = {name: SimpleNamespace(outlets=outlets) for name, outlets in TASKS.items()}
     skipped = set()
     for name, task in tasks.items():
@@ -119,3 +126,17 @@ def test_what_was_made_by_hand_and_forgotten_since_is_made(monkeypatch: pytest.M
     one, two = ("one", BEFORE, "mine"), ("two", BEFORE, "mine")
     assert skipping(monkeypatch, one, two, forgotten=2) == set()
     assert skipping(monkeypatch, one, two, one, forgotten=2) == {"first"}
+
+
+def test_what_airflow_can_not_tell_of_keeps_no_task_from_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unreadable(Events):
+        def after(self, moment: str) -> Any:
+            yield from ()
+            error = ErrorResponse(error=ErrorType.API_SERVER_ERROR, detail={"status_code": status})
+            raise AirflowRuntimeError(error)
+
+    status = 500
+    assert skipping(monkeypatch, ("one", BEFORE, None), ("two", BEFORE, None), reader=Unreadable) == set()
+    status = 403
+    with pytest.raises(AirflowRuntimeError):
+        skipping(monkeypatch, ("one", BEFORE, None), reader=Unreadable)
