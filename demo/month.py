@@ -59,8 +59,9 @@ def make(
     counts = _counts(api)
     begin, asked = time.monotonic(), HOURS - counts.get("materialized", 0)
     if asked:
-        states = [state for state in counts if state != "materialized"]
-        api.partitions("POST", f"assets/{ASSET}/requests", {"select": MONTH, "states": states})
+        if _state(api) not in ("creating", "running"):  # one that a call before has left goes on
+            states = [state for state in counts if state != "materialized"]
+            api.partitions("POST", f"assets/{ASSET}/requests", {"select": MONTH, "states": states})
         with progress(f"{ASSET} of {MONTH}", HOURS) as tell:
             _wait(api, tell, check)
     return Month(HOURS, asked, _tasks(api) if asked else 0, time.monotonic() - begin)
@@ -88,9 +89,8 @@ def _wait(api: Api, tell: Callable[[int, str], object], check: Callable[[], obje
     before, changed = -1, time.monotonic()
     while (there := _counts(api).get("materialized", 0)) < HOURS:
         check()
-        (request, *_) = api.partitions("GET", f"requests?asset={ASSET}&limit=1")["requests"]
-        if request["state"] in _STANDS_STILL:
-            raise DemoError(f"the request for {ASSET} of {MONTH} is {request['state']}: {request['runs']}")
+        if (state := _state(api)) in _STANDS_STILL:
+            raise DemoError(f"the request for {ASSET} of {MONTH} is {state}; its page in the view says why")
         if there != before:
             tell(there, "")
             before, changed = there, time.monotonic()
@@ -98,6 +98,12 @@ def _wait(api: Api, tell: Callable[[int, str], object], check: Callable[[], obje
             raise DemoError(f"nothing has moved for {STUCK_AFTER / 60:.0f} minutes: {there} of {HOURS} hours are there")
         time.sleep(PAUSE)
     tell(HOURS, "")
+
+
+def _state(api: Api) -> str | None:
+    """The state of the newest request; ``None`` if there is none."""
+    requests = api.partitions("GET", f"requests?asset={ASSET}&limit=1")["requests"]
+    return str(requests[0]["state"]) if requests else None
 
 
 def _counts(api: Api) -> dict[str, int]:

@@ -411,3 +411,29 @@ def test_a_month_is_compared_hour_by_hour_and_carrier_by_carrier(tmp_path: Path)
     assert "differ from the 496 of pandas" in wrong
     rmtree(tmp_path / month.ASSET / partition_of(hours[1]))
     assert "743 of 744 hours are published" in month.differences(tmp_path, flights)[0]
+
+
+@pytest.mark.parametrize(("state", "asks"), [(None, 1), ("failed", 1), ("running", 0)])
+def test_a_month_that_a_call_before_has_asked_for_is_not_asked_for_again(state: str | None, *, asks: bool) -> None:
+    there, asked = iter([700, 744]), list[str]()
+
+    class Asked:
+        def partitions(self, method: str, path: str, body: object = None) -> dict[str, object]:
+            if method == "POST":
+                asked.append(path)
+                return {}
+            if path.startswith("requests"):
+                return {"requests": [{"state": "running" if asked else state}] if asked or state else []}
+            return {"counts": {"materialized": (number := next(there)), "missing": 744 - number}}
+
+        def get(self, path: str, **_: object) -> dict[str, object]:
+            return {"import_errors": [], "total_entries": 0, "is_stale": False}
+
+        def patch(self, path: str, body: object) -> None: ...
+
+        def pages(self, path: str, field: str, **_: object) -> list[dict[str, str]]:
+            return [{"hostname": "here"}, {"hostname": ""}]
+
+    api: Api = Asked()  # type: ignore[assignment]
+    made = month.make(api, Steps(Console(file=StringIO())).progress, lambda: None)
+    assert (made.asked, made.tasks, len(asked)) == (44, 1, asks)

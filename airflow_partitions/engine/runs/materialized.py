@@ -153,18 +153,18 @@ class AssetHistory:
     def _kept(self) -> tuple[dict[str, tuple[datetime, datetime]], list[AssetEventResult]]:
         """The times that upkeep has kept of all partitions, and the events since the newest of them.
 
-        Waits for upkeep to see the events that can't be read.
+        Waits for upkeep to see the events that can't be read. One whose transaction was open at that moment is missed.
 
         :raises UnreadableEventsError: if it does not.
         """
         until = time.monotonic() + _PATIENCE
         while True:
             progress = self._read(PROGRESS, LedgerProgress.from_json)
-            times: dict[str, tuple[datetime, datetime]] = {}
-            if progress is not None and progress.addresses.family == self._addresses.family:
-                pages = self._pages(progress.months)
-                times = {text: both for page in pages for text, both in (page or {}).items()}
-            newest = max((last for _, last in times.values()), default=None)
+            is_own = progress is not None and progress.addresses.family == self._addresses.family
+            pages = self._pages(progress.months) if progress is not None and is_own else []
+            times = {text: both for page in pages for text, both in (page or {}).items()}
+            # What a lost page had, only the events may still tell.
+            newest = None if None in pages else max((last for _, last in times.values()), default=None)
             try:
                 return times, list(_events(self._name, None if newest is None else newest + _NEXT))
             except UnreadableEventsError:

@@ -119,8 +119,8 @@ def postpone_early(consumers: Mapping[str, Partitioned], harmless: int = HARMLES
             for row, dag_id, key in session.execute(query):
                 try:
                     until = consumers[dag_id].early_until(key)
-                except PartitionError as error:
-                    report(f"those of Dag {dag_id!r} keep their place: {error}")
+                except Exception as error:  # noqa: BLE001 - of one row; the others are put back
+                    report(f"those of Dag {dag_id!r} keep their place: {type(error).__name__}: {error}")
                     continue
                 if until is not None:
                     rows[row] = until.astimezone(UTC)
