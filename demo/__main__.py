@@ -93,8 +93,8 @@ def _start(options: argparse.Namespace) -> int:
             steps.tell("from here on Spark runs already: a Connect server, by the type of Airflow's connection alone")
             steps.tell(f"going on with the rest: {_rest(api, course.runs, options.day)}")
             course = processing.everything(api, options.day, steps.progress, running.check)
-            made = month.make(api, steps.progress, running.check)
-            steps.tell(str(made))
+            january = month.make(api, steps.progress, running.check)
+            steps.tell(str(january))
         rows = report.collect(
             api,
             course.runs,
@@ -112,7 +112,7 @@ def _start(options: argparse.Namespace) -> int:
         if course.again:
             report.show_firing(plan.AGAIN, course.again, Console())
     again = course.again and {"hour": plan.AGAIN, **attrs.asdict(course.again)}
-    more = {"again": again, "month": attrs.asdict(made) if goes_on else None, "address": running.address}
+    more = {"again": again, "month": attrs.asdict(january) if goes_on else None, "address": running.address}
     _print_result(options, rows, len(counts), wrong, more)
     if failed:  # the others failed for the same reason, as a rule
         _tell(f"the end of the log of {failed.asset} {failed.key}:\n{log}")

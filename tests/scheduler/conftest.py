@@ -189,14 +189,14 @@ class Airflow:
         """
         running = self.services
         for name in set(running.dead) - self.killed:
-            said = tail(running.log(name), 100)
-            error = said[said.rfind("Traceback") :].splitlines()
+            lines = tail(running.log(name), 100)
+            error = lines[lines.rfind("Traceback") :].splitlines()
             causes = [line for line in error if "Error" in line or "Exception" in line]
-            told = f"{name} has ended: {' | '.join(causes[-3:])}\n{said}"
-            assert name == "dag-processor", told
-            assert not any("airflow_partitions" in line for line in error), told
-            assert self.begun_anew.count(name) < _MOST_BEGUN_ANEW, told
-            print(told)  # noqa: T201
+            message = f"{name} has ended: {' | '.join(causes[-3:])}\n{lines}"
+            assert name == "dag-processor", message
+            assert not any("airflow_partitions" in line for line in error), message
+            assert self.begun_anew.count(name) < _MOST_BEGUN_ANEW, message
+            print(message)  # noqa: T201
             self.begun_anew.append(name)
             self._start(name)
 

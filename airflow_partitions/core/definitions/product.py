@@ -340,14 +340,14 @@ class PartitionByProduct(PartitionDefinition):
         if self._time is not None and (times := only.times_of(here)):
             low, high = min(times, key=lambda times: min(abs(times[0] - at), abs(times[1] - at)))
             yield self._at(self._time.interval_at(low if at < low else high - 1), here)
-        found = False
+        has_neighbour = False
         for i in reversed(range(len(here))):
             others = sorted(range(only.sizes[i]), key=lambda position: abs(position - here[i]))
             there = ((*here[:i], position, *here[i + 1 :]) for position in others)
             if (other := next((each for each in there if only.has(at, each)), None)) is not None:
-                found = True
+                has_neighbour = True
                 yield self._at(interval, other)
-        if not found:
+        if not has_neighbour:
             phase = min(only.phases, key=lambda phase: max(phase.low - at, at - phase.high + 1, 0))
             if self._time is not None and not phase.low <= at < phase.high:
                 interval = self._time.interval_at(phase.low if at < phase.low else phase.high - 1)
