@@ -201,12 +201,13 @@ class Partitioned(PartitionTimetable):
             self._evaluator.look_ahead(keys)
         return {key: self.evaluate(key) for key in keys}
 
-    def early_until(self, key: str) -> datetime | None:
+    def early_until(self, key: str, now: datetime | None = None) -> datetime | None:
         """The time before which no run of *key* begins by itself, aware; ``None`` once it has come.
 
+        :param now: aware; the default is the time of the call.
         :raises InvalidKeyError: if the definition has no such key.
         """
-        return None if self.upstreams is None else self._evaluator.early_until(key, _now())
+        return None if self.upstreams is None else self._evaluator.early_until(key, now or _now())
 
     def awaits(self, asset: str) -> bool:
         """Whether *asset* is one of the Dag's upstreams."""

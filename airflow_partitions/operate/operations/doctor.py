@@ -12,12 +12,14 @@ import attrs
 from sqlalchemy import func, select
 
 from airflow_partitions.core.dependencies import selection_text
-from airflow_partitions.core.errors import GoneError, NotMigratedError
-from airflow_partitions.engine.database.connection import open_connection, open_session
+from airflow_partitions.core.errors import GoneError, InvalidKeyError, NotMigratedError
+from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.graph.absent_dags import Cause, import_failures
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
+from airflow_partitions.engine.timetables.partitioned import Partitioned
+from airflow_partitions.engine.timetables.serialized_dag import read_timetables
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.doctor import Kind, ListProblems, RemedyKind
 from airflow_partitions.operate.operations.failed_partitions import failed_partitions
@@ -290,14 +292,14 @@ def _waiting(details: Mapping[str, DagDetails], makes: Mapping[str, str]) -> Ite
     )
     with open_connection() as connection:
         pending = {dag_id: (count, since) for dag_id, count, since in connection.execute(rows)}
-        old = dict(
-            connection.execute(
-                rows.where(Row.created_at < before).with_only_columns(Row.target_dag_id, func.count())
-            ).all()
-        )
+        old = {
+            dag_id: (count, since) for dag_id, count, since in connection.execute(rows.where(Row.created_at < before))
+        }
         runs = dict(connection.execute(queued).all())
+    old |= _waiting_since_their_time(old, before)
     for dag_id in sorted({*pending, *runs}):
-        count, since = pending.get(dag_id, (0, None))
+        count, _ = pending.get(dag_id, (0, None))
+        number, since = old.get(dag_id, (0, None))
         asset = makes[dag_id]
         if details[dag_id].paused:
             parts = [(count, "waits for upstream partitions", "wait for upstream partitions"),
@@ -307,10 +309,41 @@ def _waiting(details: Mapping[str, DagDetails], makes: Mapping[str, str]) -> Ite
             )
             text = f"Dag {dag_id!r} is paused, so nothing of it begins: {words}"
             yield Problem(kind="paused-dag", text=text, dag_id=dag_id, asset=asset, remedy=Remedy("unpause-dag"))
-        elif number := old.get(dag_id, 0):
+        elif number:
             has = "has" if number == 1 else "have"
             text = (
                 f"asset {asset!r}: {number:,} partition{'s' * (number > 1)} {has} waited for upstream partitions for"
                 f" more than a day, the first since {since:%Y-%m-%d %H:%M} UTC"
             )
             yield Problem(kind="waiting", text=text, dag_id=dag_id, asset=asset)
+
+
+def _waiting_since_their_time(dag_ids: Collection[str], before: datetime) -> dict[str, tuple[int, datetime]]:
+    """Of those Dags whose partitions have a time (``at=``): how many it came for *before*, and when for the first.
+
+    Until then a partition waits for no upstream. One whose key is none of the definition's counts from its row.
+    """
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    timetables, _ = read_timetables(dag_ids)
+    timed = {
+        dag_id: timetable
+        for dag_id, timetable in timetables.items()
+        if isinstance(timetable, Partitioned)
+        and timetable.upstreams is not None
+        and timetable.upstreams.run_policy.at is not None
+    }
+    since: dict[str, list[datetime]] = {dag_id: [] for dag_id in timed}
+    with open_connection() as connection:
+        for portion in portions(sorted(timed)):
+            query = select(Row.target_dag_id, Row.partition_key, Row.created_at).where(
+                Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None), Row.created_at < before
+            )
+            for dag_id, key, created in connection.execute(query):
+                try:
+                    begins = timed[dag_id].early_until(key, created)
+                except InvalidKeyError:
+                    begins = None
+                if begins is None or begins < before:
+                    since[dag_id].append(begins or created)
+    return {dag_id: (len(times), min(times, default=before)) for dag_id, times in since.items()}

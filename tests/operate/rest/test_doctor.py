@@ -20,7 +20,7 @@ from airflow_partitions.operate.operations import doctor
 from airflow_partitions.operate.requests import concurrency
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor, viewer
-from tests.operate.rest.conftest import Server, ask_for, problem
+from tests.operate.rest.conftest import Server, ask_for, problem, unpause
 from tests.operate.states.world import put_pending
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
@@ -72,6 +72,41 @@ def test_partitions_that_wait_for_long_are_told(client: httpx.Client, estate: Me
     with estate.engine.begin() as at:
         at.execute(update(Row).values(created_at=datetime.now(UTC) - timedelta(days=2)))
     assert "1 partition has waited" in problems(client)["waiting"]["text"]
+
+
+TIMED_FILE = """
+from datetime import timedelta
+from airflow_partitions import PartitionByInterval, asset
+
+@asset(schedule="@hourly", partition=PartitionByInterval("@hourly"))
+def readings(): ...
+
+@asset(schedule=readings, partition=PartitionByInterval("@hourly"), at=timedelta(days=3_650))
+def ten_years_later(): ...
+"""
+
+
+def test_a_partition_whose_time_has_not_come_does_not_wait_for_its_upstreams(
+    client: httpx.Client, metadata: Metadata, tmp_path: Path
+) -> None:
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    metadata.parse(tmp_path, files=TIMED_FILE)
+    unpause(metadata)
+    now = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    ahead = now - timedelta(days=100)
+    due = now - timedelta(days=3_650 + 40)
+    put_pending(metadata, "ten_years_later", f"{ahead:%Y-%m-%dT%H:%MZ}")
+    with metadata.engine.begin() as at:
+        at.execute(update(Row).values(created_at=now - timedelta(days=60)))
+    assert "waiting" not in problems(client)
+    put_pending(metadata, "ten_years_later", f"{due:%Y-%m-%dT%H:%MZ}")
+    with metadata.engine.begin() as at:
+        at.execute(update(Row).values(created_at=now - timedelta(days=60)))
+    text = problems(client)["waiting"]["text"]
+    began = due + timedelta(hours=1, days=3_650)  # counted from the end of its hour
+    assert "1 partition has waited" in text
+    assert f"the first since {began:%Y-%m-%d %H:%M} UTC" in text
 
 
 def test_requests_that_failed_or_wait_for_somebody_are_told(client: httpx.Client, estate: Metadata) -> None:
