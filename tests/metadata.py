@@ -157,7 +157,7 @@ class Metadata:
 
         with self.engine.begin() as at:
             number, dag_id = at.execute(select(DagRun.id, DagRun.dag_id).where(DagRun.run_id == run_id)).one()
-            row = {"dag_run_id": number, "task_id": task_id, "map_index": -1, "key": cell}
+            row = {"dag_run_id": number, "task_id": task_id, "key": cell}
             at.execute(delete(Cell).where(*(getattr(Cell, name) == own for name, own in row.items())))
             at.execute(insert(Cell).values(row | {"dag_id": dag_id, "run_id": run_id, "value": json.dumps(value)}))
 

@@ -15,10 +15,13 @@ import psutil
 import pytest
 import structlog
 from pydantic import TypeAdapter
-from sqlalchemy import event
+from sqlalchemy import Engine, NullPool, event
+from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import scoped_session, sessionmaker
 
 from tests.metadata import Metadata
+
+_ASYNCHRONOUS = {"sqlite": "aiosqlite", "postgresql": "asyncpg"}
 
 
 @attrs.define
@@ -67,6 +70,14 @@ def supervisor(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     sessions = sessionmaker(metadata.engine, expire_on_commit=False)
     monkeypatch.setattr(settings, "NonScopedSession", sessions)
     monkeypatch.setattr(settings, "Session", scoped_session(sessions))
+    url = metadata.engine.url
+    # As Airflow's: each question opens a connection of its own, since it may come from another loop.
+    asynchronous = create_async_engine(
+        url.set(drivername=f"{url.get_backend_name()}+{_ASYNCHRONOUS[url.get_backend_name()]}"), poolclass=NullPool
+    )
+    monkeypatch.setattr(
+        settings, "AsyncSession", async_sessionmaker(asynchronous, autoflush=False, expire_on_commit=False)
+    )
     process = InProcessTestSupervisor(
         id=uuid4(),
         pid=os.getpid(),
@@ -80,7 +91,10 @@ def supervisor(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     def note(_: Any, __: Any, statement: str, *___: Any) -> None:
         supervisor.queries.append(statement)
 
-    event.listen(metadata.engine, "before_cursor_execute", note)
+    engines: list[Engine] = [metadata.engine, asynchronous.sync_engine]
+    for engine in engines:
+        event.listen(engine, "before_cursor_execute", note)
     with patch.object(task_runner, "SUPERVISOR_COMMS", supervisor, create=True):
         yield supervisor
-    event.remove(metadata.engine, "before_cursor_execute", note)
+    for engine in engines:
+        event.remove(engine, "before_cursor_execute", note)

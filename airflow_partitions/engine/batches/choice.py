@@ -187,7 +187,6 @@ def _leave(at: Connection, leader: DagRun, task_id: str, members: Iterable[Membe
         "dag_id": leader.dag_id,
         "run_id": leader.run_id,
         "task_id": task_id,
-        "map_index": -1,
         "key": MEMBERS,
         "value": json.dumps(members_to_json(members)),
         "updated_at": datetime.now(UTC),

@@ -11,6 +11,7 @@ from sqlalchemy import or_, select
 
 from airflow_partitions.engine.graph.serialized_dags import fingerprint
 from airflow_partitions.engine.ledger.pending_partitions import request_partitions
+from airflow_partitions.engine.ledger.scheduling_state import is_active
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -55,7 +56,7 @@ def _waiting(at: Connection, asset_id: int) -> list[str]:
     )
     by_uri = select(DagScheduleAssetUriReference.dag_id).join(asset, asset.c.uri == DagScheduleAssetUriReference.uri)
     query = select(DagModel.dag_id).where(
-        DagModel.is_paused.is_(False),
+        is_active(),
         DagModel.timetable_partitioned.is_(True),
         or_(*(DagModel.dag_id.in_(each) for each in (by_id, by_name, by_uri))),
     )

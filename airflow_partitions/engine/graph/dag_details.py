@@ -1,4 +1,4 @@
-"""What people say of Dags, and how they are: tags, owners, paused, held."""
+"""What people say of Dags, and how they are: tags, owners, active or not, held."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.ledger.holds import held_dags
+from airflow_partitions.engine.ledger.scheduling_state import SchedulingState, scheduling_state
 
 
 @attrs.frozen
@@ -22,8 +23,13 @@ class DagDetails:
 
     tags: frozenset[str]
     owners: frozenset[str]
-    paused: bool
+    state: SchedulingState
     held_for: tuple[int, ...]
+
+    @property
+    def paused(self) -> bool:
+        """Whether it begins no runs by itself: it is paused, or draining."""
+        return self.state != "active"
 
 
 def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
@@ -31,7 +37,7 @@ def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
     from airflow.models.dag import DagModel, DagTag
 
     tags, holds = defaultdict[str, set[str]](set), held_dags(dag_ids)
-    columns = DagModel.dag_id, DagTag.name, DagModel.owners, DagModel.is_paused
+    columns = DagModel.dag_id, DagTag.name, DagModel.owners, scheduling_state()
     rows: dict[str, Sequence[Any]] = {}
     with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
@@ -41,7 +47,7 @@ def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
                 if tag is not None:
                     tags[dag_id].add(tag)
     details: dict[str, DagDetails] = {}
-    for dag_id, (owners, paused) in rows.items():
+    for dag_id, (owners, state) in rows.items():
         names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
-        details[dag_id] = DagDetails(frozenset(tags[dag_id]), names, bool(paused), holds.get(dag_id, ()))
+        details[dag_id] = DagDetails(frozenset(tags[dag_id]), names, state, holds.get(dag_id, ()))
     return details

@@ -17,6 +17,7 @@ from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.graph.absent_dags import WRITTEN_ANEW
 from airflow_partitions.engine.graph.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
+from airflow_partitions.engine.ledger.scheduling_state import is_active
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 from airflow_partitions.engine.timetables.serialized_dag import (
@@ -107,7 +108,7 @@ class SerializedDagReader:
         from airflow.models.dag import DagModel
         from airflow.models.serialized_dag import SerializedDagModel
 
-        query = revisions().add_columns(DagModel.is_paused).join(DagModel, DagModel.dag_id == SerializedDagModel.dag_id)
+        query = revisions().add_columns(~is_active()).join(DagModel, DagModel.dag_id == SerializedDagModel.dag_id)
         with open_connection() as connection:
             paused = {
                 Revision(*row[:-1]): row[-1] for row in connection.execute(query.where(DagModel.is_stale.is_(False)))

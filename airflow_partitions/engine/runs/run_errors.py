@@ -10,7 +10,7 @@ import attrs
 from sqlalchemy import and_, select
 
 from airflow_partitions.engine.database.connection import portions
-from airflow_partitions.engine.runs.task_error import TASK_ERROR, read_error
+from airflow_partitions.engine.runs.task_error import TASK_ERROR, instance_columns, read_error
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -49,7 +49,7 @@ def run_errors(connection: Session | Connection, run_ids: Iterable[int]) -> dict
     noted = and_(
         Cell.dag_run_id == DagRun.id,
         Cell.task_id == Task.task_id,
-        Cell.map_index == Task.map_index,
+        *(getattr(Cell, name) == getattr(Task, name) for name in instance_columns()),
         Cell.key == TASK_ERROR,
     )
     query = (

@@ -100,6 +100,16 @@ def _note_for(task_instance: TaskInstance, error: BaseException | str) -> None:
         log.exception("What made %s fail could not be noted", task_instance)
 
 
+def instance_columns() -> tuple[str, ...]:
+    """What tells the instances of one task of a run apart, in Airflow's rows of instances and of their cells.
+
+    Since 3.4 an index is one within a region: a turn of a loop, or a group of mapped tasks.
+    """
+    from airflow.models.task_state_store import TaskStateStoreModel as Cell
+
+    return ("map_index",) if hasattr(Cell, "map_index") else ("region_id", "region_index")
+
+
 def _write(session: Session, task_instance: TaskInstance, error: BaseException | str) -> None:
     """Note it, unless the task itself has, which may have known more."""
     from airflow.models.task_state_store import TaskStateStoreModel as Cell
@@ -112,8 +122,8 @@ def _write(session: Session, task_instance: TaskInstance, error: BaseException |
     here = {
         "dag_run_id": run.id,
         "task_id": task_instance.task_id,
-        "map_index": task_instance.map_index,
         "key": TASK_ERROR,
+        **{name: getattr(task_instance, name) for name in instance_columns()},
     }
     there = session.scalar(select(Cell.value).where(*(getattr(Cell, name) == value for name, value in here.items())))
     noted = _noted(error, task_instance.try_number)

@@ -35,6 +35,9 @@ class PartitionTimetable(Timetable):
 
     VERSION: ClassVar[int] = 1
 
+    #: Airflow 3.4 would else keep a row, and begin a run, for each event: twenty-four for the hours of a day.
+    batch_asset_events = True
+
     partition: PartitionDefinition | None = None
     adds: PartitionAtRuntime | None = None
     dag_id: str | None = None

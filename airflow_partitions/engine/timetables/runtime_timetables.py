@@ -121,6 +121,7 @@ class AssetTriggeredRuntimeTimetable(_RuntimeTimetable, AssetTriggeredTimetable)
 
     def __init__(self, assets: SerializedAssetBase, partition: PartitionAtRuntime) -> None:
         super().__init__(assets)
+        self.batch_asset_events = True  # Airflow's own sets what its configuration says
         self.adds = partition
         self.description = f"adds {partition!r}, by assets"
 

@@ -68,6 +68,7 @@ def _scheduler() -> Iterator[str]:
     from sqlalchemy import select
 
     from airflow_partitions.engine.database.connection import open_session
+    from airflow_partitions.engine.ledger.scheduling_state import is_active
 
     now = datetime.now(UTC)
     alive = (Job.job_type == "SchedulerJob", Job.state == "running", Job.latest_heartbeat > now - _ALIVE)
@@ -75,7 +76,7 @@ def _scheduler() -> Iterator[str]:
         select(DagModel.dag_id)
         .where(
             DagModel.timetable_type.startswith("airflow_partitions.", autoescape=True),
-            DagModel.is_paused.is_(False),
+            is_active(),
             DagModel.is_stale.is_(False),
             DagModel.has_import_errors.is_(False),
             DagModel.exceeds_max_non_backfill.is_(False),

@@ -307,7 +307,7 @@ def _waiting(details: Mapping[str, DagDetails], makes: Mapping[str, str]) -> Ite
             words = " and ".join(
                 f"{n:,} partition{'s' * (n > 1)} {many if n > 1 else one}" for n, one, many in parts if n
             )
-            text = f"Dag {dag_id!r} is paused, so nothing of it begins: {words}"
+            text = f"Dag {dag_id!r} is {details[dag_id].state}, so nothing of it begins: {words}"
             yield Problem(kind="paused-dag", text=text, dag_id=dag_id, asset=asset, remedy=Remedy("unpause-dag"))
         elif number:
             has = "has" if number == 1 else "have"

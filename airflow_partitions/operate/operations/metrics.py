@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.database.models import Upkeep
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
+from airflow_partitions.engine.ledger.scheduling_state import is_active
 from airflow_partitions.engine.runs.request_state import REQUEST_STATES
 from airflow_partitions.operate.operations.late import late_partitions
 from airflow_partitions.operate.requests.progress import progress_of_all
@@ -119,7 +120,7 @@ def _upkeep_age(now: datetime) -> float:
 
 
 def _waiting_since(dag_ids: set[str]) -> datetime | None:
-    """Since when a partition waits for others, of Dags that are not paused."""
+    """Since when a partition waits for others, of Dags that are active."""
     from airflow.models.asset import AssetPartitionDagRun as Row
     from airflow.models.dag import DagModel
 
@@ -129,7 +130,7 @@ def _waiting_since(dag_ids: set[str]) -> datetime | None:
             query = (
                 select(func.min(Row.created_at))
                 .join(DagModel, DagModel.dag_id == Row.target_dag_id)
-                .where(Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None), DagModel.is_paused.is_(False))
+                .where(Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None), is_active())
             )
             oldest += filter(None, [connection.scalar(query)])
     return min(oldest, default=None)

@@ -15,6 +15,7 @@ from sqlalchemy import delete, func, insert, or_, select, update
 from airflow_partitions.core.errors import NotReadyError, PartitionError
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Hold
+from airflow_partitions.engine.ledger.scheduling_state import paused_values
 from airflow_partitions.operate.requests.request_rows import IS_UNFINISHED, OWN_BACKFILL, Row, lock_dag
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _check_runs(session: Session, dag_id: str, numbers: Collection[int]) -> None
 
 def _pause(session: Session, dag_id: str) -> None:
     """Pause a Dag, and let its file be parsed soon, so that what is due is there when it is unpaused."""
-    session.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(is_paused=True))
+    session.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(paused_values()))
     query = select(DagModel.bundle_name, DagModel.relative_fileloc).where(DagModel.dag_id == dag_id)
     for bundle, file in session.execute(query):
         same = select(ParsingRequest.id).where(

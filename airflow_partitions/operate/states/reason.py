@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from airflow_partitions.engine.ledger.last_times import LastTimes
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
 from airflow_partitions.engine.ledger.materializations import forgetting_of
+from airflow_partitions.engine.ledger.scheduling_state import SchedulingState, is_active, scheduling_state
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.upstreams import Upstream, Upstreams
 from airflow_partitions.operate.state import State, Status
@@ -93,10 +94,11 @@ def _at_work(evidence: Evidence) -> Iterator[str]:
 
 
 def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
-    paused = _paused(of.asset.dags.producers)
+    inactive = _inactive(of.asset.dags.producers)
     for run in evidence.runs:
         if run.state == "queued":
-            why = f", and Dag {run.dag_id} is paused, so it does not begin" if run.dag_id in paused else ""
+            is_paused = inactive.get(run.dag_id) == "paused"  # one that is draining begins what is queued
+            why = f", and Dag {run.dag_id} is paused, so it does not begin" if is_paused else ""
             yield f"{_run(run)} has been queued since {_time(run.queued)}{why}"
             if run.leader is not None and run.error is not None:
                 yield f"it failed in the batch of run {run.leader}, and is tried alone now: {run.error}"
@@ -130,8 +132,8 @@ def _stale(of: AssetStates, evidence: Evidence) -> Iterator[str]:
         policy = upstreams.run_policy
         if policy.is_past(evidence.end, of.now):
             yield f"Dag {dag_id} does not make it again for that (rerun={policy.rerun!r})"
-        elif dag_id in _paused([dag_id]):
-            yield f"Dag {dag_id} is paused, so it is not made again"
+        elif state := _inactive([dag_id]).get(dag_id):
+            yield f"Dag {dag_id} is {state}, so it is not made again"
         else:
             begins = policy.begins(of.asset.definition.interval_of(evidence.key))
             if begins is not None and begins > of.now:
@@ -174,10 +176,8 @@ def _lacking(of: AssetStates, evidence: Evidence) -> Iterator[str]:
         for sentence in _early(of, evidence):
             complete = False
             yield sentence
-    paused = _paused(of.asset.dags.producers)
-    for dag_id in of.asset.dags.producers:
-        if dag_id in paused:
-            yield f"Dag {dag_id}, which makes it, is paused"
+    for dag_id, state in _inactive(of.asset.dags.producers).items():
+        yield f"Dag {dag_id}, which makes it, is {state}"
     for dag_id, numbers in held_dags(of.asset.dags.producers).items():
         yield (
             f"Dag {dag_id}, which makes it, was paused: it works for request {', '.join(map(str, numbers))} alone until"
@@ -255,12 +255,12 @@ def _some(selection: Selection) -> str:
     return f"{selection_words(selection)} {'is' if len(selection) == 1 else 'are'}"
 
 
-def _paused(dag_ids: object) -> set[str]:
+def _inactive(dag_ids: Collection[str]) -> dict[str, SchedulingState]:
     from airflow.models.dag import DagModel
 
-    query = select(DagModel.dag_id).where(DagModel.dag_id.in_(dag_ids), DagModel.is_paused.is_(True))  # type: ignore[arg-type]
+    query = select(DagModel.dag_id, scheduling_state()).where(DagModel.dag_id.in_(dag_ids), ~is_active())
     with open_connection() as connection:
-        return set(connection.scalars(query))
+        return dict(connection.execute(query.order_by(DagModel.dag_id)).all())
 
 
 def _run(run: RunDetails) -> str:

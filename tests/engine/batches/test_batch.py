@@ -104,7 +104,7 @@ def tell(metadata: Metadata, leader: str, *outcomes: Outcome) -> None:
         number = at.scalar(select(DagRun.id).where(DagRun.run_id == leader))
         at.execute(
             insert(Cell).values(
-                dag_run_id=number, dag_id="hours", run_id=leader, task_id="hours", map_index=-1, key=f"{OUTCOMES}0",
+                dag_run_id=number, dag_id="hours", run_id=leader, task_id="hours", key=f"{OUTCOMES}0",
                 value=json.dumps(outcomes_to_json(outcomes)), updated_at=NOON,
             )
         )  # fmt: skip

@@ -230,7 +230,6 @@ class Model(RuleBasedStateMachine):
                 "dag_id": "hours",
                 "run_id": leader.id,
                 "task_id": "hours",
-                "map_index": -1,
                 "key": f"{OUTCOMES}{next(self.numbers)}",
                 "value": json.dumps(outcomes_to_json(outcomes)),
                 "updated_at": NOON,
