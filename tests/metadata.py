@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -71,7 +72,9 @@ class Metadata:
             relative = at.scalar(select(DagModel.relative_fileloc).where(DagModel.fileloc == str(file)))
             assert relative is not None
             failed = {("dags", relative): f"Traceback (most recent call last):\n  File {file.name}\n{error}"}
-            _update_import_errors({("dags", relative)}, "dags", failed, at)
+            known = signature(_update_import_errors).parameters
+            of_the_bundle = {"bundle_name": "dags"} if "bundle_name" in known else {}
+            _update_import_errors(files_parsed={("dags", relative)}, import_errors=failed, session=at, **of_the_bundle)
             at.commit()
         self._drop_references()
 

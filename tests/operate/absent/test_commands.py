@@ -103,6 +103,33 @@ def test_each_command_answers_for_all_else(estate: Metadata, say: Say, tmp_path:
     assert all(any(way in text for way in ways) for text in problems)
 
 
+@pytest.mark.parametrize("damage", BROKEN)
+def test_a_ledger_is_taken_over_beside_a_broken_asset(estate: Metadata, say: Say, tmp_path: Path, damage: str) -> None:
+    words = ("adopt", "after_sound", "--from-asset", "sound", "--dry-run", "--output", "json")
+    before = json.loads(say(*words)[0])
+    assert before["count"] == 3
+    DAMAGES[damage][0](estate, tmp_path)
+    text, code = say(*words)
+    assert (json.loads(text), code) == (before, 0)
+
+
+@pytest.mark.usefixtures("engine")
+def test_an_asset_is_told_in_sql_beside_a_file_that_cant_be_read(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import airflow  # that is to have a dag\nraise NameError('x')")
+    (tmp_path / "sound.py").write_text(
+        "from airflow_partitions import PartitionByInterval, asset\n"
+        "from airflow_partitions.storage import Parquet\n"
+        "@asset(schedule='@daily', partition=PartitionByInterval('@daily', name='day'),"
+        " storage=Parquet('/nowhere/told', schema={'n': 'long'}))\n"
+        "def told(): ...\n"
+    )
+    text, code = say("ddl", "told", "--engine", "duckdb", "--dags", str(tmp_path))
+    assert code == 0
+    assert "/nowhere/told" in text
+    text, code = say("ddl", "broken", "--engine", "duckdb", "--dags", str(tmp_path))
+    assert "NameError: x" in str(code)
+
+
 def test_commands_tell_of_what_cant_be_counted(estate: Metadata, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     from airflow_partitions.operate.states.readings import Readings
 
