@@ -25,6 +25,7 @@ from airflow_partitions.core.errors import (
     UnreachableError,
 )
 from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, outcomes_from_json
+from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
 from airflow_partitions.storage import Iceberg, Parquet
 from tests import batch_context
 from tests.batch_context import Cells, endings, outcomes
@@ -100,6 +101,9 @@ def test_what_fails_is_the_outcome_of_one(files: Parquet) -> None:
     assert failed[KEYS[2]] == f"ValueError: not {KEYS[2]}"
     assert failed[KEYS[6]].startswith("CheckError: ")
     assert stored(made).keys() == set(KEYS) - failed.keys()
+    assert set(MADE_BESIDE) == stored(made).keys() - {KEYS[0]}  # what OpenLineage is told
+    made.task.execute(batch(made, own=KEYS[1]))
+    assert MADE_BESIDE == []
 
 
 def test_what_fails_of_its_own_is_raised_once_the_others_are_made(files: Parquet) -> None:
