@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from airflow_partitions import PartitionByInterval, PartitionByProduct, PartitionBySequence, Partitioned, asset
+from airflow_partitions import (
+    PartitionAtRuntime,
+    PartitionByInterval,
+    PartitionByProduct,
+    PartitionBySequence,
+    Partitioned,
+    asset,
+)
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.timetables.limits import ValueLimits, WorkSlot
 
@@ -60,6 +67,39 @@ def test_a_run_takes_a_slot_of_each_limited_value() -> None:
     ]
     assert limits.slots("2012-01-01T00:00Z|ann") == []  # no key: the run fails by itself
     assert ValueLimits.of(timetable({})) is None
+
+
+def test_keys_known_only_at_runtime_are_limited_as_others() -> None:
+    limits = ValueLimits(PartitionAtRuntime("customer"), {"customer": ("calls.customer", 2)})
+    assert limits.slots("zoe") == [WorkSlot("calls.customer", "zoe", 2)]
+
+
+ALL_FORMS = """
+from airflow.sdk import DAG, Asset
+from airflow_partitions import PartitionBySequence, Partitioned, asset, spark_asset
+from airflow_partitions.storage import Parquet
+
+COMMON = {"schedule": None, "partition": PartitionBySequence(["ann"], name="customer"), "limits": {"customer": 1}}
+
+@asset.multi(**COMMON, outlets=[Asset("a"), Asset("b")])
+def several(partition): ...
+
+@spark_asset(**COMMON, storage=Parquet("/lake/calls", partition_on={"customer": "{customer}"}))
+def submitted(spark):
+    return spark.range(1)
+
+with DAG("own", schedule=Partitioned(**COMMON)): ...
+"""
+
+
+def test_all_forms_take_them(tmp_path: Path) -> None:
+    from airflow.dag_processing.dagbag import DagBag
+
+    (tmp_path / "file.py").write_text(ALL_FORMS)
+    bag = DagBag(str(tmp_path))
+    assert bag.import_errors == {}
+    limits = {dag_id: dag.timetable.limits for dag_id, dag in bag.dags.items()}  # type: ignore[attr-defined]
+    assert limits == {dag_id: {"customer": 1} for dag_id in ("several", "submitted", "own")}
 
 
 def test_a_name_is_looked_up_in_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
