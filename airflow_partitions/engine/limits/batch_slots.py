@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
+
+from airflow_partitions.engine.database.models import LimitedRun
 from airflow_partitions.engine.limits.slots import give, pair_of, taken
 from airflow_partitions.engine.timetables.limits import ValueLimits, WorkSlot
 
@@ -21,7 +24,9 @@ def fitting(at: Connection, leader: DagRun, limits: ValueLimits, keys: Mapping[i
 
     :param keys: of the runs, by their numbers.
     """
-    slots = {number: limits.slots(key) for number, key in keys.items()}
+    waits = select(LimitedRun.run_id).where(LimitedRun.run_id.in_(list(keys)), LimitedRun.run_after.is_not(None))
+    waiting = set(at.scalars(waits))  # they begin by themselves
+    slots = {number: limits.slots(key) for number, key in keys.items() if number not in waiting}
     busy = taken(at, {pair_of(slot) for some in slots.values() for slot in some}, but=leader.id)
     own = Counter(limits.slots(str(leader.partition_key)))
     fits: set[int] = set()

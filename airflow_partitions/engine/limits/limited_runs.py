@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from airflow_partitions.engine.database.models import LimitedRun
 from airflow_partitions.engine.limits.slots import give, lock, pair_of, taken
-from airflow_partitions.engine.limits.turns import bring_back, let_begin, put_off, waits
+from airflow_partitions.engine.limits.turns import let_begin, put_off, wait_no_more, waits
 from airflow_partitions.engine.runs.transaction import within
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 from airflow_partitions.engine.timetables.limits import ValueLimits
@@ -53,6 +53,7 @@ def _begins(at: Connection, dag_run: DagRun, timetable: PartitionTimetable) -> b
     if full:
         put_off(at, dag_run, limits, full)
     else:
+        wait_no_more(at, dag_run.id)  # if it has looked by itself
         give(at, dag_run.id, dict.fromkeys(slots, 1))
     return not full
 
@@ -74,9 +75,9 @@ def _end(dag_run: DagRun) -> None:
         return
     with within(dag_run, "who waits for the end of this run waits until upkeep looks") as at:
         lock(at, patiently=True)
-        own = select(LimitedRun.name, LimitedRun.value, LimitedRun.run_after).where(LimitedRun.run_id == dag_run.id)
+        own = select(LimitedRun.name, LimitedRun.value).where(LimitedRun.run_id == dag_run.id)
         rows = at.execute(own).all()
-        bring_back(at, [(dag_run.id, row.run_after) for row in rows if row.run_after is not None])
+        wait_no_more(at, dag_run.id)
         give(at, dag_run.id, {})
         if rows:
             let_begin(at, [(row.name, row.value) for row in rows])

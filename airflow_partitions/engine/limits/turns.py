@@ -116,7 +116,8 @@ def let_begin(at: Connection, pairs: Collection[Pair] | None = None) -> int:
     limits = {(name, value): number for name, value, number in at.execute(most)}
     busy = taken(at, limits.keys())
     turns: list[tuple[int, datetime]] = []
-    for pair, number in sorted(limits.items()):
+    free = {pair: number - busy[pair] for pair, number in limits.items() if number > busy[pair]}
+    for pair, number in sorted(free.items()):
         query = (
             select(DagRun.id, LimitedRun.run_after)
             .join(LimitedRun, LimitedRun.run_id == DagRun.id)
@@ -130,11 +131,17 @@ def let_begin(at: Connection, pairs: Collection[Pair] | None = None) -> int:
                 or_(Backfill.id.is_(None), Backfill.is_paused.is_(False)),
             )
             .order_by(DagRun.id)
-            .limit(max(0, number - busy[pair]))
+            .limit(number)
         )
         turns += [(run_id, run_after) for run_id, run_after in at.execute(query) if run_after is not None]
     bring_back(at, turns)
     return len(turns)
+
+
+def wait_no_more(at: Connection, run_id: int) -> None:
+    """Let the run of that number wait no more, if it does."""
+    own = select(LimitedRun.run_after).where(LimitedRun.run_id == run_id, LimitedRun.run_after.is_not(None))
+    bring_back(at, [(run_id, run_after) for run_after in at.scalars(own) if run_after is not None])
 
 
 def bring_back(at: Connection, runs: Sequence[tuple[int, datetime]]) -> None:

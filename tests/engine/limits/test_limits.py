@@ -48,7 +48,7 @@ def scheduled(partition): ...
 
 
 def key(hour: int, customer: str) -> str:
-    return f"2013-01-01T{hour:02}:00Z|{customer}"
+    return f"2013-01-{1 + hour // 24:02}T{hour % 24:02}:00Z|{customer}"
 
 
 @pytest.fixture
@@ -198,6 +198,34 @@ def test_upkeep_gives_a_turn_where_nobody_has(dags: Metadata, how: str) -> None:
     assert put_off(dags) == [key(2, "ann")]
     assert len(begin(dags)) == 1
     assert look_at_limits() == 0
+
+
+def test_after_an_hour_a_run_looks_by_itself(dags: Metadata) -> None:
+    from airflow.models.dagrun import DagRun
+
+    queue(dags, key(0, "ann"), key(1, "ann"), dag_id="calls")
+    before = run_afters(dags)
+    begin(dags)
+    for at_work_, state in (([key(0, "ann")], "running"), ([key(1, "ann")], "success")):
+        with dags.engine.begin() as at:
+            at.execute(
+                update(DagRun).where(DagRun.partition_key == key(1, "ann")).values(run_after=NOON + timedelta(days=1))
+            )
+            at.execute(update(DagRun).where(DagRun.partition_key == key(0, "ann")).values(state=state))
+        assert begin(dags) == at_work_
+    end(dags, key(1, "ann"))
+    assert run_afters(dags) == before
+
+
+def test_upkeep_asks_no_more_the_more_values_wait(dags: Metadata) -> None:
+    numbers = []
+    for customer in ("ann", "bob"):
+        queue(dags, key(0, customer), key(1, customer), dag_id="calls")
+        begin(dags, loops=2)
+        with asked(dags) as statements:
+            assert look_at_limits() == 0
+        numbers.append(len(statements))
+    assert numbers[0] == numbers[1]
 
 
 def test_who_is_ended_while_it_waits_waits_no_more(dags: Metadata) -> None:
