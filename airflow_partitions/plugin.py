@@ -10,6 +10,7 @@ from airflow_partitions.authoring.deadline import PartitionDeadline
 from airflow_partitions.core.keys import Interval, ProductKey, Segment
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches import run_changes
+from airflow_partitions.engine.limits import limited_runs
 from airflow_partitions.engine.runs import failure, mailbox, run_note, task_error
 from airflow_partitions.engine.runs.run_partition import RunPartition
 from airflow_partitions.engine.timetables import Partitioned
@@ -33,7 +34,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
     fastapi_apps = [{"app": Mount(BUNDLES, BUNDLES_PREFIX), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
     fastapi_root_middlewares = [{"middleware": LineBreaks, "name": "line breaks in paths"}]  # noqa: RUF012
     react_apps = react_apps(URL_PREFIX, airflow_version)
-    listeners = [run_note, mailbox, failure, task_error, run_changes, stop_at_failure]  # noqa: RUF012
+    listeners = [run_note, mailbox, failure, task_error, run_changes, limited_runs, stop_at_failure]  # noqa: RUF012
     global_operator_extra_links = [PartitionLink()]  # noqa: RUF012
     deadline_references = [PartitionDeadline]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012

@@ -27,6 +27,14 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "1000",
                     },
+                    "limits": {
+                        "description": "Limits that several assets share, a JSON object: how many runs of one value"
+                        " of a dimension are at work at a time, by the names that limits= of an asset says.",
+                        "version_added": "0.2.0",
+                        "type": "string",
+                        "example": '{"crm": 1, "warehouse": 4}',
+                        "default": None,
+                    },
                     "max_request_size": {
                         "description": "The most partitions that one request may be about.",
                         "version_added": "0.1.0",

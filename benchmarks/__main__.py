@@ -12,6 +12,7 @@ NAMES = (
     "evaluation",
     "loop",
     "many",
+    "batch_end",
     "events",
     "publish",
     "log",

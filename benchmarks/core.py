@@ -86,15 +86,19 @@ def main() -> int:
     return 1 if any(result["missed"] for result in results) else 0
 
 
-def dagster_environment(console: Console) -> Path:
-    """The Python of an environment with Dagster in it."""
-    python = ENVIRONMENT / "bin" / "python"
-    ready = ENVIRONMENT / f"dagster-{DAGSTER}"
+def dagster_environment(console: Console, *besides: str) -> Path:
+    """The Python of an environment with Dagster in it.
+
+    :param besides: packages that are to be there, too.
+    """
+    folder = ENVIRONMENT.with_name("-".join((ENVIRONMENT.name, *besides)))
+    python = folder / "bin" / "python"
+    ready = folder / f"dagster-{DAGSTER}"
     if not ready.exists():
-        with console.status(f"making {ENVIRONMENT.relative_to(ROOT)} with dagster {DAGSTER} …"):
-            subprocess.run([sys.executable, "-m", "venv", "--clear", ENVIRONMENT], check=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", f"dagster=={DAGSTER}"], check=True)
-        (ENVIRONMENT.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+        with console.status(f"making {folder.relative_to(ROOT)} with dagster {DAGSTER} …"):
+            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", f"dagster=={DAGSTER}", *besides], check=True)
+        (folder.parent / ".gitignore").write_text("*\n", encoding="utf-8")
         ready.touch()
     return python
 

@@ -1,15 +1,19 @@
-"""Many small partitions in a real Airflow: a task for each, and a task for many, by pandas and by Spark.
+"""Many small partitions in a real Airflow: a task for each, and a task for many; beside a single run of Dagster.
 
 Each way is an asset of its own, and is asked for its hours by one request; each hour is a Dag run with its own state
 and event. Seconds are from the request to the last run's end. The processor time is that of Airflow's services with all
 that they have started, and of PostgreSQL, less what they spend while nothing is asked; that of the Spark Connect server
-is beside it.
+is beside it. Dagster's is that of the one process that makes the range: no daemon and no queue are counted.
+
+The first run makes an environment for Dagster under ``.bench/``, and needs the package index for that.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,18 +33,22 @@ from rich.table import Table
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.spark.server.connect_server import ConnectServer
+from benchmarks.core import ROOT, dagster_environment
 from demo import processes, services
 from demo.api import Api
 from demo.home import USER, Home
 from tests.postgres import postgres
 
-HOURS = PartitionByInterval("@hourly", start="2013-01-01", end="2014-01-01", name="hour")
+HOURS = PartitionByInterval("@hourly", start="2013-01-01", end="2015-01-01", name="hour")
 DAGS = Path(__file__).with_name("dags") / "many.py"
 #: Asset, how many at a time, in words, and how many partitions a minute are wanted.
 WAYS = {
     "single": ("pandas, a task for each", 0),
     "batched": ("pandas, batches, the function unchanged", 1500),
     "together": ("pandas, batches, one frame", 1500),
+    "polars_batched": ("polars, batches, the function unchanged", 1500),
+    "polars_threads": ("polars, batches, the function unchanged, four threads", 1500),
+    "polars_together": ("polars, batches, one frame", 1500),
     "spark_single": ("warm Spark, a task for each", 0),
     "spark_batched": ("warm Spark, batches, the function unchanged", 100),
     "spark_together": ("warm Spark, batches, one frame", 1000),
@@ -49,11 +57,14 @@ WAYS = {
 }
 #: Of the ways that make each by itself, no more than that are asked for.
 MOST = {"single": 120, "spark_single": 24, "spark_batched": 240, "cold_batched": 240}
+#: A submit is asked for one first: 24 are to take no more than twice as long.
+ONE, SEVERAL, TIMES = 1, 24, 2
+DAGSTER_WAY = "dagster"
 WARM_UP = 2
 IDLE = 20.0
 EXAMPLES = """examples:
   python -m benchmarks many
-  python -m benchmarks.many --counts 24,480,1000,8760 --ways batched,together
+  python -m benchmarks.many --counts 24,480,1000,8760 --ways batched,together,dagster
 """
 
 
@@ -144,25 +155,29 @@ def make(api: Api, asset: str, first: int, count: int) -> float:
 def measure(counts: list[int], ways: list[str]) -> list[dict[str, Any]]:
     """All rows."""
     rows: list[dict[str, Any]] = []
+    own_ways = [way for way in ways if way != DAGSTER_WAY]
+    dagster = dagster_environment(Console(stderr=True), "pandas", "pyarrow") if DAGSTER_WAY in ways else Path()
     with tempfile.TemporaryDirectory() as folder, postgres() as database:
         root, token, port = Path(folder), "benchmark", processes.free_port(None, 0)
         home = BenchmarkHome(root, database=database.url, port=port, token=token)
         home.create()
-        fill(home.lake, min(sum(counts) + WARM_UP, 8_760))
+        fill(home.lake, sum(counts) + WARM_UP + ONE)
+        if DAGSTER_WAY in ways:
+            rows += [dagster_row(dagster, home.lake, count) for count in counts]
         with closing(psycopg2.connect(database.dsn)) as own:
             main = psutil.Process(own.info.backend_pid).ppid()  # the server's own process
         with (
             ConnectServer(port=port, token=token, log=root / "server.log", memory="1g") as server,
-            airflow(home, ways) as api,
+            airflow(home, own_ways) as api,
         ):
             time.sleep(IDLE)
             before = spent(home, main)
             time.sleep(IDLE)
             idle = (spent(home, main) - before) / IDLE
-            for way in ways:
+            for way in own_ways:
                 make(api, way, 0, WARM_UP)
                 first, done = WARM_UP, set[int]()
-                for count in counts:
+                for count in [ONE, *counts] if way.startswith("cold") else counts:
                     number = min(count, MOST.get(way, count))
                     if number in done:
                         continue
@@ -172,7 +187,36 @@ def measure(counts: list[int], ways: list[str]) -> list[dict[str, Any]]:
                     first += number
                     own = spent(home, main) - before - idle * seconds
                     rows.append(row(way, number, seconds, own, spent_by(server) - jobs))
+    judge_submits(rows)
     return rows
+
+
+def judge_submits(rows: list[dict[str, Any]]) -> None:
+    """Say how many a minute the submit of several is to make, by how long that of one took in the same run."""
+    alone = {each["way"]: each["seconds"] for each in rows if each["partitions"] == ONE}
+    for each in rows:
+        if each["partitions"] == SEVERAL and each["way"] in alone:
+            each["wanted"] = 60 * SEVERAL / (TIMES * alone[each["way"]])
+            each["missed"] = each["a minute"] < each["wanted"]
+
+
+def dagster_row(python: Path, lake: Path, count: int) -> dict[str, Any]:
+    """A range of so many hours, made by one run of Dagster in a process of its own."""
+    before, began = os.times(), time.monotonic()
+    command = [python, "-m", "benchmarks.many_dagster", lake, str(WARM_UP), str(count)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds, after = time.monotonic() - began, os.times()
+    spent_there = after.children_user + after.children_system - before.children_user - before.children_system
+    return {
+        "way": "Dagster, a backfill by a single run, pandas",
+        "partitions": count,
+        "seconds": seconds,
+        "a minute": 60 * count / seconds,
+        "cpu": spent_there / count,
+        "server": None,
+        "wanted": 0,
+        "missed": False,
+    }
 
 
 def spent_by(server: ConnectServer) -> float:
@@ -208,7 +252,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{each['partitions']:,}",
             f"{each['seconds']:.1f}",
             f"{each['a minute']:,.0f}",
-            f"{each['wanted']:,}" if each["wanted"] else "",
+            f"{each['wanted']:,.0f}" if each["wanted"] else "",
             f"{each['cpu']:.3f}",
             "" if each["server"] is None else f"{each['server']:.3f}",
             style="red" if each["missed"] else None,
@@ -223,8 +267,8 @@ if __name__ == "__main__":
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--counts", default="24,480,1000", help="of partitions (default: %(default)s)")
-    parser.add_argument("--ways", default=",".join(WAYS), help="assets (default: all: %(default)s)")
+    parser.add_argument("--counts", default="24,480,1000,8760", help="of partitions (default: %(default)s)")
+    parser.add_argument("--ways", default=",".join([*WAYS, DAGSTER_WAY]), help="assets (default: all: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     chosen = parser.parse_args()
     all_rows = measure([int(count) for count in chosen.counts.split(",")], chosen.ways.split(","))

@@ -34,7 +34,7 @@ FLOORS = (
 )
 #: Floors within rooms, likewise.
 CORE_FLOORS = ("storable", "errors", "versions", "calendars", "keys", "definitions", "dependencies", "partition")
-ENGINE_FLOORS = ("database", "ledger", "timetables", "graph", "runs", "batches", "cluster_policy")
+ENGINE_FLOORS = ("database", "ledger", "timetables", "graph", "runs", "limits", "batches", "cluster_policy")
 AUTHORING_FLOORS = ("assets", "arrival", "tasks", "deadline", "local")
 OPERATE_FLOORS = (
     "state",

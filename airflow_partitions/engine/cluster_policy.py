@@ -55,6 +55,11 @@ def dag_policy(dag: DAG) -> None:
         _refuse_reversed_backfills(dag)
     if timetable.batch != 1:
         _refuse_what_no_batch_has(dag, timetable.batch)
+    if timetable.limits:
+        _refuse_unknown_limits(dag)
+        timetable.at_once = any(
+            getattr(task, "threads", 1) > 1 or getattr(task, "takes_several", False) for task in dag.tasks
+        )
     _refuse_undated_templates(dag)
     _refuse_undated_arguments(dag)
     _give_partition(dag)
@@ -139,6 +144,19 @@ def _refuse_past_dependencies(dag: DAG) -> None:
                     " say with past=1 that a partition needs the one before it of its own asset, or with the rule"
                     " Lookback(n) which earlier partitions of another one it needs"
                 )
+
+
+def _refuse_unknown_limits(dag: DAG) -> None:
+    from airflow.exceptions import AirflowClusterPolicyViolation
+
+    from airflow_partitions.core.errors import InvalidDefinitionError
+    from airflow_partitions.engine.timetables.limits import check_named
+
+    timetable: Any = dag.timetable
+    try:
+        check_named(timetable.limits)
+    except InvalidDefinitionError as error:
+        raise AirflowClusterPolicyViolation(f"{dag.dag_id}: {error}") from error
 
 
 def _refuse_what_no_batch_has(dag: DAG, size: int | str) -> None:

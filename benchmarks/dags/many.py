@@ -6,12 +6,13 @@ import os
 from typing import Any
 
 import pandas as pd
+import polars as pl
 
 from airflow_partitions import PartitionByInterval, asset, spark_asset
 from airflow_partitions.storage import Parquet
 
 LAKE = os.environ["AIRFLOW_PARTITIONS_LAKE"]
-HOURS = PartitionByInterval("@hourly", start="2013-01-01", end="2014-01-01", name="hour")
+HOURS = PartitionByInterval("@hourly", start="2013-01-01", end="2015-01-01", name="hour")
 ON = {"hour": "%Y-%m-%dT%H"}
 FLIGHTS = Parquet(
     f"{LAKE}/flights",
@@ -40,6 +41,21 @@ def batched(flights: pd.DataFrame) -> pd.DataFrame:
 @asset(**COMMON, storage=stored("together"), batch=1000)
 def together(partitions: list[Any], flights: pd.DataFrame) -> pd.DataFrame:  # noqa: ARG001 - all of a batch
     return flights.groupby(["hour", "origin"], as_index=False)["delay"].mean()
+
+
+@asset(**COMMON, storage=stored("polars_batched"), batch=1000)
+def polars_batched(flights: pl.DataFrame) -> pl.DataFrame:
+    return flights.group_by("origin").agg(pl.col("delay").mean())
+
+
+@asset(**COMMON, storage=stored("polars_threads"), batch=1000, threads=4)
+def polars_threads(flights: pl.DataFrame) -> pl.DataFrame:
+    return flights.group_by("origin").agg(pl.col("delay").mean())
+
+
+@asset(**COMMON, storage=stored("polars_together"), batch=1000)
+def polars_together(partitions: list[Any], flights: pl.LazyFrame) -> pl.LazyFrame:  # noqa: ARG001
+    return flights.group_by("hour", "origin").agg(pl.col("delay").mean())
 
 
 @spark_asset(**COMMON, storage=stored("spark_single"), conn_id="warm")

@@ -72,6 +72,7 @@ class ScratchHome(Home):
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "1",
             "AIRFLOW__DAG_PROCESSOR__BUNDLE_REFRESH_CHECK_INTERVAL": "1",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__ASSET_PARTITIONS__LIMITS": '{"crm": 1}',
             "AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL": "0",  # a changed file counts at once
             "AIRFLOW__SCHEDULER__PARSING_CLEANUP_INTERVAL": "5",  # of assets that no file names just now
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "20",

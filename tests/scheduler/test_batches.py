@@ -69,6 +69,22 @@ def raced(partition) -> pd.DataFrame:
 @asset(schedule=raced, partition=PartitionByInterval("@daily", start="2013-01-01"))
 def raced_days(partition): ...
 
+@asset(
+    schedule=None,
+    partition=HOURS,
+    batch=40,
+    threads=4,
+    storage=Parquet(f"{LAKE}/threaded", partition_on={"hour": "%Y-%m-%dT%H"}),
+    default_args={"retries": 1, "retry_delay": dt.timedelta(seconds=1)},
+)
+def threaded(partition) -> pd.DataFrame:
+    import threading
+    with (OUT / "threaded").open("a") as file:
+        print(partition.text, threading.get_ident(), os.getpid(), file=file)
+    if partition.text == "2013-01-01T05:00Z":
+        raise ValueError("not this one")
+    return pd.DataFrame({"n": range(partition.start.hour + 1)})
+
 with DAG("batches", schedule=None):
     EmptyOperator(task_id="nothing")
 """
@@ -77,7 +93,7 @@ with DAG("batches", schedule=None):
 @pytest.fixture(scope="module")
 def batches(airflow: Airflow) -> Airflow:
     airflow.write("batches", DAG_FILE)
-    assets = "batched", "batched_days", "slow_batch", "raced", "raced_days"
+    assets = "batched", "batched_days", "slow_batch", "raced", "raced_days", "threaded"
     airflow.wait(lambda: all(map(airflow.parsed, assets)), "the assets")
     return airflow
 
@@ -123,6 +139,23 @@ def test_each_run_of_a_batch_has_its_own_state_event_and_note(batches: Airflow) 
     assert notes["2013-01-01T07:00Z"].startswith(
         "Partition 2013-01-01T07:00Z: 2013-01-01 07:00 to 2013-01-01 08:00 UTC"
     )
+
+
+def test_threads_make_a_batch_of_which_each_keeps_its_own_outcome(batches: Airflow) -> None:
+    code, answer = command(batches, "materialize", "threaded", "2013-01-01")
+    assert code == 0, answer
+    runs = batches.wait_finished("threaded", 24)
+    assert {key for key, state, _ in runs if state == "failed"} == {"2013-01-01T05:00Z"}
+    assert events(batches, "threaded") == sorted((key, run) for key, state, run in runs if state == "success")
+    extras = batches.sql(
+        "select e.partition_key, e.extra from asset_event e join asset a on a.id = e.asset_id where a.name = 'threaded'"
+    )
+    assert {key: json.loads(extra)["rows"] for key, extra in extras} == {
+        key: int(key[11:13]) + 1 for key, state, _ in runs if state == "success"
+    }
+    calls = lines(batches, "threaded")
+    assert len({(thread, process) for _, thread, process in calls}) > len({process for *_, process in calls})
+    assert len(calls) == 26  # the bad one in the batch, and in its own two tries
 
 
 def test_a_batch_whose_process_is_killed_loses_nothing_and_makes_nothing_twice(batches: Airflow) -> None:

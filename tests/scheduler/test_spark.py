@@ -210,3 +210,47 @@ def test_a_task_has_the_client_of_spark_connect_before_it_begins(airflow: Airflo
         if service.process and any("grpc" in part.path for part in service.process.memory_maps())
     }
     assert loaded == {"scheduler"}
+
+
+@pytest.mark.long
+def test_one_submit_makes_a_batch_of_which_each_run_keeps_its_own_outcome(airflow: Airflow) -> None:
+    airflow.write(
+        "one_submit",
+        """
+        import os
+        from airflow_partitions import spark_asset
+        from airflow_partitions.storage import Parquet
+
+        LAKE = os.environ["AIRFLOW_PARTITIONS_LAKE"]
+        SMALL = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.driver.memory": "1g"}
+
+        @spark_asset(schedule=None, partition=PartitionByInterval("@hourly", start="2013-01-01"), conf=SMALL, batch=40,
+                     storage=Parquet(f"{LAKE}/submitted", partition_on={"hour": "%Y-%m-%dT%H"}))
+        def submitted(spark, partition):
+            import os
+            with open(os.environ["AIRFLOW_PARTITIONS_LAKE"] + "/submitted_by", "a") as file:
+                print(partition.text, os.getpid(), file=file)
+            if partition.start.hour == 5:
+                raise ValueError("not this one")
+            return spark.range(partition.start.hour + 1)
+
+        with DAG("one_submit", schedule=None):
+            EmptyOperator(task_id="nothing")
+        """,
+    )
+    airflow.wait(lambda: airflow.parsed("submitted"), "the asset")
+    command(airflow, "materialize", "submitted", "2013-01-01")
+    runs = airflow.wait_finished("submitted", 24)
+    assert {key for key, state, _ in runs if state == "failed"} == {"2013-01-01T05:00Z"}
+    query = (
+        "select e.partition_key, e.source_run_id, e.extra from asset_event e join asset a on a.id = e.asset_id"
+        " where a.name = 'submitted' order by 1"
+    )
+    events = airflow.sql(query)
+    assert [(key, run) for key, run, _ in events] == sorted(
+        (key, run) for key, state, run in runs if state == "success"
+    )
+    assert all(json.loads(extra)["rows"] == int(key[11:13]) + 1 for key, _, extra in events)
+    calls = [line.split() for line in (airflow.home.lake / "submitted_by").read_text().splitlines()]
+    assert len(calls) == 25  # the bad one in the batch, and alone
+    assert len({driver for _, driver in calls}) <= 3  # the first run alone, the batch, and the bad one

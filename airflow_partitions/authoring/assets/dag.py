@@ -57,6 +57,9 @@ class PartitionedDag(DagArguments):
     :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued; ``"auto"``
         for as many as take a minute. Each run keeps its state, note and event; one that fails is tried alone. One task
         works at a time.
+    :ivar limits: how many runs of one value of a dimension are at work at a time, by dimension, such as
+        ``{"customer": 1}``; or the name of a limit that several assets share, in ``[asset_partitions] limits`` of
+        airflow.cfg.
     :ivar threads: as many of a batch are made at a time, each by a thread that calls the function for it.
 
     The others mean what they mean for a Dag.
@@ -76,6 +79,7 @@ class PartitionedDag(DagArguments):
     at: BeginTime | None = None
     past: int = 0
     batch: int | str = 1
+    limits: Mapping[str, int | str] | None = None
     threads: int = 1
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
@@ -125,9 +129,9 @@ class PartitionedDag(DagArguments):
     def _timetable(self, name: str) -> Any:
         self._check_threads(name)
         if self.partition is None:
-            if self.refresh or self.allow_open or self.past or self.batch != 1 or self.at is not None:
+            if self.refresh or self.allow_open or self.past or self.batch != 1 or self.at is not None or self.limits:
                 raise InvalidDefinitionError(
-                    f"{name}: refresh, allow_open, at, past and batch need a partition; partition is None"
+                    f"{name}: refresh, allow_open, at, past, batch and limits need a partition; partition is None"
                 )
             return self.schedule
         check_length_limit(self.partition, name)
@@ -138,8 +142,8 @@ class PartitionedDag(DagArguments):
             definitions = self.upstreams or {}
             timetable = None if self.rules else runtime_timetable(self.schedule, self.partition, definitions, **policy)
             if timetable is not None:
-                if self.batch != 1:
-                    raise InvalidDefinitionError(f"{name}: batch needs runs with a partition; these add keys")
+                if self.batch != 1 or self.limits:
+                    raise InvalidDefinitionError(f"{name}: batch and limits need runs with a partition; these add keys")
                 return timetable
         return Partitioned(
             self.schedule,
@@ -154,6 +158,7 @@ class PartitionedDag(DagArguments):
             at=self.at,
             past=self.past,
             batch=self.batch,
+            limits=self.limits,
         )
 
     def produces(self) -> ProducedPartitions | None:

@@ -16,6 +16,7 @@ from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.state_store import form_of
+from airflow_partitions.engine.limits.batch_slots import fitting, take
 from airflow_partitions.engine.runs.claim import (
     Claimant,
     claim_cell,
@@ -30,20 +31,26 @@ if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
     from sqlalchemy import Connection
 
+    from airflow_partitions.engine.timetables.limits import ValueLimits
+
 log = logging.getLogger(__name__)
 
 _ROWS = 1_000
 
 
-def choose(at: Connection, leader: DagRun, task_id: str, assets: Collection[str], size: int) -> int:
+def choose(
+    at: Connection, leader: DagRun, task_id: str, assets: Collection[str], size: int, limits: ValueLimits | None = None
+) -> int:
     """Give the run that begins others that are queued, whose partitions its task makes with its own; returns how many.
 
     They are runs of the same Dag, bundle version, backfill and conf, in the order in which they were made. Left out are
-    those that a batch has failed already, and those whose partition another run is making.
+    those that a batch has failed already, those whose partition another run is making, and those that wait for runs at
+    work on the same value.
 
     :param task_id: the Dag's only task.
     :param assets: names of those that it writes.
     :param size: the most partitions of a batch, with the leader's own.
+    :param limits: of the Dag; ``None`` if it has none.
     """
     _forget(at, leader.id, task_id)
     own = at.execute(select(BatchMember.outcome).where(BatchMember.run_id == leader.id)).one_or_none()
@@ -54,6 +61,9 @@ def choose(at: Connection, leader: DagRun, task_id: str, assets: Collection[str]
         if own.outcome == Ending.FAILED:
             return 0
     runs = _queued(at, leader, task_id, size)
+    if limits is not None:
+        fits = fitting(at, leader, limits, {number: member.key for number, member in runs.items()})
+        runs = {number: member for number, member in runs.items() if number in fits}
     claimant = Claimant(leader.dag_id, leader.run_id)
     ids = sorted(asset_id for name in assets if (asset_id := asset_id_of(at, name)) is not None)
     taken = _claim(at, claimant, ids, [member.key for member in runs.values()])
@@ -63,6 +73,8 @@ def choose(at: Connection, leader: DagRun, task_id: str, assets: Collection[str]
         at.execute(delete(BatchMember).where(BatchMember.run_id.in_(list(members))))
         at.execute(insert(BatchMember), rows)
         _leave(at, leader, task_id, members.values())
+        if limits is not None:
+            take(at, leader, limits, [member.key for member in members.values()])
     return len(members)
 
 
@@ -97,6 +109,7 @@ def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int
             DagRun.state == DagRunState.QUEUED,
             DagRun.id != leader.id,
             DagRun.partition_key.is_not(None),
+            DagRun.run_after <= datetime.now(UTC),
             DagRun.backfill_id.is_not_distinct_from(leader.backfill_id),
             DagRun.bundle_version.is_not_distinct_from(leader.bundle_version),
             ~select(BatchMember.run_id).where(BatchMember.run_id == DagRun.id, is_taken).exists(),

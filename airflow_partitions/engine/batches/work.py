@@ -21,6 +21,7 @@ from airflow_partitions.engine.batches.member import MEMBERS, Member, members_fr
 from airflow_partitions.engine.batches.member_context import enter, member_context, thread_contexts
 from airflow_partitions.engine.batches.outcome import Ending, Outcome
 from airflow_partitions.engine.batches.outcome_cells import OutcomeCells
+from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
 from airflow_partitions.engine.runs.own_past import wait_for_past
 from airflow_partitions.engine.runs.publication import FAILED_CHECKS
 from airflow_partitions.engine.runs.skip import skip_if_materialized
@@ -68,6 +69,7 @@ def make_batch(
     :param threads: as many call *make* at a time.
     :returns: what it gives for the partition of this run.
     """
+    MADE_BESIDE.clear()
     timetable = task.dag.timetable if task.has_dag() else None
     if getattr(timetable, "batch", 1) == 1:
         return make(context)
@@ -244,6 +246,8 @@ class _Batch:
         with self._telling:
             if outcome.ending is not Ending.FAILED:
                 self._made.add(_partition(context).wrapped)
+            if outcome.ending is Ending.MADE:
+                MADE_BESIDE.append(_partition(context).text)
             self._cells.add(outcome)
 
     def _make_own(self) -> None:

@@ -223,6 +223,31 @@ class BatchMember(Base):
     error: Mapped[str | None] = mapped_column(Text)
 
 
+class LimitedRun(Base):
+    """A slot that a run has, of those that its limits leave to one value; or the one that it waits for, while it is
+    queued.
+
+    The row of number 0 is nobody's: who gives slots, or takes them back, locks it.
+
+    :ivar run_id: number of the run; Airflow's.
+    :ivar name: of the limit, as :class:`.WorkSlot` has it.
+    :ivar value: text of the value.
+    :ivar most: as many slots there are of these.
+    :ivar slots: as many of them the run has, for its own partition and for those of its batch; 0 while it waits.
+    :ivar run_after: that of the run, which is put off while it waits; ``None`` once it has what it waits for.
+    """
+
+    __tablename__ = f"{PREFIX}limited_run"
+    __table_args__ = (Index(f"idx_{PREFIX}limited_run_value", "name", "value"),)
+
+    run_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(_SEGMENTS, primary_key=True)
+    value: Mapped[str] = mapped_column(_KEY, primary_key=True)
+    most: Mapped[int] = mapped_column(Integer)
+    slots: Mapped[int] = mapped_column(Integer)
+    run_after: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class Hold(Base):
     """A paused Dag that works for a request, and for nothing else, until that has ended."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Alembic's own table of the revision that a database has.
 VERSION_TABLE = "alembic_version_asset_partitions"
 #: The newest revision of each release that brought one.
-REVISIONS = {"0.1.0": "6d1f0c2b7a45", "0.2.0": "b4c27e90a1d8"}
+REVISIONS = {"0.1.0": "6d1f0c2b7a45", "0.2.0": "e81d4f60b2c7"}
 #: What this release works with.
 REVISION = REVISIONS["0.2.0"]
 #: How the tables come to be.

@@ -10,6 +10,7 @@ from airflow.sdk import Asset
 from openlineage.client.generated.base import RunFacet
 
 from airflow_partitions.core.errors import InvalidKeyError, MissingPartitionError
+from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
 from airflow_partitions.engine.runs.pre_execute import partition_of
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 
@@ -30,6 +31,7 @@ class PartitionRunFacet(RunFacet):  # type: ignore[misc, unused-ignore]
     :ivar start: first instant, ISO 8601 with the offset of the partitions' zone; ``None`` without a time dimension.
     :ivar end: first instant after it, written the same way.
     :ivar timezone: IANA name of that zone.
+    :ivar batch: texts of the keys of those partitions that it has made beside this one, in a batch, by now.
     """
 
     assets: list[str]
@@ -38,6 +40,7 @@ class PartitionRunFacet(RunFacet):  # type: ignore[misc, unused-ignore]
     start: str | None
     end: str | None
     timezone: str | None
+    batch: list[str]
 
 
 def partition_run_facet(task_instance: RuntimeTaskInstance, state: TaskInstanceState) -> dict[str, RunFacet]:  # noqa: ARG001 - as Airflow's provider calls it
@@ -58,5 +61,6 @@ def partition_run_facet(task_instance: RuntimeTaskInstance, state: TaskInstanceS
         start=None if start is None else start.isoformat(),
         end=None if end is None else end.isoformat(),
         timezone=None if definition.time is None else definition.time.timezone,
+        batch=list(MADE_BESIDE),
     )
     return {FACET: facet}

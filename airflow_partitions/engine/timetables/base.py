@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow.timetables.base import Timetable
@@ -31,6 +32,9 @@ class PartitionTimetable(Timetable):
     :ivar own_past: the dependency of the runs' partitions on those before them; ``None`` if there is none.
     :ivar batch: the most partitions that one task makes: its own run's, and those of runs that are queued; ``"auto"``
         for as many as take a minute.
+    :ivar limits: how many runs of one value of a dimension are at work at a time, or the name of a limit in
+        airflow.cfg, by dimension.
+    :ivar at_once: whether its task makes the partitions of a batch at the same time.
     """
 
     VERSION: ClassVar[int] = 1
@@ -43,6 +47,8 @@ class PartitionTimetable(Timetable):
     dag_id: str | None = None
     own_past: Dependency | None = None
     batch: int | str = 1
+    limits: Mapping[str, int | str] = MappingProxyType({})
+    at_once: bool = False
 
     @property
     @abstractmethod

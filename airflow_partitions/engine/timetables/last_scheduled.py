@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, literal, select, type_coerce
 from sqlalchemy.orm import object_session
+
+from airflow_partitions.engine.database.models import LimitedRun
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
@@ -27,7 +29,7 @@ class LastScheduled(NamedTuple):
 
 
 def last_scheduled(
-    run: DagRun, tick: Callable[[datetime], datetime | None], is_key: Callable[[str], bool]
+    run: DagRun, tick: Callable[[datetime], datetime | None], is_key: Callable[[str], bool], *, is_limited: bool = False
 ) -> LastScheduled | None:
     """The last scheduled run of *run*'s Dag, read in the session *run* belongs to; ``None`` before its first one.
 
@@ -36,18 +38,21 @@ def last_scheduled(
 
     :param tick: the tick a ``run_after`` belongs to.
     :param is_key: whether the definition has a key.
+    :param is_limited: whether runs may wait for others of the same value, with a ``run_after`` put off.
     """
-    newest = next(_scheduled(run, limit=1), None)
+    newest = next(_scheduled(run, limit=1, is_limited=is_limited), None)
     if newest is None or newest.key is None or is_key(newest.key):
         return newest
     since = tick(newest.run_after)
-    for other in _scheduled(run, since=since):
+    for other in _scheduled(run, since=since, is_limited=is_limited):
         if other.key is not None and is_key(other.key):
             return other._replace(run_after=newest.run_after)
     return newest
 
 
-def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None = None) -> Iterator[LastScheduled]:
+def _scheduled(
+    run: DagRun, *, since: datetime | None = None, limit: int | None = None, is_limited: bool
+) -> Iterator[LastScheduled]:
     """Scheduled runs of the Dag, newest first."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.types import DagRunType
@@ -57,13 +62,18 @@ def _scheduled(run: DagRun, *, since: datetime | None = None, limit: int | None 
         if run.run_type == DagRunType.SCHEDULED:
             yield LastScheduled(run.run_after, run.partition_key, run.partition_date)
         return
+    own = func.coalesce(LimitedRun.run_after, DagRun.run_after) if is_limited else DagRun.run_after
     query = (
-        select(DagRun.run_after, DagRun.partition_key, DagRun.partition_date)
+        select(type_coerce(own, DagRun.run_after.type), DagRun.partition_key, DagRun.partition_date)
         .where(DagRun.dag_id == run.dag_id, DagRun.run_type == DagRunType.SCHEDULED)
-        .order_by(DagRun.run_after.desc())
+        .order_by(own.desc())
         .limit(limit)
     )
+    if is_limited:
+        query = query.join(
+            LimitedRun, and_(LimitedRun.run_id == DagRun.id, LimitedRun.run_after.is_not(None)), isouter=True
+        )
     if since is not None:
-        query = query.where(DagRun.run_after >= since)
+        query = query.where(own >= type_coerce(literal(since), DagRun.run_after.type))
     for row in session.execute(query):
         yield LastScheduled(*row)

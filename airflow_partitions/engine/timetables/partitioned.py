@@ -27,6 +27,7 @@ from airflow_partitions.engine.timetables.base import AUTO, MOST_IN_BATCH, Parti
 from airflow_partitions.engine.timetables.condition import AnyEvent, condition_of
 from airflow_partitions.engine.timetables.evaluation import Evaluation, Evaluator
 from airflow_partitions.engine.timetables.last_scheduled import last_scheduled
+from airflow_partitions.engine.timetables.limits import check_limits
 from airflow_partitions.engine.timetables.mapper import mappers_of
 from airflow_partitions.engine.timetables.own_past import own_past
 from airflow_partitions.engine.timetables.partition_date import PartitionDates
@@ -83,6 +84,9 @@ class Partitioned(PartitionTimetable):
         back; the partitions are made in order.
     :param batch: the most partitions that one task makes, its own run's and those of runs that are queued; ``"auto"``
         for as many as take a minute. Each run keeps its state, note and event.
+    :param limits: how many runs of one value of a dimension are at work at a time, by dimension, such as
+        ``{"customer": 1}``; or the name of a limit that several Dags share, in ``[asset_partitions] limits`` of
+        airflow.cfg. The others are queued meanwhile.
 
     Override :meth:`due` in a subclass, registered in the ``timetables`` of an Airflow plugin, to choose the keys of a
     tick in another way.
@@ -107,6 +111,7 @@ class Partitioned(PartitionTimetable):
         at: BeginTime | None = None,
         past: int = 0,
         batch: int | str = 1,
+        limits: Mapping[str, int | str] | None = None,
     ) -> None:
         self._dag_id: str | None = None
         check_definition(partition)
@@ -120,6 +125,7 @@ class Partitioned(PartitionTimetable):
                 f" {AUTO!r}"
             )
         self.batch = batch
+        self.limits = check_limits(partition, {} if limits is None else limits)
         self.past = past
         self.own_past = own_past(partition, past)
         self.partition: PartitionDefinition = partition
@@ -379,7 +385,7 @@ class Partitioned(PartitionTimetable):
         return run_type.generate_run_id(suffix=f"{text}__{token_hex(4)}")
 
     def run_info_from_dag_run(self, *, dag_run: DagRun) -> DagRunInfo:
-        last = last_scheduled(dag_run, self._tick_of, self._is_key)
+        last = last_scheduled(dag_run, self._tick_of, self._is_key, is_limited=bool(self.limits))
         if last is None:
             return DagRunInfo(run_after=_NEVER, data_interval=None)
         return DagRunInfo(
@@ -398,6 +404,7 @@ class Partitioned(PartitionTimetable):
             "dag_id": self.dag_id,
             **({"past": self.past} if self.past else {}),
             **({"batch": self.batch} if self.batch != 1 else {}),
+            **({"limits": dict(self.limits), "at_once": self.at_once} if self.limits else {}),
         }
 
     @classmethod
@@ -413,9 +420,11 @@ class Partitioned(PartitionTimetable):
             allow_open=data["allow_open"],
             past=data.get("past", 0),
             batch=data.get("batch", 1),
+            limits=data.get("limits"),
             **cls._more_arguments(data),
         )
         timetable.dag_id = data["dag_id"]
+        timetable.at_once = data.get("at_once", False)
         return timetable
 
     @classmethod

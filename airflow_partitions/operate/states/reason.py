@@ -27,6 +27,7 @@ from airflow_partitions.engine.timetables.upstreams import Upstream, Upstreams
 from airflow_partitions.operate.state import State, Status
 from airflow_partitions.operate.states.run_details import RunDetails, run_details
 from airflow_partitions.operate.states.slabs import selection_of
+from airflow_partitions.operate.states.slot_words import slot_words
 
 if TYPE_CHECKING:
     from airflow_partitions.operate.states.asset_states import AssetStates
@@ -100,6 +101,8 @@ def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
             is_paused = inactive.get(run.dag_id) == "paused"  # one that is draining begins what is queued
             why = f", and Dag {run.dag_id} is paused, so it does not begin" if is_paused else ""
             yield f"{_run(run)} has been queued since {_time(run.queued)}{why}"
+            if (waits := slot_words(run.dag_id, run.run_id)) is not None:
+                yield waits
             if run.leader is not None and run.error is not None:
                 yield f"it failed in the batch of run {run.leader}, and is tried alone now: {run.error}"
 

@@ -31,6 +31,7 @@ from airflow_partitions.operate.upkeep.problems import Problems
 from airflow_partitions.operate.upkeep.tables import TableUpkeep, TableWork
 from airflow_partitions.operate.upkeep.unfinished_batches import delete_old_members, finish_batches
 from airflow_partitions.operate.upkeep.unfinished_requests import delete_old_requests, finish_requests
+from airflow_partitions.operate.upkeep.waiting_runs import look_at_limits
 
 
 @attrs.frozen
@@ -133,6 +134,8 @@ class Upkeep:
         beat()
         with self._problems.of("batches") as report:
             batches = finish_batches(report)
+        with self._problems.of("limits"):
+            look_at_limits()
         beat()
         with self._problems.of("holds") as report:
             release_ended(report)

@@ -9,6 +9,7 @@ from threading import Barrier, Event
 from time import sleep
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -25,6 +26,7 @@ from airflow_partitions.core.errors import (
     UnreachableError,
 )
 from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, outcomes_from_json
+from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
 from airflow_partitions.storage import Iceberg, Parquet
 from tests import batch_context
 from tests.batch_context import Cells, endings, outcomes
@@ -100,6 +102,9 @@ def test_what_fails_is_the_outcome_of_one(files: Parquet) -> None:
     assert failed[KEYS[2]] == f"ValueError: not {KEYS[2]}"
     assert failed[KEYS[6]].startswith("CheckError: ")
     assert stored(made).keys() == set(KEYS) - failed.keys()
+    assert set(MADE_BESIDE) == stored(made).keys() - {KEYS[0]}  # what OpenLineage is told
+    made.task.execute(batch(made, own=KEYS[1]))
+    assert MADE_BESIDE == []
 
 
 def test_what_fails_of_its_own_is_raised_once_the_others_are_made(files: Parquet) -> None:
@@ -280,6 +285,20 @@ def test_rows_of_another_partition_fail(files: Parquet) -> None:
     made = declared(function, files)
     with pytest.raises(ForeignRowsError, match="2012-12-31"):
         made.task.execute(batch(made))
+
+
+def test_duckdb_makes_all_of_them_over_tables_of_arrow(files: Parquet, tmp_path: Path) -> None:
+    readings = Parquet(str(tmp_path / "readings"), partition=DAYS, partition_on={"date": "%Y-%m-%d"})
+    readings.save({key: pa.table({"n": range(day)}) for day, key in enumerate(KEYS, start=1)})
+
+    def function(partitions: list[Any], readings: pa.Table) -> pa.Table:
+        return duckdb.sql("select date, n + 1 as n from readings where n > 0").to_arrow_table()
+
+    made = declared(function, files, inputs={"readings": readings})
+    context = batch(made, *KEYS[1:])
+    made.task.execute(context)
+    assert stored(made) == {key: day - 1 for day, key in enumerate(KEYS, start=1)}
+    assert endings(context) == dict.fromkeys(KEYS[1:], "made")
 
 
 def test_inputs_are_those_of_all_and_read_once(files: Parquet, tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_the_facet_tells_an_hour_that_comes_twice_by_its_offset() -> None:
         "start": "2013-11-03T01:00:00-05:00",
         "end": "2013-11-03T02:00:00-05:00",
         "timezone": "America/New_York",
+        "batch": [],
     }
 
 
@@ -120,4 +121,5 @@ def test_the_events_of_a_task_tell_its_partition(metadata: Metadata, tmp_path: P
             "start": "2013-03-10T00:00:00-05:00",
             "end": "2013-03-11T00:00:00-04:00",
             "timezone": "America/New_York",
+            "batch": [],
         }
