@@ -40,12 +40,12 @@ def foreign_files(request: WriteRequest, key: Key, files: Mapping[str, int]) -> 
     if dataset.format not in FORMATS:
         return StagedFiles(None, files, {})
     # As they are: with all of their columns, also those that are of the folders of partitions.
-    all_columns = attrs.evolve(dataset.whole(), path=str(request.folder))
-    by_position = dataset.format == "csv" and dict(dataset.options).get("header") not in (True, "true", "True")
-    if by_position:
-        all_columns = attrs.evolve(dataset, path=str(request.folder))
+    everything = dataset.whole() if dataset.member is None else dataset.whole().table(dataset.member)
+    if dataset.format == "csv" and dict(dataset.options).get("header") not in (True, "true", "True"):
+        everything = dataset  # whose columns have their names from nowhere else
+    everything = attrs.evolve(everything, path=str(request.folder))
     with translate_errors(name, f"read as {dataset.format}"):
-        source = source_of(ReadRequest(dataset=all_columns))
+        source = source_of(ReadRequest(dataset=everything))
         check_names(source.schema.names, name)
         _check_rows(source, key, request)
         columns = source.schema

@@ -34,11 +34,10 @@ def sql_condition(where: Filter, dialect: Dialect) -> str:
     parts = flatten(type(plain), map(_plain, plain.parts))
     if not parts:
         return "TRUE" if isinstance(plain, And) else "FALSE"
-    shown = (
-        f"({sql_condition(part, dialect)})" if isinstance(part, And | Or) else sql_condition(part, dialect)
-        for part in parts
-    )
-    return f" {plain.word.upper()} ".join(shown)
+    shown = [sql_condition(part, dialect) for part in parts]
+    if isinstance(plain, And):
+        return " AND ".join(shown)
+    return f"({' OR '.join(shown)})"  # so that a condition may be added behind it
 
 
 def _plain(where: Filter) -> Filter:
