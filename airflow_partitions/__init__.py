@@ -43,6 +43,7 @@ _MODULES = {
     "Partitioned": "engine.timetables",
     "Previous": "core.dependencies",
     "ProductKey": "core.keys",
+    "Publish": "authoring.tasks",
     "Rule": "core.dependencies",
     "RunPartition": "engine.runs.run_partition",
     "SameKey": "core.dependencies",
@@ -90,6 +91,7 @@ __all__ = [
     "Partitioned",
     "Previous",
     "ProductKey",
+    "Publish",
     "Rule",
     "RunPartition",
     "SameKey",
@@ -116,7 +118,7 @@ if TYPE_CHECKING:
     from airflow_partitions.authoring.assets import INFER, asset, spark_asset
     from airflow_partitions.authoring.deadline import PartitionDeadline
     from airflow_partitions.authoring.local import Trial, try_partition
-    from airflow_partitions.authoring.tasks import Materialize, MaterializedSensor
+    from airflow_partitions.authoring.tasks import Materialize, MaterializedSensor, Publish
     from airflow_partitions.core.definitions import (
         PartitionAtRuntime,
         PartitionByInterval,

@@ -18,6 +18,7 @@ _MODULES = {
     "FunctionCheck": "function",
     "NotNull": "values",
     "Observation": "result",
+    "OfPartition": "of_partition",
     "RowCount": "row_count",
     "RowCountChange": "row_count",
     "SameRowCount": "row_count",
@@ -36,6 +37,7 @@ __all__ = [
     "FunctionCheck",
     "NotNull",
     "Observation",
+    "OfPartition",
     "RowCount",
     "RowCountChange",
     "SameRowCount",
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from airflow_partitions.checks.check import Check
     from airflow_partitions.checks.freshness import Freshness
     from airflow_partitions.checks.function import FunctionCheck
+    from airflow_partitions.checks.of_partition import OfPartition
     from airflow_partitions.checks.pandera_schema import SchemaCheck
     from airflow_partitions.checks.result import CheckResult, Observation
     from airflow_partitions.checks.row_count import RowCount, RowCountChange, SameRowCount

@@ -57,13 +57,17 @@ class Freshness(Check):
     def _told_by(self, newest: Any, partition: Partition) -> Observation:
         if newest is None:
             return Observation(False, "no row has a time")
-        moment, end = _instant(newest, partition), datetime.now(UTC)
+        moment, end = instant_of(newest, partition), datetime.now(UTC)
         if partition.end is not None:
             end = min(end, partition.end)
         return Observation(moment >= end - self.within, f"{newest}, {max(end - moment, timedelta())} before {end}")
 
 
-def _instant(value: Any, partition: Partition) -> datetime:
+def instant_of(value: Any, partition: Partition) -> datetime:
+    """The instant that *value* of a column stands for: one without a zone is in that of the partition.
+
+    :raises ResultError: if it is no time.
+    """
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time())
     if not isinstance(value, datetime):

@@ -14,6 +14,7 @@ from airflow_partitions.core.errors import MissingInputError
 from airflow_partitions.core.keys import Key
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.frame import Frame
+from airflow_partitions.frames.frame_type import FrameType
 from airflow_partitions.storage.backend import open_backend
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.io import ReadRequest, reader_for
@@ -156,6 +157,37 @@ class Input:
             selection = {**selection, "definition": storage.partition.to_json()}
         chosen = None if selection is None else Selection.from_json(selection)
         return cls(name, storage, chosen, Frame.from_json(form["frame"]))
+
+
+@attrs.frozen
+class Inputs:
+    """The inputs of an asset, by name.
+
+    :ivar storage: where each is stored.
+    :ivar rules: what replaces overlap.
+    :ivar frames: what each is taken as, if something takes it as a frame.
+    """
+
+    storage: Mapping[str, Storage]
+    rules: Mapping[str, Rule] = attrs.field(factory=dict)
+    frames: Mapping[str, Frame] = attrs.field(factory=dict)
+
+    @property
+    def types(self) -> dict[str, FrameType]:
+        """What is read of each: the columns of its annotation, from files as its storage has them."""
+        return {
+            # The columns of a table are not those of the asset that stores it.
+            name: FrameType(files.place, {} if files.member else self.frames[name].columns, files.format)
+            for name, files in self.storage.items()
+        }
+
+    def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
+        """What *partition* needs of each, *now* being an aware instant; nothing of its past, if it is the first."""
+        needed = {
+            name: Input.needed_by(partition, name, storage, self.rules.get(name), now, self.frames.get(name))
+            for name, storage in self.storage.items()
+        }
+        return {name: source for name, source in needed.items() if not source.is_no_past}
 
 
 def _identity(partition: StoredPartition) -> Any:

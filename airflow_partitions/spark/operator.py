@@ -14,7 +14,6 @@ import attrs
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Asset
 
-from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.declared import declared
 from airflow_partitions.checks.function import by_spark
 from airflow_partitions.checks.staged_partition import StagedPartition
@@ -26,7 +25,7 @@ from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
 from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.frame import Frame
-from airflow_partitions.frames.input import Input
+from airflow_partitions.frames.input import Input, Inputs
 from airflow_partitions.frames.several import SEVERAL, Several, check_several
 from airflow_partitions.spark.connection import CONNECT, SUBMIT, conf_of, connection_of
 from airflow_partitions.spark.handover import Handover
@@ -214,8 +213,7 @@ class SparkAssetOperator(Submission):
     def _publish(self, prepared: PreparedJob, result: JobResult) -> None:
         order, context = prepared.handover, prepared.context
         staged = StagedPartition(order.partition, self.storage, result.written, order.staging.data, order.inputs)
-        checks = audit(self.checks, staged, self.asset_name, earlier=result.checks, kept=str(order.staging.data))
-        finish(context, self.asset, self.storage, order.partition, order.staging, result, checks)
+        finish(context, self.asset, staged, order.staging, result, self.checks, earlier=result.checks)
         if prepared.freezing is not None:
             prepared.freezing.release(context, prepared.inputs)
 
@@ -274,11 +272,7 @@ class SparkAssetOperator(Submission):
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
-        needed = {
-            name: Input.needed_by(partition, name, storage, self.rules.get(name), now, self.frames.get(name))
-            for name, storage in self.inputs.items()
-        }
-        return {name: source for name, source in needed.items() if not source.is_no_past}
+        return Inputs(self.inputs, self.rules, self.frames).needed_by(partition, now)
 
     def _began(self, spark: SparkSession) -> None:
         self._spark = spark

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import attrs
 
+from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 from airflow_partitions.storage.scan.scan_plan import Where
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -124,6 +128,30 @@ class Backend(ABC, Generic[_Dataset]):
     def staged(self, folder: Location) -> _Dataset | None:
         """What a try has written to *folder*, if that can be read as a dataset by itself."""
         return None
+
+    @abstractmethod
+    def left_in(self, folder: Location, key: Key) -> StagedFiles:
+        """What a job that is not ours has left in *folder*, as the partition *key*.
+
+        :raises ForeignRowsError: if a row is of another partition.
+        :raises ResultError: if there is nothing, or what is not to be there.
+        :raises SchemaError: if its columns are not those of the dataset.
+        :raises StorageError: if it can't be read.
+        """
+
+    @abstractmethod
+    def where(self, selection: Selection) -> Filter:
+        """*selection* as a filter on columns of the rows, with values of their types.
+
+        :raises FilterError: if no columns tell its keys apart.
+        """
+
+    def paths(self, partitions: Iterable[StoredPartition]) -> list[str]:
+        """The files of *partitions*, which hold their rows and no others.
+
+        :raises FilterError: if files don't tell rows apart.
+        """
+        return [path for partition in partitions for path in partition.paths]
 
     def places(self, folder: Location) -> tuple[str, ...]:
         """The folders that a job writes to whose staging place is *folder*."""

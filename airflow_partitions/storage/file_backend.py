@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING
 import attrs
 
 from airflow_partitions.core.calendars.instants import UTC
-from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputError
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.errors import FilterError, InvalidDefinitionError, MissingInputError, ResultError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.backend import Backend, Compacted
 from airflow_partitions.storage.file_dataset import FileDataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, create, read, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.filters.filter import Filter
+from airflow_partitions.storage.filters.pruning import prune
+from airflow_partitions.storage.io.foreign_files import check_flat, foreign_files
+from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
+from airflow_partitions.storage.scan.recorded_schema import with_schema
 from airflow_partitions.storage.scan.scan_plan import Where, list_
 from airflow_partitions.storage.scan.snapshot import snapshot
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
+from airflow_partitions.storage.sql.where import filter_of
 from airflow_partitions.storage.stores.leftovers import old_files
-from airflow_partitions.storage.stores.open import open_staging
+from airflow_partitions.storage.stores.open import open_staging, open_store
 from airflow_partitions.storage.stores.pinned_store import PINS, form_of
 from airflow_partitions.storage.stores.staging import Staging
 
@@ -70,6 +79,34 @@ class FileBackend(Backend[FileDataset]):
 
     def scratch(self, folder: Path, attempt: Attempt, directory: str) -> tuple[FileDataset, Staging]:
         return self.dataset, open_staging(str(folder), attempt)
+
+    def left_in(self, folder: Location, key: Key) -> StagedFiles:
+        dataset = with_schema(self.dataset)
+        check_flat(folder, dataset.members, f"partition {str(key)!r}")
+        files = open_store(self.dataset).staged(folder, dataset.members or ("",))
+        request = WriteRequest(dataset=dataset, folder=folder, evolve=self.dataset.schema is None)
+        if not dataset.members:
+            return foreign_files(request, key, files)
+        if missing := [member for member in dataset.members if not any(n.startswith(f"{member}/") for n in files)]:
+            raise ResultError(
+                f"{request.name_of(key)}: there is no file of table {missing[0]!r} in {folder}; expected one of each of"
+                f" {', '.join(dataset.members)}, be it without rows"
+            )
+        staged = {}
+        for member in dataset.members:
+            own = {n.removeprefix(f"{member}/"): size for n, size in files.items() if n.startswith(f"{member}/")}
+            table = attrs.evolve(request, dataset=dataset.table(member), folder=folder / member)
+            staged[member] = foreign_files(table, key, own)
+        return StagedFiles.of_members(staged)
+
+    def where(self, selection: Selection) -> Filter:
+        layout = self.dataset.layout
+        if not layout.in_frames:
+            raise FilterError(
+                f"storage {self.dataset.path!r} tells its partitions by the names of files, and no column has them;"
+                " expected paths(…) in place of where(…)"
+            )
+        return prune(filter_of(selection), layout).typed
 
     def start_over(self, folder: Location) -> None:
         remove(folder)

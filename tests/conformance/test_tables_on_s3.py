@@ -14,6 +14,7 @@ from airflow.sdk import Asset
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_partitions import Partition
+from airflow_partitions.checks import StagedPartition
 from airflow_partitions.core.errors import ConflictError
 from airflow_partitions.engine.runs import publication
 from airflow_partitions.frames.result import Result
@@ -110,7 +111,8 @@ def test_a_task_looks_for_leftovers_of_a_table_on_s3_now_and_then(
         staging = open_staging(storage, publication.attempt_of(context))
         written = stage(rows_of(DAYS, DAY, [number]), partition, storage, staging)
         result = Result(written=written, reads={}, seconds=0)
-        publication.finish(context, Asset("delays"), storage, partition, staging, result)
+        staged = StagedPartition(partition, storage, written, staging.data)
+        publication.finish(context, Asset("delays"), staged, staging, result)
     assert numbers(store) == [6]
     assert cleaned == ["db.delays"] * 2
 

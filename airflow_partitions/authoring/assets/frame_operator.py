@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.authoring.assets.inputs import Inputs
 from airflow_partitions.authoring.assets.python import (
     AssetFunctionOperator,
     check_names,
@@ -17,7 +16,6 @@ from airflow_partitions.authoring.assets.python import (
     takes_several,
     upstream_names,
 )
-from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.errors import InvalidDefinitionError
@@ -27,7 +25,7 @@ from airflow_partitions.engine.runs.elsewhere import published_elsewhere
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
 from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.engine.runs.together import making_together
-from airflow_partitions.frames.input import Input
+from airflow_partitions.frames.input import Input, Inputs
 from airflow_partitions.frames.reading import read_inputs
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.several import SEVERAL, check_several, write_several
@@ -154,8 +152,7 @@ class FrameOperator(AssetFunctionOperator):
                 written = stage(frame.frame, partition, storage, staging)
                 result = Result(written=written, reads=reading.reads, seconds=time.monotonic() - started)
                 staged = StagedPartition(partition, storage, written, staging.data, sources)
-                results = audit(self.checks, staged, self.asset.name, kept=str(staging.data))
-                finish(context, self.asset, storage, partition, staging, result, results)
+                finish(context, self.asset, staged, staging, result, self.checks)
         if freezing is not None:
             freezing.release(context, inputs)
         return value
@@ -185,12 +182,7 @@ class FrameOperator(AssetFunctionOperator):
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
-        inputs = self.inputs
-        needed = {
-            name: Input.needed_by(partition, name, storage, inputs.rules.get(name), now, inputs.frames[name])
-            for name, storage in inputs.storage.items()
-        }
-        return {name: source for name, source in needed.items() if not source.is_no_past}
+        return self.inputs.needed_by(partition, now)
 
     def unfilled(self, inputs: Mapping[str, Input]) -> dict[str, Any]:
         """What the function takes for what it declares and has nothing to read of: the past of the first partition."""

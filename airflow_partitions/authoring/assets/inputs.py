@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import attrs
-
 from airflow_partitions.authoring.assets.declaration import AssetDeclaration, PartitionedAsset
-from airflow_partitions.core.dependencies import Dependency, Overlap, Previous, Rule
+from airflow_partitions.core.dependencies import Dependency, Overlap, Previous
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.frames.frame import Frame, check_read, frame_of
-from airflow_partitions.frames.frame_type import FrameType
-from airflow_partitions.frames.input import PAST
+from airflow_partitions.frames.input import PAST, Inputs
 from airflow_partitions.storage import Storage
-
-
-@attrs.frozen
-class Inputs:
-    """The inputs of an asset, by name.
-
-    :ivar storage: where each is stored.
-    :ivar rules: what replaces overlap.
-    :ivar frames: what the function takes them as.
-    """
-
-    storage: Mapping[str, Storage]
-    rules: Mapping[str, Rule]
-    frames: Mapping[str, Frame]
-
-    @property
-    def types(self) -> dict[str, FrameType]:
-        """What is read of each: the columns of its annotation, from files as its storage has them."""
-        return {
-            # The columns of a table are not those of the asset that stores it.
-            name: FrameType(files.place, {} if files.member else self.frames[name].columns, files.format)
-            for name, files in self.storage.items()
-        }
 
 
 def inputs_of(

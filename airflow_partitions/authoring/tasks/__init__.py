@@ -1,4 +1,4 @@
-"""Partitions of other Dags' assets in tasks: a sensor for them, and an operator that makes them."""
+"""Tasks about partitions: a sensor and an operator for those of other Dags, and one that publishes what is staged."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ _MODULES = {
     "Materialize": "operator",
     "MaterializedSensor": "sensor",
     "MaterializedTrigger": "trigger",
+    "Publish": "publish",
 }
 
-__all__ = ["AnswerTrigger", "Materialize", "MaterializedSensor", "MaterializedTrigger"]
+__all__ = ["AnswerTrigger", "Materialize", "MaterializedSensor", "MaterializedTrigger", "Publish"]
 
 if TYPE_CHECKING:
     from airflow_partitions.authoring.tasks.operator import Materialize
+    from airflow_partitions.authoring.tasks.publish import Publish
     from airflow_partitions.authoring.tasks.sensor import MaterializedSensor
     from airflow_partitions.authoring.tasks.trigger import AnswerTrigger, MaterializedTrigger
 

@@ -27,10 +27,10 @@ def partition_of(context: Mapping[str, Any]) -> RunPartition:
             f" gives none. Trigger a run with a key of {definition!r}, or try one by 'airflow asset-partitions test'"
         )
     if not isinstance(definition, PartitionAtRuntime):
-        return RunPartition(timetable, run.partition_key, run.run_after, run.start_date)
+        return RunPartition(timetable, run.partition_key, run.run_after, run.start_date, context=context)
     from airflow_partitions.engine.runs.runtime_key import additions
 
-    return RunPartition(timetable, run.partition_key, run.run_after, run.start_date, additions(definition))
+    return RunPartition(timetable, run.partition_key, run.run_after, run.start_date, additions(definition), context)
 
 
 def enter_partition(context: MutableMapping[str, Any]) -> None:

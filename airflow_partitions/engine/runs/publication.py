@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
+from airflow_partitions.checks.audit import audit
+from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import CheckResult
+from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.errors import CheckError, MissingPartitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.result import Result
@@ -20,7 +23,6 @@ from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.counts import count
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
-from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 from airflow_partitions.storage.stores.staging import Staging
 
@@ -58,22 +60,30 @@ def attempt_of(context: Context) -> Attempt:
 def finish(
     context: Context,
     asset: Asset | str,
-    storage: Storage,
-    partition: Partition,
+    staged: StagedPartition,
     staging: Staging,
     result: Result,
-    checks: Sequence[CheckResult] = (),
+    checks: Sequence[Check] = (),
+    *,
+    earlier: Sequence[CheckResult] = (),
+    attempt: Attempt | None = None,
 ) -> None:
-    """Publish *partition*, say so in the log and on the event of *asset*, and clear away.
+    """Check what was *staged*, publish it, say so in the log and on the event of *asset*, and clear away.
 
-    :param checks: results of its checks; of those that failed the note of the run speaks too.
+    :param checks: of those that fail with a warning the note of the run speaks too.
+    :param earlier: results of checks that the job has made.
+    :param attempt: who has staged it, if not the task of *context*.
+    :raises CheckError: if a check fails: nothing is published.
     :raises ResultError: if the staged files are not those of *result*.
     :raises ConflictError: if a newer try of the same run has published, or another run since this try began.
     """
-    metadata = publish(storage, partition.wrapped, attempt_of(context), staging, result.written)
+    partition, storage = staged.partition, staged.storage
+    name = asset if isinstance(asset, str) else asset.name
+    results = audit(checks, staged, name, earlier=earlier, kept=str(staging.data))
+    metadata = publish(storage, partition.wrapped, attempt or attempt_of(context), staging, result.written)
     log.info("Published %s: %s", partition.text, result.describe())
-    _note_checks(context, partition, checks)
-    report(context, asset, result, checks)
+    _note_checks(context, partition, results)
+    report(context, asset, result, results)
     staging.remove()
     local = isinstance(staging.folder, Path)  # to list an object store takes time
     if local or metadata.commit % CHECKPOINT_EVERY == 0:

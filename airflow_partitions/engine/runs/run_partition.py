@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.core.dependencies import Dependency, Selection
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.asset import AssetNameRef
 
     from airflow_partitions.core.definitions.runtime import Addition
+    from airflow_partitions.engine.runs.open_job import OpenJob
     from airflow_partitions.engine.timetables.base import PartitionTimetable
     from airflow_partitions.engine.timetables.upstreams import Upstreams
 
@@ -27,10 +29,11 @@ class RunPartition(Partition):
     :param run_after: when the run was due or asked for, aware: what a rule takes for now.
     :param start: when the run began, aware; later than it began first, if it was cleared.
     :param additions: called for the additions of keys known only at runtime, by text, the newest last.
+    :param context: of Airflow, with the ``dag``, and with ``ti`` where a task runs.
     :raises InvalidKeyError: if the Dag's definition has no such key.
     """
 
-    __slots__ = ("_run_after", "_start", "_timetable")
+    __slots__ = ("_context", "_run_after", "_start", "_timetable")
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class RunPartition(Partition):
         run_after: datetime,
         start: datetime,
         additions: Callable[[], Mapping[str, Addition]] | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> None:
         if timetable.partition is None:
             raise InvalidDefinitionError(f"runs of {timetable.dag_id} have no partition; their tasks add some")
@@ -46,6 +50,7 @@ class RunPartition(Partition):
         self._timetable = timetable
         self._run_after = run_after
         self._start = start
+        self._context = context or {}
 
     def upstream(self, asset: Asset | AssetNameRef | str) -> Selection:
         """The partitions of an upstream asset that this one depends on, by the Dag's rule for it.
@@ -83,3 +88,50 @@ class RunPartition(Partition):
         from airflow_partitions.engine.runs.materialized import AssetHistory
 
         return AssetHistory(asset, self._timetable).before(self._start, self.upstream(asset))
+
+    def paths(self, name: str) -> list[str]:
+        """The files of the input *name* that the run may read, for a job of any engine: local paths, or URLs.
+
+        Inputs are those of the Dag's :class:`.Publish`, or of its asset. Storage without partitions is one path.
+
+        :raises InvalidDefinitionError: if there is no such input; with the nearest.
+        :raises MissingInputError: if one of its partitions is not stored.
+        :raises FilterError: if it is a table, whose files don't tell partitions apart.
+        """
+        return self._job.paths(name)
+
+    def where(self, name: str, dialect: str = "ansi") -> str:
+        """The partitions of the input *name* that the run may read, as a condition on the columns of a table.
+
+        :param dialect: of SQL: ``"ansi"``, ``"spark"``, ``"duckdb"``, ``"trino"``, ``"bigquery"`` or ``"snowflake"``.
+        :raises InvalidDefinitionError: if there is no such input, or no such dialect; with the nearest.
+        :raises MissingInputError: if one of its partitions is not stored.
+        :raises FilterError: if no columns tell its partitions apart.
+        """
+        return self._job.where(name, dialect)
+
+    @property
+    def staging(self) -> str:
+        """The folder that this task may write to in this try: what is there is for :class:`.Publish`, behind it.
+
+        It is made when it is first asked for.
+
+        :raises InvalidDefinitionError: if nothing publishes it, or the Dag publishes partitions of several assets.
+        :raises StorageError: if it can't be made.
+        """
+        return self._job.staging()
+
+    def staging_of(self, asset: str) -> str:
+        """As :attr:`staging`, of one of several assets whose partitions the Dag publishes.
+
+        :param asset: its name.
+        :raises InvalidDefinitionError: if nothing publishes it.
+        :raises StorageError: if it can't be made.
+        """
+        return self._job.staging(asset)
+
+    @property
+    def _job(self) -> OpenJob:
+        from airflow_partitions.engine.runs.open_job import OpenJob
+
+        return OpenJob(self, {"dag_run": SimpleNamespace(run_after=self._run_after), **self._context})

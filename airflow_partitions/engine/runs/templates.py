@@ -24,5 +24,6 @@ class _Resolving(Context):
     def resolve_or_missing(self, key: str) -> Any:
         value = super().resolve_or_missing(key)
         if key == "partition" and value is missing:
-            return partition_of({name: self.resolve(name) for name in ("dag", "dag_run")})
+            known = {name: super(_Resolving, self).resolve_or_missing(name) for name in ("dag", "dag_run", "ti")}
+            return partition_of({name: value for name, value in known.items() if value is not missing})
         return value

@@ -57,6 +57,18 @@ class Pruning:
         """
         return self._accept(texts) is not False
 
+    @property
+    def typed(self) -> Filter:
+        """The same in terms of columns, with values of their types."""
+        return self._typed(self.lowered)
+
+    def _typed(self, part: Filter) -> Filter:
+        if isinstance(part, Condition):
+            return typed(part, self._fields.type_of(part.field))
+        if isinstance(part, And | Or):
+            return type(part)(tuple(map(self._typed, part.parts)))
+        return part
+
     def to_spark(self, part: Filter | None = None, types: Mapping[str, str | None] | None = None) -> Column:
         """The filter, or a *part* of its lowered form, as a condition of Spark on bare columns.
 

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.errors import FilterError, ResultError
+from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.backend import Backend, Compacted, Maintained
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
+from airflow_partitions.storage.filters.filter import Filter
 from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
 from airflow_partitions.storage.metadata.attempt import Attempt
+from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.metadata.statistics import PartitionStatistics
 from airflow_partitions.storage.policy import Maintenance
 from airflow_partitions.storage.scan.recorded_schema import with_schema
@@ -90,6 +95,36 @@ class IcebergBackend(Backend[Iceberg]):
     def staged(self, folder: Location) -> Iceberg:
         """What a try writes to: a table by itself, in the form in which a pinned one is kept."""
         return self.dataset.pinned(str(folder))
+
+    def left_in(self, folder: Location, key: Key) -> StagedFiles:
+        # Whether its rows are of the key is told by their statistics when they are published.
+        from airflow_partitions.storage.iceberg.table.columns import spark_columns
+        from airflow_partitions.storage.iceberg.table.shadow import Shadow
+
+        shadow = Shadow.open(folder, self._reference.properties)
+        files = shadow.files_by_name()
+        if not files:
+            raise ResultError(
+                f"partition {str(key)!r}: nothing was appended to the table in {folder}; expected rows, be it in files"
+                " without any"
+            )
+        sizes = {name: file.file_size_in_bytes for name, file in files.items()}
+        rows = sum(file.record_count for file in files.values())
+        return StagedFiles(rows, sizes, spark_columns(shadow.table.schema()))
+
+    def where(self, selection: Selection) -> Filter:
+        from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
+        from airflow_partitions.storage.iceberg.table.open import open_table
+        from airflow_partitions.storage.iceberg.table.row_filter import RowFilter
+
+        keys = KeyFilter.of(self.dataset.layout, self.dataset.columns, open_table(self.dataset).schema())
+        return RowFilter.of(keys, selection).where
+
+    def paths(self, partitions: Iterable[StoredPartition]) -> list[str]:
+        raise FilterError(
+            f"table {self.dataset.path!r} has files with rows of several partitions, and deletes; expected where(…),"
+            " a condition on its columns, in place of paths(…)"
+        )
 
     def places(self, folder: Location) -> tuple[str, ...]:
         """That of the metadata, and that of the files, which lie with those of the table."""

@@ -145,8 +145,8 @@ class IcebergStore(Store):
         if (reason := misfit(table.spec(), keys)) is not None:
             _log.warning("table %s: %s", self.table.name, reason)
         with translated_errors(f"table {self.table.name!r}", "written"):
-            folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
-            staging = Staging(folder, base=last_number(table.metadata))
+            staging = self.place_of(attempt, directory, last_number(table.metadata))
+            claim(staging.folder, attempt)
             shadow = Shadow.make(
                 table,
                 staging.data,
@@ -156,6 +156,9 @@ class IcebergStore(Store):
             )
         self._shadows.append(shadow)
         return staging
+
+    def place_of(self, attempt: Attempt, directory: str = "", base: int | None = None) -> Staging:
+        return Staging(self.bookkeeping / STAGING / attempt.name, base=base)
 
     def staged(self, folder: Location, members: Sequence[str] = ("",)) -> Mapping[str, int]:
         with translated_errors(f"table {self.table.name!r}", "read"):

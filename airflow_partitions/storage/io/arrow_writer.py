@@ -64,7 +64,7 @@ class ArrowWriter(Writer):
 
     def _cast(self, table: pa.Table, request: WriteRequest, name: str) -> tuple[pa.Table, dict[str, str]]:
         """*table* with the types that the dataset declares, and these in Spark's words."""
-        schema = _schema(table, request.dataset, name)
+        schema = schema_of_rows(table.schema, request.dataset, name)
         request.check(schema, name)
         try:
             return table.select(list(schema)).cast(_arrow_schema(schema)), schema
@@ -187,7 +187,7 @@ def _own(table: pa.Table, dataset: Dataset, key: Key) -> pa.Table:
     partition_columns = [name for name in table.column_names if name.lower() in columns]
     for name in partition_columns:
         own = columns[name.lower()]
-        if foreign := _foreign(table[name], dataset.layout.columns[own].type, texts[own]):
+        if foreign := foreign_values(table[name], dataset.layout.columns[own].type, texts[own]):
             raise ForeignRowsError(
                 f"partition {str(key)!r} of {dataset.path!r}: {len(foreign)} rows belong elsewhere, for example"
                 f" {name}={foreign[0]}; expected only rows of the partition: filter them, or drop the column"
@@ -200,7 +200,7 @@ def _own(table: pa.Table, dataset: Dataset, key: Key) -> pa.Table:
     return kept
 
 
-def _foreign(column: Any, kind: str, text: str) -> list[Any]:
+def foreign_values(column: Any, kind: str, text: str) -> list[Any]:
     """Values of *column* that are not what *text* says."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -212,13 +212,18 @@ def _foreign(column: Any, kind: str, text: str) -> list[Any]:
     return list(column.filter(pc.invert(pc.fill_null(same, fill_value=False))).to_pylist())
 
 
-def _schema(table: pa.Table, dataset: Dataset, name: str) -> dict[str, str]:
-    """Column to Spark type: the declared one where a column can be widened to it, or holds only nulls."""
+def schema_of_rows(columns: pa.Schema, dataset: Dataset, name: str) -> dict[str, str]:
+    """Column to Spark type: the declared one where a column can be widened to it, or holds only nulls.
+
+    :param columns: of the rows, without those of folders.
+    :param name: what they are of, for messages.
+    :raises SchemaError: if Spark has no such type.
+    """
     import pyarrow as pa
 
     declared = dict(dataset.schema or ())
     schema = {}
-    for field in table.schema:
+    for field in columns:
         kind = declared.get(field.name)
         wider = kind is not None and (pa.types.is_null(field.type) or fits(field.type, arrow_type(kind)))
         try:

@@ -136,8 +136,11 @@ class DirectoryStore(Store):
 
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
         check_writable(str(self.root))
-        folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
-        return Staging(folder, base=self.version())
+        claim(self.place_of(attempt).folder, attempt)
+        return self.place_of(attempt, directory, self.version())
+
+    def place_of(self, attempt: Attempt, directory: str = "", base: int | None = None) -> Staging:
+        return Staging(self.bookkeeping / STAGING / attempt.name, base=base)
 
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None

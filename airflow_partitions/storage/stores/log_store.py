@@ -95,9 +95,12 @@ class LogStore(Store):
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
         if isinstance(self.location, Path):
             check_writable(self.root)
+        claim(self.place_of(attempt).folder, attempt)
+        return self.place_of(attempt, directory, self.version())
+
+    def place_of(self, attempt: Attempt, directory: str = "", base: int | None = None) -> Staging:
         files = self.bookkeeping / DATA / attempt.name
-        folder = claim(self.bookkeeping / STAGING / attempt.name, attempt)
-        return Staging(folder, files / directory if directory else files, self.version())
+        return Staging(self.bookkeeping / STAGING / attempt.name, files / directory if directory else files, base)
 
     def expired(self, limits: Limits) -> list[Location]:
         return [

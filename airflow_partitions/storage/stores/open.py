@@ -59,6 +59,15 @@ def open_staging(storage: Dataset | str, attempt: Attempt, directory: str = "") 
         return store.staging(attempt, directory)
 
 
+def staging_of(storage: Dataset, attempt: Attempt, directory: str, base: int | None) -> Staging:
+    """The staging place that :func:`open_staging` has made for *attempt*, in this process or another one.
+
+    :param base: what it said there.
+    :raises InvalidDefinitionError: if *storage* is only read.
+    """
+    return open_writable(storage).place_of(attempt, directory, base)
+
+
 def store_of_files(dataset: FileDataset) -> Store:
     """The store of a *dataset* of files.
 

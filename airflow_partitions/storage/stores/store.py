@@ -113,6 +113,14 @@ class Store(ABC):
         :raises ConflictError: if the attempt has one already.
         """
 
+    @abstractmethod
+    def place_of(self, attempt: Attempt, directory: str = "", base: int | None = None) -> Staging:
+        """The place where *attempt* writes, whether or not it was made.
+
+        :param directory: of the partition to write, if it is one.
+        :param base: number of the last commit when it was made.
+        """
+
     def staged(self, folder: Location, members: Sequence[str] = ("",)) -> Mapping[str, int]:
         """Name and size of the files that a job has left in *folder* to be published.
 
@@ -193,6 +201,9 @@ class ReadOnlyStore(Store):
         self.check_writable()
 
     def staging(self, attempt: Attempt, directory: str = "") -> NoReturn:
+        self.check_writable()
+
+    def place_of(self, attempt: Attempt, directory: str = "", base: int | None = None) -> NoReturn:
         self.check_writable()
 
     def _committed(

@@ -63,9 +63,12 @@ class ToyStore(Store):
         return self.number
 
     def staging(self, attempt: Attempt, directory: str = "") -> Staging:
+        claim(self.place_of(attempt).folder, attempt)
+        return self.place_of(attempt, directory, self.number)
+
+    def place_of(self, attempt: Attempt, directory: str = "", base: int | None = None) -> Staging:
         files = at(self.root) / DATA / attempt.name
-        folder = claim(at(self.root) / STAGING / attempt.name, attempt)
-        return Staging(folder, files / directory if directory else files, self.number)
+        return Staging(at(self.root) / STAGING / attempt.name, files / directory if directory else files, base)
 
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None

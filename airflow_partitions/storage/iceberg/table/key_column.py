@@ -33,6 +33,8 @@ from airflow_partitions.core.definitions import (
 )
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.core.keys import Interval, Segment
+from airflow_partitions.storage.filters.filter import And as Both
+from airflow_partitions.storage.filters.filter import Condition, Filter
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 _UTC = ("UTC", "Etc/UTC")
@@ -101,6 +103,10 @@ class KeyColumn(ABC):
         return str(_python(self.field.field_type, value))
 
     @abstractmethod
+    def where(self, part: Interval | Segment) -> Filter:
+        """The same condition as a filter, with values of the column's type."""
+
+    @abstractmethod
     def sql(self, part: Interval | Segment) -> str:
         """The same condition in Spark's SQL."""
 
@@ -133,6 +139,10 @@ class _Times(KeyColumn):
             GreaterThanOrEqual(term=Reference(self.name), value=literal(start)),
             LessThan(term=Reference(self.name), value=literal(end)),
         )
+
+    def where(self, part: Interval | Segment) -> Filter:
+        start, end = (self._literal(at) for at in _interval(part).time_range)
+        return Both((Condition(self.name, ">=", start), Condition(self.name, "<", end)))
 
     def value(self, part: Interval | Segment) -> Any:
         return self._literal(_interval(part).time_range[0])
@@ -238,6 +248,9 @@ class ValueColumn(KeyColumn):
 
     def filter(self, part: Interval | Segment) -> BooleanExpression:
         return EqualTo(term=Reference(self.name), value=literal(self._plain(part)))
+
+    def where(self, part: Interval | Segment) -> Filter:
+        return Condition(self.name, "==", self._plain(part))
 
     def value(self, part: Interval | Segment) -> Any:
         return self._plain(part)

@@ -9,6 +9,9 @@ from pyiceberg.expressions import AlwaysFalse, And, BooleanExpression, Or
 
 from airflow_partitions.core.definitions import PartitionByInterval
 from airflow_partitions.core.keys import Interval, Key, Segment
+from airflow_partitions.storage.filters.filter import And as AllOf
+from airflow_partitions.storage.filters.filter import Filter
+from airflow_partitions.storage.filters.filter import Or as EitherOf
 from airflow_partitions.storage.iceberg.table.key_column import ValueColumn
 from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter
 
@@ -62,6 +65,17 @@ class RowFilter:
         return _any(
             _all(_any(map(column.filter, parts)) for column, parts in zip(columns, term, strict=True))
             for term in self.terms
+        )
+
+    @property
+    def where(self) -> Filter:
+        """As a filter on columns of the table, with values of their types."""
+        columns = list(self.keys.columns.values())
+        return EitherOf(
+            tuple(
+                AllOf(tuple(EitherOf(tuple(map(one.where, parts))) for one, parts in zip(columns, term, strict=True)))
+                for term in self.terms
+            )
         )
 
     @property
