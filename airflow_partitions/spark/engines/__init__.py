@@ -11,6 +11,7 @@ from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "Databricks": "databricks",
+    "EmrOnEks": "emr_on_eks",
     "EmrServerless": "emr_serverless",
     "Engine": "engine",
     "ManagedEngine": "managed",
@@ -18,10 +19,11 @@ _MODULES = {
     "StagedJob": "job",
 }
 
-__all__ = ["Databricks", "EmrServerless", "Engine", "ManagedEngine", "SparkJob", "StagedJob"]
+__all__ = ["Databricks", "EmrOnEks", "EmrServerless", "Engine", "ManagedEngine", "SparkJob", "StagedJob"]
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.engines.databricks import Databricks
+    from airflow_partitions.spark.engines.emr_on_eks import EmrOnEks
     from airflow_partitions.spark.engines.emr_serverless import EmrServerless
     from airflow_partitions.spark.engines.engine import Engine
     from airflow_partitions.spark.engines.job import SparkJob, StagedJob

@@ -44,11 +44,13 @@ class Execution:
         except PartitionError:
             raise
         except Exception as error:
-            if self._engine.has_failed(error):
-                first, *others = job.handovers
-                raise (None if others else load_error(first.staging)) or self.lost(error) from error
-            if not self._engine.finds_jobs:
+            has_failed = self._engine.has_failed(error)
+            if not has_failed and not self._engine.finds_jobs:
                 raise
+            first, *others = job.handovers
+            reason = None if others else load_error(first.staging)
+            if reason is not None or has_failed:
+                raise reason or self.lost(error) from error
             raise UnansweredError(
                 f"{self._place} gave no answer that tells how the job is, or whether there is one:"
                 f" {type(error).__name__}: {error}. Expected the platform, the credentials and the rights to be there;"

@@ -62,6 +62,11 @@ class ManagedEngine(Engine):
     def has_failed(self, error: Exception) -> bool:
         return isinstance(error, AirflowException) and any(word in str(error) for word in self.endings)
 
+    @property
+    def polls(self) -> int:
+        """How often its operator looks at a job before it gives up."""
+        return LONGEST // self.poll_seconds
+
     def url(self, place: str) -> str:
         """What its Spark calls *place*, a path or a URL of a storage."""
         scheme, separator, rest = place.partition("://")

@@ -8,25 +8,50 @@ from typing import Any, ClassVar
 
 import pytest
 
-from airflow_partitions.spark.engines import Databricks, EmrServerless, ManagedEngine
+from airflow_partitions.spark.engines import Databricks, EmrOnEks, EmrServerless, ManagedEngine
 from tests.spark.engines.stand_in import Job, Order, StandIn
 
 
-class EmrServerlessStandIn(StandIn):
-    """EMR Serverless: applications and their job runs."""
+class _EmrStandIn(StandIn):
+    """What both ways of EMR have in common.
 
-    _STATES: ClassVar = {"running": "RUNNING", "succeeded": "SUCCESS", "failed": "FAILED", "cancelled": "CANCELLED"}
+    :cvar service: the name by which boto knows the service.
+    :cvar states: its words for states of jobs.
+    """
+
+    service: ClassVar[str]
+    states: ClassVar[dict[str, str]]
 
     def connect(self, url: str, patch: pytest.MonkeyPatch) -> None:
         for name, value in {
             "AWS_ACCESS_KEY_ID": "somebody",
             "AWS_SECRET_ACCESS_KEY": "secret",
             "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_ENDPOINT_URL_EMR_SERVERLESS": url,
+            f"AWS_ENDPOINT_URL_{self.service}": url,
             "AWS_MAX_ATTEMPTS": "2",
         }.items():
             patch.setenv(name, value)
         patch.setenv("AIRFLOW_CONN_AWS_DEFAULT", '{"conn_type": "aws"}')
+
+    def started(self, body: Any, driver: Any) -> Job:
+        words = driver["sparkSubmitParameters"].split()
+        assert words[::2] == ["--py-files"]
+        (properties,) = body["configurationOverrides"]["applicationConfiguration"]
+        assert properties["classification"] == "spark-defaults"
+        order = Order(
+            driver["entryPoint"], words[1].split(","), driver["entryPointArguments"], properties["properties"]
+        )
+        return self.start(body["clientToken"], order)
+
+    def job(self, path: str) -> Job:
+        return self.jobs[int(path.rpartition("/")[2])]
+
+
+class EmrServerlessStandIn(_EmrStandIn):
+    """EMR Serverless: applications and their job runs."""
+
+    service = "EMR_SERVERLESS"
+    states: ClassVar = {"running": "RUNNING", "succeeded": "SUCCESS", "failed": "FAILED", "cancelled": "CANCELLED"}
 
     def engine(self, **changes: Any) -> ManagedEngine:
         arguments = {"application_id": "app", "execution_role_arn": "arn:aws:iam::1:role/spark", "poll_seconds": 1}
@@ -37,30 +62,41 @@ class EmrServerlessStandIn(StandIn):
             case "/applications/app", "GET":
                 return {"application": {"applicationId": "app", "state": "STARTED"}}
             case "/applications/app/jobruns", "POST":
-                return {"applicationId": "app", "jobRunId": str(self._started(body).number)}
+                job = self.started(body, body["jobDriver"]["sparkSubmit"])
+                return {"applicationId": "app", "jobRunId": str(job.number)}
             case "/applications/app/jobruns/*", "GET":
-                job = self._job(path)
-                state = self._STATES[job.state]
-                return {"jobRun": {"applicationId": "app", "jobRunId": str(job.number), "state": state,
-                                   "stateDetails": f"job {job.state}"}}  # fmt: skip
+                job = self.job(path)
+                run = {"state": self.states[job.state], "stateDetails": f"job {job.state}"}
+                return {"jobRun": {"applicationId": "app", "jobRunId": str(job.number), **run}}
             case "/applications/app/jobruns/*", "DELETE":
-                self._job(path).cancel()
+                self.job(path).cancel()
                 return {"applicationId": "app", "jobRunId": path.rpartition("/")[2]}
         raise LookupError(f"{method} {path}")
 
-    def _started(self, body: Any) -> Job:
-        driver = body["jobDriver"]["sparkSubmit"]
-        words = driver["sparkSubmitParameters"].split()
-        assert words[::2] == ["--py-files"]
-        (properties,) = body["configurationOverrides"]["applicationConfiguration"]
-        assert properties["classification"] == "spark-defaults"
-        order = Order(
-            driver["entryPoint"], words[1].split(","), driver["entryPointArguments"], properties["properties"]
-        )
-        return self.start(body["clientToken"], order)
 
-    def _job(self, path: str) -> Job:
-        return self.jobs[int(path.rpartition("/")[2])]
+class EmrOnEksStandIn(_EmrStandIn):
+    """EMR on EKS: virtual clusters and their job runs."""
+
+    service = "EMR_CONTAINERS"
+    states: ClassVar = {"running": "RUNNING", "succeeded": "COMPLETED", "failed": "FAILED", "cancelled": "CANCELLED"}
+
+    def engine(self, **changes: Any) -> ManagedEngine:
+        arguments = {"virtual_cluster_id": "vc", "release_label": "emr-7.13.0-latest", "poll_seconds": 1}
+        return EmrOnEks(**{**arguments, "execution_role_arn": "arn:aws:iam::1:role/spark", **changes})
+
+    def answer(self, method: str, path: str, body: Any) -> Any:
+        match re.sub(r"/jobruns/\d+", "/jobruns/*", path), method:
+            case "/virtualclusters/vc/jobruns", "POST":
+                job = self.started(body, body["jobDriver"]["sparkSubmitJobDriver"])
+                return {"virtualClusterId": "vc", "id": str(job.number), "name": body["name"]}
+            case "/virtualclusters/vc/jobruns/*", "GET":
+                job = self.job(path)
+                details = {"failureReason": "USER_ERROR", "stateDetails": f"job {job.state}"}
+                return {"jobRun": {"id": str(job.number), "state": self.states[job.state], **details}}
+            case "/virtualclusters/vc/jobruns/*", "DELETE":
+                self.job(path).cancel()
+                return {"virtualClusterId": "vc", "id": path.rpartition("/")[2]}
+        raise LookupError(f"{method} {path}")
 
 
 class DatabricksStandIn(StandIn):
@@ -99,4 +135,8 @@ class DatabricksStandIn(StandIn):
         raise LookupError(f"{method} {path}")
 
 
-PLATFORMS: dict[str, type[StandIn]] = {"EMR Serverless": EmrServerlessStandIn, "Databricks": DatabricksStandIn}
+PLATFORMS: dict[str, type[StandIn]] = {
+    "EMR Serverless": EmrServerlessStandIn,
+    "EMR on EKS": EmrOnEksStandIn,
+    "Databricks": DatabricksStandIn,
+}

@@ -54,13 +54,12 @@ class Job:
     log: Path | None = None
     is_cancelled: threading.Event = attrs.field(factory=threading.Event)
 
-    def handover(self) -> Handover:
-        """What it was given, read as a driver does it."""
+    def handovers(self) -> Iterator[Handover]:
+        """What it was given, each read as a driver does it."""
         context = SimpleNamespace(getConf=lambda: self.order.conf)
-        (sent,) = received(SimpleNamespace(sparkContext=context))  # type: ignore[arg-type]
-        handover = sent()
-        assert handover is not None
-        return handover
+        for sent in received(SimpleNamespace(sparkContext=context)):  # type: ignore[arg-type]
+            if (handover := sent()) is not None:
+                yield handover
 
     def cancel(self) -> None:
         if self.state == "running":
@@ -111,7 +110,8 @@ class StandIn(ABC):
             if self.work is None:
                 succeeds = self._submit(job)
             else:
-                self.work(job.handover())
+                for handover in job.handovers():
+                    self.work(handover)
                 succeeds = True
         except Exception:  # noqa: BLE001 - a job that fails
             succeeds = False

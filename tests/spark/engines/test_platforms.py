@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import threading
 from time import sleep
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import AirflowException, TaskDeferred
 
 from airflow_partitions.core.errors import (
     ForeignRowsError,
@@ -17,8 +20,9 @@ from airflow_partitions.core.errors import (
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import save_error
 from airflow_partitions.spark.shipping import ship
+from tests.batch_context import batch, endings
 from tests.spark.in_process import good
-from tests.spark.operator_task import context, execute, task
+from tests.spark.operator_task import batched, context, execute, task
 from tests.spark.submissions import Cluster
 from tests.spark.test_operator import content
 
@@ -120,6 +124,7 @@ def killed(_: float) -> None:
 
 
 @pytest.mark.parametrize("change", ["function", "input", "conf"])
+@pytest.mark.parametrize("platform", ["Databricks"], indirect=True)
 def test_a_job_that_would_do_something_else_is_not_taken_over(
     lake: Any, platform: Any, mounted: Any, change: str
 ) -> None:
@@ -165,7 +170,15 @@ def test_a_task_that_is_ended_cancels_its_job(lake: Any, platform: Any, mounted:
     assert len(platform.jobs) == 2
 
 
-@pytest.mark.parametrize("fault", [429, 500, 403, 0], ids=["busy", "broken", "credentials ended", "no answer"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(429, id="busy", marks=pytest.mark.long),
+        pytest.param(500, id="broken"),
+        pytest.param(403, id="credentials ended"),
+        pytest.param(0, id="no answer", marks=pytest.mark.long),
+    ],
+)
 def test_a_platform_that_does_not_tell_how_a_job_is(lake: Any, platform: Any, mounted: Any, fault: int) -> None:
     def fail_from_now_on(handover: Handover) -> None:
         platform.faults = [fault] * 200
@@ -200,3 +213,69 @@ def test_what_belongs_to_spark_submit_is_refused(lake: Any, platform: Any) -> No
         task(lake, engine=platform.engine(), driver_memory="2g")
     with pytest.raises(InvalidDefinitionError, match=r"engine='EMR'; expected an Engine of"):
         task(lake, engine="EMR")
+
+
+def test_a_task_waits_without_a_worker(lake: Any, platform: Any, mounted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
+    def wait(handover: Handover) -> None:
+        assert goes_on.wait(60)
+        succeed(handover)
+
+    platform.work = wait
+    operator = task(lake, engine=platform.engine(**mounted, deferrable=True))
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(context(lake))
+    assert deferred.value.method_name == "resume"
+    arguments = json.loads(json.dumps(deferred.value.kwargs))  # Airflow keeps them
+    goes_on.set()
+    event = asyncio.run(next_event(deferred.value.trigger))
+    task(lake, engine=operator.engine).resume(context(lake), event=event, **arguments)  # in another process
+    assert content(lake) == "1"
+    assert len(platform.jobs) == 1
+    assert list((lake.root / "_delays" / "staging").iterdir()) == []
+
+
+def test_a_failure_is_told_by_a_task_that_waited_without_a_worker(lake: Any, platform: Any, mounted: Any) -> None:
+    goes_on = threading.Event()
+
+    def fail(handover: Handover) -> None:
+        assert goes_on.wait(60)
+        save_error(handover.staging, ForeignRowsError("3 rows belong elsewhere"))
+        raise RuntimeError
+
+    platform.work = fail
+    operator = task(lake, engine=platform.engine(**mounted, deferrable=True))
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(context(lake))
+    goes_on.set()
+    while platform.jobs[1].state == "running":
+        sleep(0.01)
+    # The operators of the platforms tell it by an event, or their triggers fail: then Airflow's next try asks again.
+    try:
+        event = asyncio.run(next_event(deferred.value.trigger))
+    except AirflowException:
+        platform.work = succeed
+        operator.execute(context(lake, 2))
+        assert content(lake) == "1"
+        return
+    with pytest.raises(ForeignRowsError, match="3 rows belong elsewhere"):
+        operator.resume(context(lake), event=event, **(deferred.value.kwargs or {}))
+    assert content(lake) is None
+
+
+async def next_event(trigger: Any) -> Any:
+    """What *trigger* says first, as Airflow's triggerer hands it on."""
+    async for event in trigger.run():
+        return event.payload
+    raise AssertionError("it says nothing")
+
+
+def test_a_batch_does_not_wait_without_a_worker(lake: Any, platform: Any, mounted: Any) -> None:
+    platform.work = succeed
+    made = batched(lake, good, engine=platform.engine(**mounted, deferrable=True))
+    keys = ["2013-01-01|EWR", "2013-01-01|JFK"]
+    run = batch(made, keys[1], own=keys[0])
+    made.task.execute(run)
+    assert endings(run) == {keys[1]: "made"}
+    assert len(platform.jobs) == 1  # for both
