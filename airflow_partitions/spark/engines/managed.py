@@ -38,9 +38,9 @@ class ManagedEngine(Engine):
     finds_jobs: ClassVar[bool] = True
     words: ClassVar[frozenset[str] | None] = frozenset({"application_args", "py_files"})
     #: Schemes of storage that its Spark reads, as fsspec calls them, each with the name that its Spark has for it.
-    schemes: ClassVar[Mapping[str, str]]
-    #: The provider package of Airflow with its operator.
-    provider: ClassVar[str]
+    schemes: ClassVar[Mapping[str, str]] = {}
+    #: The provider package of Airflow with its operator, if it needs one.
+    provider: ClassVar[str] = ""
     #: Words of an error by which its operator says that the job has ended, as opposed to that nobody knows.
     endings: ClassVar[tuple[str, ...]]
 
@@ -80,18 +80,18 @@ class ManagedEngine(Engine):
             folder = local(storage.path)
             if any(folder.is_relative_to(mount) for mount in self.mounts):
                 return
-        expected = " or ".join(f"{each}://…" for each in self.schemes) or "none"
+        urls = "".join(f"{each}://… or " for each in self.schemes)
         raise InvalidDefinitionError(
             f"spark asset {asset!r}: {name} {storage.path!r} can't be reached by the machines of"
-            f" {type(self).__name__}; expected {expected}, or a folder of mounts=, which they have under the same path"
+            f" {type(self).__name__}; expected {urls}a folder of mounts=, which they have under the same path"
             f" ({', '.join(self.mounts) or 'there are none'})"
         )
 
     def _check_provider(self) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        from importlib.metadata import PackageNotFoundError, distribution
 
         try:
-            version(self.provider)
+            _ = distribution(self.provider) if self.provider else None
         except PackageNotFoundError:
             raise MissingSparkError(
                 f"jobs on {type(self).__name__} are run by an operator of Airflow that is not installed here; expected"
