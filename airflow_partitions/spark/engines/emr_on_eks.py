@@ -26,8 +26,6 @@ class EmrOnEks(EmrEngine):
 
     :param virtual_cluster_id: where the jobs run.
     :param release_label: what runs them.
-
-    The other parameters are those of :class:`.EmrEngine` and :class:`.ManagedEngine`.
     """
 
     endings: ClassVar[tuple[str, ...]] = ("EMR Containers job failed", "not found on", "Error while running job")

@@ -23,8 +23,6 @@ class EmrServerless(EmrEngine):
         EmrServerless(application_id="00f…", execution_role_arn="arn:aws:iam::…:role/spark")
 
     :param application_id: of a Spark application. It is started, if it is not.
-
-    The other parameters are those of :class:`.EmrEngine` and :class:`.ManagedEngine`.
     """
 
     endings: ClassVar[tuple[str, ...]] = ("terminal failure", "max attempts", "in deferrable mode")
