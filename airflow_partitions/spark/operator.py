@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.sdk import Asset, BaseOperator
-from airflow.sdk.exceptions import TaskDeferred
 
 from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.declared import declared
@@ -311,13 +310,10 @@ class SparkAssetOperator(BaseOperator):
     ) -> tuple[PreparedJob, JobResult]:
         """The job that was *prepared*, and what it reports when it has run."""
         handover, begun = prepared.handover, prepared.begun
-        job = self._job([handover], engine, may_defer=begun is not None and not self._has_batches())
+        is_alone = self._dag is None or getattr(self._dag.timetable, "batch", 1) == 1
+        job = self._job([handover], engine, may_defer=begun is not None and is_alone)
         try:
             self._at(engine).run(job, prepared.context, method, **arguments)
-        except TaskDeferred as deferred:
-            deferred.kwargs = {"method": deferred.method_name, "name": handover.attempt.name, **(deferred.kwargs or {})}
-            deferred.method_name = "resume"
-            raise
         except PartitionError:
             if begun is not None and load_error(handover.staging) is not None:
                 begun.forget()  # it has ended for sure
@@ -325,11 +321,8 @@ class SparkAssetOperator(BaseOperator):
         return prepared, JobResult.load(handover.staging, handover.attempt.name)
 
     def _at(self, engine: Engine) -> Execution:
-        self._execution = Execution(engine, engine.place(self.demand))
+        self._execution = Execution(engine, self.demand)
         return self._execution
-
-    def _has_batches(self) -> bool:
-        return self._dag is not None and getattr(self._dag.timetable, "batch", 1) != 1
 
     def on_kill(self) -> None:
         """End the job. Word of it stays: a later try that finds it cancelled starts a new one."""

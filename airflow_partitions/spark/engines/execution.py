@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.bases.operator import ExecutorSafeguard
+from airflow.sdk.exceptions import TaskDeferred
 
 from airflow_partitions.core.errors import PartitionError, SparkServerError, UnansweredError
 from airflow_partitions.spark.job_result import load_error
@@ -12,23 +13,21 @@ from airflow_partitions.spark.job_result import load_error
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator, Context
 
+    from airflow_partitions.spark.engines.demand import Demand
     from airflow_partitions.spark.engines.engine import Engine
     from airflow_partitions.spark.engines.job import SparkJob
 
 
 class Execution:
-    """What a task has at work on its engine.
+    """What a task has at work on its engine."""
 
-    :param place: the engine, in words.
-    """
-
-    def __init__(self, engine: Engine, place: str) -> None:
+    def __init__(self, engine: Engine, demand: Demand) -> None:
         self._engine = engine
-        self._place = place
+        self._place = engine.place(demand)
         self._operator: BaseOperator | None = None
 
     def run(self, job: SparkJob, context: Context, method: str = "execute", **arguments: Any) -> None:
-        """Run *job* to its end.
+        """Run *job* to its end, or until its operator gives the worker back: then ``resume`` of the task goes on.
 
         :param method: of the job's operator: that goes on with it, if it was begun before.
         :raises PartitionError: that of the job, if it said why it gave up.
@@ -41,6 +40,10 @@ class Execution:
             if method == "execute":  # Airflow refuses, or warns, unless it is told that this is meant
                 arguments[f"{type(self._operator).__name__}__sentinel"] = ExecutorSafeguard.sentinel_value
             getattr(self._operator, method)(context, **arguments)
+        except TaskDeferred as deferred:
+            deferred.kwargs = {"method": deferred.method_name, "name": job.token, **(deferred.kwargs or {})}
+            deferred.method_name = "resume"
+            raise
         except PartitionError:
             raise
         except Exception as error:
