@@ -32,7 +32,7 @@ from airflow_partitions.engine.runs.publication import attempt_of, finish, parti
 from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input
-from airflow_partitions.frames.several import SEVERAL, Several, check_several
+from airflow_partitions.frames.several import SEVERAL, Several
 from airflow_partitions.spark.begun_job import BegunJob, work_of
 from airflow_partitions.spark.connection import DEFAULT_CONNECTION
 from airflow_partitions.spark.engines.by_connection import engine_of
@@ -48,6 +48,7 @@ from airflow_partitions.spark.operator_arguments import (
     check_durable,
     check_engine,
     check_storage,
+    check_together,
     submit_words,
 )
 from airflow_partitions.spark.prepared_job import PreparedJob
@@ -149,13 +150,7 @@ class SparkAssetOperator(BaseOperator):
         self.freeze = freeze
         self.takes_several = function is not None and SEVERAL in function.parameters and SEVERAL not in self.inputs
         if self.takes_several:
-            check_several(function.parameters if function else (), storage, asset_name)
-            if self.shipped_checks:
-                raise InvalidDefinitionError(
-                    f"spark asset {asset_name!r} takes {SEVERAL!r}, all of a batch at once, and has a check over a"
-                    f" DataFrame of Spark ({self.shipped_checks[0].name}); expected one of pandas, polars or Arrow, or"
-                    " 'partition' instead"
-                )
+            check_together(function.parameters if function else (), storage, self.shipped_checks, asset_name)
         self._execution: Execution | None = None  # of this process
 
     def execute(self, context: Context) -> None:

@@ -24,8 +24,10 @@ from airflow_partitions.spark.engines import EmrServerless
 from airflow_partitions.storage import Parquet
 
 LAKE = os.environ["AIRFLOW_PARTITIONS_LAKE"]
-EMR = EmrServerless(application_id="app", execution_role_arn="arn:aws:iam::123456789012:role/{{ 'spark' }}", aws_conn_id="emr_stand_in", mounts=[LAKE],
-                    poll_seconds=1, deferrable=True)
+EMR = EmrServerless(
+    application_id="app", execution_role_arn="arn:aws:iam::123456789012:role/{{ 'spark' }}",
+    aws_conn_id="emr_stand_in", mounts=[LAKE], poll_seconds=1, deferrable=True,
+)
 
 @spark_asset(schedule=None, partition=PartitionByInterval("@daily", start="2013-01-01"), engine=EMR,
              storage=Parquet(f"{LAKE}/managed", partition_on={"day": "%Y-%m-%d"}),
