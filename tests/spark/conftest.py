@@ -173,7 +173,9 @@ _SECRET = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An S3 store."""
     from moto.server import ThreadedMotoServer
+    from s3fs import S3FileSystem
 
+    S3FileSystem.clear_instance_cache()  # they would be asking the store of another test
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
