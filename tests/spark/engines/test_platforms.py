@@ -198,6 +198,19 @@ def test_a_platform_that_does_not_tell_how_a_job_is(lake: Any, platform: Any, mo
     assert len(platform.jobs) == 1
 
 
+def test_a_job_that_is_gone_is_made_anew(lake: Any, platform: Any, mounted: Any) -> None:
+    def vanish(_: Handover) -> None:
+        platform.jobs.clear()
+
+    platform.work = vanish
+    operator = task(lake, engine=platform.engine(**mounted))
+    with pytest.raises(SparkServerError):
+        operator.execute(context(lake))
+    platform.work = succeed
+    operator.execute(context(lake, 2))
+    assert content(lake) == "1"
+
+
 def test_storage_that_its_machines_do_not_have_is_refused_before_anything_is_made(lake: Any, platform: Any) -> None:
     before = sorted(lake.root.rglob("*"))
     with pytest.raises(
