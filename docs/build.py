@@ -189,6 +189,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.spark.engines": (),
         "airflow_partitions.spark.engines:EmrServerless": (),
         "airflow_partitions.spark.engines:EmrOnEks": (),
+        "airflow_partitions.spark.engines:EmrOnEc2": (),
         "airflow_partitions.spark.engines:Databricks": (),
         "airflow_partitions.spark.engines:Engine": ("conf", "check", "has_failed", "operator"),
         "airflow_partitions.spark.engines:ManagedEngine": ("url",),

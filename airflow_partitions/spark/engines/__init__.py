@@ -11,6 +11,7 @@ from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "Databricks": "databricks",
+    "EmrOnEc2": "emr_on_ec2",
     "EmrOnEks": "emr_on_eks",
     "EmrServerless": "emr_serverless",
     "Engine": "engine",
@@ -19,10 +20,11 @@ _MODULES = {
     "StagedJob": "job",
 }
 
-__all__ = ["Databricks", "EmrOnEks", "EmrServerless", "Engine", "ManagedEngine", "SparkJob", "StagedJob"]
+__all__ = ["Databricks", "EmrOnEc2", "EmrOnEks", "EmrServerless", "Engine", "ManagedEngine", "SparkJob", "StagedJob"]
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.engines.databricks import Databricks
+    from airflow_partitions.spark.engines.emr_on_ec2 import EmrOnEc2
     from airflow_partitions.spark.engines.emr_on_eks import EmrOnEks
     from airflow_partitions.spark.engines.emr_serverless import EmrServerless
     from airflow_partitions.spark.engines.engine import Engine

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from airflow_partitions.spark.engines import Databricks, EmrOnEks, EmrServerless, ManagedEngine
+from airflow_partitions.spark.engines import Databricks, EmrOnEc2, EmrOnEks, EmrServerless, ManagedEngine
 from tests.spark.engines.stand_in import Job, Order, StandIn
 
 
@@ -99,6 +99,48 @@ class EmrOnEksStandIn(_EmrStandIn):
         raise LookupError(f"{method} {path}")
 
 
+class EmrOnEc2StandIn(_EmrStandIn):
+    """EMR on EC2: the steps of a cluster."""
+
+    service = "EMR"
+    states: ClassVar = {"running": "RUNNING", "succeeded": "COMPLETED", "failed": "FAILED", "cancelled": "CANCELLED"}
+
+    def engine(self, **changes: Any) -> ManagedEngine:
+        return EmrOnEc2(**{"job_flow_id": "j-1", "poll_seconds": 1, **changes})
+
+    def answer(self, method: str, path: str, body: Any) -> Any:
+        assert body.get("ClusterId", body.get("JobFlowId")) == "j-1"
+        match path.removeprefix("ElasticMapReduce."):
+            case "AddJobFlowSteps":
+                (step,) = body["Steps"]
+                return {"StepIds": [str(self.start(step["Name"], self._order(step["HadoopJarStep"])).number)]}
+            case "ListSteps":
+                chosen = body.get("StepIds") or [str(number) for number in self.jobs]
+                return {"Steps": [self._step(self.job(number)) for number in chosen]}
+            case "DescribeStep":
+                return {"Step": self._step(self.job(body["StepId"]))}
+            case "CancelSteps":
+                for number in body["StepIds"]:
+                    self.job(number).cancel()
+                return {"CancelStepsInfoList": []}
+        raise LookupError(path)
+
+    def _step(self, job: Job) -> Any:
+        return {"Id": str(job.number), "Name": job.token, "Status": {"State": self.states[job.state]}}
+
+    def _order(self, step: Any) -> Order:
+        assert (step["Jar"], step["Args"][:4]) == (
+            "command-runner.jar", ["spark-submit", "--deploy-mode", "cluster", "--py-files"],
+        )  # fmt: skip
+        files, *words = step["Args"][4:]
+        conf = {}
+        while words[0] == "--conf":
+            name, _, conf_value = words[1].partition("=")
+            conf[name] = conf_value
+            words = words[2:]
+        return Order(words[0], files.split(","), words[1:], conf)
+
+
 class DatabricksStandIn(StandIn):
     """Databricks: one-time runs."""
 
@@ -138,5 +180,6 @@ class DatabricksStandIn(StandIn):
 PLATFORMS: dict[str, type[StandIn]] = {
     "EMR Serverless": EmrServerlessStandIn,
     "EMR on EKS": EmrOnEksStandIn,
+    "EMR on EC2": EmrOnEc2StandIn,
     "Databricks": DatabricksStandIn,
 }

@@ -164,7 +164,8 @@ class StandIn(ABC):
                 address = urlsplit(self.path)
                 if body is None and address.query:
                     body = {name: values[0] for name, values in parse_qs(address.query).items()}
-                platform.calls.append((self.command, address.path, body))
+                path = self.headers.get("X-Amz-Target") or address.path  # by which some of AWS tell what is asked
+                platform.calls.append((self.command, path, body))
                 status, answer = 200, None
                 if platform.faults:
                     status = platform.faults.pop(0)
@@ -175,7 +176,7 @@ class StandIn(ABC):
                     answer = {"message": "by order of the test", "error_code": "FAULT"}
                 else:
                     try:
-                        answer = platform.answer(self.command, address.path, body)
+                        answer = platform.answer(self.command, path, body)
                     except LookupError as error:
                         status, answer = 404, {"message": str(error), "error_code": "RESOURCE_DOES_NOT_EXIST"}
                 content = json.dumps(answer).encode()

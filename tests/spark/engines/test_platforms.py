@@ -14,9 +14,11 @@ from airflow.sdk.exceptions import AirflowException, TaskDeferred
 from airflow_partitions.core.errors import (
     ForeignRowsError,
     InvalidDefinitionError,
+    MissingSparkError,
     SparkServerError,
     UnansweredError,
 )
+from airflow_partitions.spark.engines import SparkJob
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import save_error
 from airflow_partitions.spark.shipping import ship
@@ -33,6 +35,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore:ProvidersManager.hooks is deprecated"),
 ]
+
+#: For what has nothing to do with a platform.
+ONE = pytest.mark.parametrize("platform", ["Databricks"], indirect=True)
 
 
 class Killed(BaseException):
@@ -61,6 +66,17 @@ def test_a_job_of_the_platform_makes_the_partition(lake: Any, platform: Any, mou
     counts = {"selected": 24, "partitions": 24, "files": 24, "rows": 48, "scans": 1}
     assert {name: event["reads"]["flights"][name] for name in counts} == counts
     assert list((lake.root / "_delays" / "staging").iterdir()) == []
+
+
+def test_templates_of_airflows_operator_leave_a_job_as_it_is(lake: Any, platform: Any, mounted: Any) -> None:
+    job = SparkJob(name="delays", token="0-1-0", handovers=[lake.handover()], conf={"spark.a": "${b} {c}"})
+    operator = platform.engine(**mounted).operator(job)
+    fields = {name: getattr(operator, name) for name in type(operator).template_fields}
+    said = json.dumps(fields, default=str)
+    for word in (job.staged.program, "airflow_partitions-", "handover.json", "spark.a"):
+        assert word in said
+    operator.render_template_fields(context(lake))
+    assert {name: getattr(operator, name) for name in fields} == fields
 
 
 def test_a_failed_job_shows_its_reason(lake: Any, platform: Any, mounted: Any) -> None:
@@ -124,7 +140,7 @@ def killed(_: float) -> None:
 
 
 @pytest.mark.parametrize("change", ["function", "input", "conf"])
-@pytest.mark.parametrize("platform", ["Databricks"], indirect=True)
+@ONE
 def test_a_job_that_would_do_something_else_is_not_taken_over(
     lake: Any, platform: Any, mounted: Any, change: str
 ) -> None:
@@ -151,7 +167,7 @@ def test_a_task_that_is_ended_cancels_its_job(lake: Any, platform: Any, mounted:
         assert next(iter(platform.jobs.values())).is_cancelled.wait(60)
 
     def end() -> None:
-        while len([call for call in platform.calls if call[0] == "GET"]) < 3:  # it is looked at
+        while len(platform.calls) < 4:  # it is looked at
             sleep(0.01)
         operator.on_kill()
 
@@ -221,6 +237,17 @@ def test_storage_that_its_machines_do_not_have_is_refused_before_anything_is_mad
     assert platform.calls == []
 
 
+def test_a_provider_that_is_not_installed_is_named(lake: Any, platform: Any, mounted: Any) -> None:
+    engine = platform.engine(**mounted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(engine), "provider", "apache-airflow-providers-nowhere")
+        with pytest.raises(MissingSparkError, match="expected it: pip install apache-airflow-providers-nowhere"):
+            task(lake, engine=engine).execute(context(lake))
+    assert platform.calls == []
+    assert not (lake.root / "_delays").exists()
+
+
+@ONE
 def test_what_belongs_to_spark_submit_is_refused(lake: Any, platform: Any) -> None:
     with pytest.raises(InvalidDefinitionError, match="driver_memory belongs to spark-submit, and its engine is a"):
         task(lake, engine=platform.engine(), driver_memory="2g")
@@ -284,6 +311,7 @@ async def next_event(trigger: Any) -> Any:
     raise AssertionError("it says nothing")
 
 
+@ONE
 def test_a_batch_does_not_wait_without_a_worker(lake: Any, platform: Any, mounted: Any) -> None:
     platform.work = succeed
     made = batched(lake, good, engine=platform.engine(**mounted, deferrable=True))
