@@ -248,6 +248,21 @@ def test_a_provider_that_is_not_installed_is_named(lake: Any, platform: Any, mou
 
 
 @ONE
+def test_a_program_of_the_author_travels_too(lake: Any, platform: Any, mounted: Any) -> None:
+    platform.work = succeed
+    program = lake.root / "mine.py"
+    program.write_text("print('hello')\n")
+    operator = task(
+        lake, engine=platform.engine(**mounted), function=None, application=str(program), application_args=["--fast"]
+    )
+    operator.execute(context(lake))
+    (job,) = platform.jobs.values()
+    assert job.order.program.endswith(f"{job.token}/mine.py")
+    assert job.order.arguments == ["--fast"]
+    assert content(lake) == "1"
+
+
+@ONE
 def test_what_belongs_to_spark_submit_is_refused(lake: Any, platform: Any) -> None:
     with pytest.raises(InvalidDefinitionError, match="driver_memory belongs to spark-submit, and its engine is a"):
         task(lake, engine=platform.engine(), driver_memory="2g")
