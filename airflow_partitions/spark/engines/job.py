@@ -52,7 +52,7 @@ class SparkJob:
     name: str
     token: str
     handovers: Sequence[Handover]
-    application: str = PROGRAM
+    application: str
     conf: Mapping[str, str] = attrs.field(factory=dict)
     words: Mapping[str, Any] = attrs.field(factory=dict)
     may_defer: bool = False

@@ -115,8 +115,9 @@ def answering(answer: Any) -> Any:
 @ONLY
 def test_its_arguments_are_template_fields_of_the_operator(lake: Any, platform: Any, mounted: Any) -> None:
     from airflow_partitions.spark.engines import SparkJob
+    from airflow_partitions.spark.engines.job import PROGRAM
 
-    job = SparkJob(name="delays", token="0-1-0", handovers=[lake.handover()])
+    job = SparkJob(name="delays", token="0-1-0", application=PROGRAM, handovers=[lake.handover()])
     operator = platform.engine(**mounted).operator(job)
     templated = set(type(operator).template_fields)
     assert {"application_id", "execution_role_arn", "job_driver", "configuration_overrides", "name"} <= templated

@@ -19,6 +19,7 @@ from airflow_partitions.core.errors import (
     UnansweredError,
 )
 from airflow_partitions.spark.engines import SparkJob
+from airflow_partitions.spark.engines.job import PROGRAM
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import save_error
 from airflow_partitions.spark.shipping import ship
@@ -69,7 +70,9 @@ def test_a_job_of_the_platform_makes_the_partition(lake: Any, platform: Any, mou
 
 
 def test_templates_of_airflows_operator_leave_a_job_as_it_is(lake: Any, platform: Any, mounted: Any) -> None:
-    job = SparkJob(name="delays", token="0-1-0", handovers=[lake.handover()], conf={"spark.a": "${b} {c}"})
+    job = SparkJob(
+        name="delays", token="0-1-0", application=PROGRAM, handovers=[lake.handover()], conf={"spark.a": "${b} {c}"}
+    )
     operator = platform.engine(**mounted).operator(job)
     fields = {name: getattr(operator, name) for name in type(operator).template_fields}
     said = json.dumps(fields, default=str)
