@@ -185,6 +185,17 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
         "airflow_partitions.spark:SparkAssetOperator": (),
         "airflow_partitions.spark:JobResult": ("summary",),
     },
+    "Engines": {
+        "airflow_partitions.spark.engines": (),
+        "airflow_partitions.spark.engines:EmrServerless": (),
+        "airflow_partitions.spark.engines:EmrOnEks": (),
+        "airflow_partitions.spark.engines:EmrOnEc2": (),
+        "airflow_partitions.spark.engines:Databricks": (),
+        "airflow_partitions.spark.engines:Engine": ("conf", "check", "has_failed", "operator"),
+        "airflow_partitions.spark.engines:ManagedEngine": ("url",),
+        "airflow_partitions.spark.engines:SparkJob": ("staged",),
+        "airflow_partitions.spark.engines:StagedJob": (),
+    },
     "Local loop": {
         "airflow_partitions:try_partition": (),
         "airflow_partitions:Trial": (),

@@ -225,7 +225,6 @@ REPEATED_FILES = {
     "sensor",
     "session",
     "statistics",
-    "submission",
     "text",
     "trigger",
     "values",

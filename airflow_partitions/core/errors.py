@@ -201,6 +201,10 @@ class SparkServerError(PartitionError, ConnectionError):
     ended without a word of why. Nothing was published."""
 
 
+class UnansweredError(SparkServerError):
+    """The platform that runs a job does not tell how it is."""
+
+
 class JobError(PartitionError, RuntimeError):
     """A job on a driver of its own failed; the text is the driver's."""
 

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from airflow_partitions.core.errors import ResultError
-from airflow_partitions.spark.submission import OPTIONS, PROGRAM
+from airflow_partitions.spark.engines.job import PROGRAM
+from airflow_partitions.spark.engines.submit import OPTIONS
 
 _LAST_LINES = 5
 

@@ -30,6 +30,8 @@ PROPERTY = "spark.airflow_partitions.handover"
 #: Larger values lie in the staging place: an argument is capped near 131,000 bytes, and shows in process lists and
 #: event logs.
 LONGEST = 32 * 1024
+#: The file in the staging place.
+FILE = "handover.json"
 #: In what is sent of several handovers: where each of them is.
 FILES = "files"
 
@@ -113,17 +115,21 @@ class Handover:
         )
 
 
-def pack(handovers: Sequence[Handover]) -> str:
-    """The Spark property's value for a job: the text of its handover, or if that is long, the name of a file in the
-    staging place with it; of several, the name of a file with their names."""
+def pack(handovers: Sequence[Handover], longest: int = LONGEST) -> str:
+    """The Spark property's value for a job: the text of its handover, or if that is longer than *longest*, the name of
+    a file in the staging place with it; of several, the name of a file with their names."""
     first = handovers[0]
     text = first.to_text()
-    if len(handovers) == 1 and len(text) <= LONGEST:
+    if len(handovers) == 1 and len(text) <= longest:
         return text
     if len(handovers) > 1:
-        files = [_filed(each.staging, "handover.json", each.to_text()) for each in handovers]
-        return json.dumps(_filed(first.staging, "handovers.json", json.dumps({"version": VERSION, FILES: files})))
-    return json.dumps(_filed(first.staging, "handover.json", text))
+        files = [_filed(each.staging, FILE, each.to_text()) for each in handovers]
+        return _compact(_filed(first.staging, "handovers.json", json.dumps({"version": VERSION, FILES: files})))
+    return _compact(_filed(first.staging, FILE, text))
+
+
+def _compact(form: Mapping[str, str]) -> str:
+    return json.dumps(form, separators=(",", ":"))
 
 
 def receive(spark: SparkSession) -> Handover:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,14 +10,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import Asset
+from airflow.sdk import Asset, BaseOperator
 
 from airflow_partitions.checks.declared import declared
 from airflow_partitions.checks.function import by_spark
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.dependencies import Rule
-from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import (
+    InvalidDefinitionError,
+    JobError,
+    PartitionError,
+    ResultError,
+    SparkServerError,
+    UnansweredError,
+)
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
@@ -26,56 +31,49 @@ from airflow_partitions.engine.runs.publication import attempt_of, finish, parti
 from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input, Inputs
-from airflow_partitions.frames.several import SEVERAL, Several, check_several
-from airflow_partitions.spark.connection import CONNECT, SUBMIT, conf_of, connection_of
+from airflow_partitions.frames.several import SEVERAL, Several
+from airflow_partitions.spark.begun_job import BegunJob, work_of
+from airflow_partitions.spark.connection import DEFAULT_CONNECTION
+from airflow_partitions.spark.engines.by_connection import engine_of
+from airflow_partitions.spark.engines.demand import Demand
+from airflow_partitions.spark.engines.engine import Engine
+from airflow_partitions.spark.engines.execution import Execution
+from airflow_partitions.spark.engines.job import PROGRAM, SparkJob
 from airflow_partitions.spark.handover import Handover
-from airflow_partitions.spark.job_result import JobResult
+from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.spark.modules import modules_of
+from airflow_partitions.spark.operator_arguments import (
+    SUBMIT_WORDS,
+    check_durable,
+    check_engine,
+    check_storage,
+    check_together,
+    submit_words,
+)
+from airflow_partitions.spark.prepared_job import PreparedJob
 from airflow_partitions.spark.shared_job import SharedJob
 from airflow_partitions.spark.shipped_check import ship_check
 from airflow_partitions.spark.shipping import Shipped
-from airflow_partitions.spark.submission import PROGRAM, Submission
-from airflow_partitions.storage.io import writer_for
-from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.storage import Storage
 from airflow_partitions.storage.stores.open import open_staging
 
 if TYPE_CHECKING:
-    from airflow.sdk import Connection, Context
-    from pyspark.sql import SparkSession
+    from airflow.sdk import Context
 
     from airflow_partitions.storage.metadata.attempt import Attempt
     from airflow_partitions.storage.stores.staging import Staging
 
 log = logging.getLogger(__name__)
 
-#: Parameters of ``SparkSubmitOperator`` that a job on a running server has, too.
-_OF_BOTH = {"conn_id", "conf", "name", "durable"}
-_OF_SUBMIT = frozenset(inspect.signature(SparkSubmitOperator.__init__).parameters) - _OF_BOTH
 
-
-@attrs.frozen
-class PreparedJob:
-    """A job that can be run.
-
-    :ivar context: of the run whose partition it makes.
-    :ivar inputs: what it reads, where it lies.
-    :ivar freezing: how they are kept the same.
-    """
-
-    context: Context
-    inputs: Mapping[str, Input]
-    freezing: Freezing | None
-    handover: Handover
-
-
-class SparkAssetOperator(Submission):
+class SparkAssetOperator(BaseOperator):
     """Run a Spark job that makes one partition of an asset, and publish what it wrote.
 
-    The type of the connection says where: ``spark``, on a driver of its own, by spark-submit; ``spark_connect``, by a
-    session of a running Spark Connect server, from this task. The job writes to a staging place of this run and try;
-    the task checks what it reports and puts it in the place of the partition in one step. Whatever fails before that
-    leaves the old files alone. Driver, server and workers see the storage under the same path as the task.
+    An engine says where: by default the type of the connection names it. ``spark`` is a driver of its own, by
+    spark-submit; ``spark_connect`` a session of a running Spark Connect server, from this task. The job writes to a
+    staging place of this run and try; the task checks what it reports and puts it in the place of the partition in one
+    step. Whatever fails before that leaves the old files alone. Driver, server and workers see the storage under the
+    same path as the task.
 
     :param asset: the asset, or its name; it is one of the task's outlets.
     :param storage: where the asset lies, bound to its definition.
@@ -88,10 +86,16 @@ class SparkAssetOperator(Submission):
     :param strict: fail the job if it reads anything but its inputs.
     :param freeze: let all tasks of the Dag run that say so read the same partitions and files of their inputs, whoever
         writes meanwhile. The path of a folder keeps the listings there, not beside the data.
+    :param engine: where the job runs, instead of a connection.
+    :param conn_id: Airflow's Spark connection.
+    :param conf: Spark properties.
 
     All other parameters are those of ``SparkSubmitOperator``, except ``durable``: re-attaching to the job of an earlier
-    try would make a cleared task succeed without running.
+    try would make a cleared task succeed without running. An engine that knows its jobs by name finds that of a task
+    that was killed by itself.
     """
+
+    template_fields: Sequence[str] = ("application", "conf", "name", "submit")
 
     def __init__(
         self,
@@ -107,29 +111,31 @@ class SparkAssetOperator(Submission):
         strict: bool = False,
         freeze: bool | str = False,
         durable: bool = False,
+        engine: Engine | None = None,
+        conn_id: str = DEFAULT_CONNECTION,
+        conf: Mapping[str, Any] | None = None,
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
         asset_name = asset if isinstance(asset, str) else asset.name
-        _check_durable(durable, asset_name)
-        if storage.partition is None or storage.ownership is not Ownership.OWNED:
-            reason = "is not bound to a definition"
-            if storage.partition is not None:
-                reason = f"has ownership={storage.ownership.value!r}, so no asset makes all of it"
-            raise InvalidDefinitionError(
-                f"spark asset {asset_name!r}: storage {storage.path!r} {reason};"
-                " expected Parquet(…).of(definition) of its own"
-            )
-        for written in map(storage.table, storage.members) if storage.members else [storage]:
-            writer_for("spark", written).check(written)
+        check_durable(durable, asset_name)
+        check_storage(storage, asset_name)
         check_freeze(freeze, inputs or {}, asset_name)
         made = declared(checks, asset_name, storage, inputs or {}, Frame())
-        modules = modules_of(kwargs.get("py_files"))
+        check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
+        self.submit = submit_words(kwargs)
+        self.own_words = self.submit.keys() & kwargs.keys()
+        modules = modules_of(self.submit.get("py_files"))
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
-        _check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
-        self.of_submit = tuple(sorted(word for word in kwargs.keys() & _OF_SUBMIT if kwargs[word] is not None))
-        super().__init__(application=application or PROGRAM, name=name or asset_name, durable=False, **kwargs)
+        check_engine(engine, self.own_words, asset_name)
+        super().__init__(**{word: value for word, value in kwargs.items() if word not in SUBMIT_WORDS})
+        self.application = application or PROGRAM
+        self.engine = engine
+        self.conn_id = conn_id
+        self.conf = dict(conf or {})
+        self.name = name or asset_name
+        self.durable = False
         self.asset = asset
         self.asset_name = asset_name
         self.storage = storage
@@ -143,35 +149,62 @@ class SparkAssetOperator(Submission):
         self.freeze = freeze
         self.takes_several = function is not None and SEVERAL in function.parameters and SEVERAL not in self.inputs
         if self.takes_several:
-            check_several(function.parameters if function else (), storage, asset_name)
-            if self.shipped_checks:
-                raise InvalidDefinitionError(
-                    f"spark asset {asset_name!r} takes {SEVERAL!r}, all of a batch at once, and has a check over a"
-                    f" DataFrame of Spark ({self.shipped_checks[0].name}); expected one of pandas, polars or Arrow, or"
-                    " 'partition' instead"
-                )
-        self._spark: SparkSession | None = None
+            check_together(function.parameters if function else (), storage, self.shipped_checks, asset_name)
+        self._execution: Execution | None = None  # of this process
 
     def execute(self, context: Context) -> None:
         """Make the partition of this run, and those of the runs that it has been given."""
-        connection = self.connection()
-        together = partial(self.make_together, connection) if self.takes_several else None
+        engine = self.engine_of_run(context)
+        together = partial(self.make_together, engine) if self.takes_several else None
         # A program of the author makes one partition.
-        is_shared = connection.conn_type == SUBMIT and self.function is not None
-        in_one_job = partial(self.in_one_job, connection) if is_shared else None
-        make_batch(self, context, partial(self.make, connection), together, in_one_job)
+        is_shared = engine.shares_jobs and self.function is not None
+        in_one_job = partial(self.in_one_job, engine) if is_shared else None
+        make_batch(self, context, partial(self.make, engine), together, in_one_job)
 
-    def make(self, connection: Connection, context: Context) -> None:
+    def resume(self, context: Context, *, method: str, name: str, event: Any = None, **arguments: Any) -> None:
+        """Go on with a job that has ended while this task waited for it without a worker.
+
+        :param method: of the operator of the job, which it goes on with.
+        :param name: of the try that began the job.
+        :raises SparkServerError: if there is no word of the job any more.
+        """
+        engine = self.engine_of_run(context)
+        own = self._prepared(context)
+        begun = BegunJob.found(own.handover, name=name)
+        if begun is None:
+            raise self._at(engine).lost(f"there is no word of it in its staging place, {name}")
+        self._publish(*self._ran(own.taking_over(begun), engine, method, event=event, **arguments))
+
+    def make(self, engine: Engine, context: Context) -> None:
         """Make the partition of *context*."""
         if self.takes_several:
-            for error in self.make_together(connection, [context]).values():
+            for error in self.make_together(engine, [context]).values():
                 raise error
             return
-        prepared = self._prepared(context)
-        self._publish(prepared, self._run(prepared.handover, connection, context))
+        own = self._prepared(context)
+        if not engine.finds_jobs:
+            self._publish(*self._ran(own, engine))
+            return
+        work = work_of(own.handover, own.inputs, {**engine.conf, **self.conf}, self.application)
+        begun = BegunJob.found(own.handover, work)
+        if begun is not None:
+            log.info("%s has begun a job that does the same: it is looked for, and no other is started", begun.attempt)
+            try:
+                self._publish(*self._ran(own.taking_over(begun), engine))
+            except UnansweredError:
+                raise
+            except (JobError, ResultError, SparkServerError) as error:
+                log.warning("That job has failed, so a new one is started: %s", error)
+                begun.forget()
+                own = self._prepared(context)
+            else:
+                return
+        begun = BegunJob(own.handover, work)
+        begun.save()
+        self._publish(*self._ran(attrs.evolve(own, begun=begun), engine))
 
     @contextmanager
-    def in_one_job(self, connection: Connection, contexts: Sequence[Context]) -> Iterator[Callable[[Context], None]]:
+    def in_one_job(self, engine: Engine, contexts: Sequence[Context]) -> Iterator[Callable[[Context], None]]:
         """One job that makes the partitions of *contexts*, each by itself, while the block lasts.
 
         :returns: what waits until one of them is made, in their order, and publishes it. What fails of one is raised
@@ -185,7 +218,9 @@ class SparkAssetOperator(Submission):
             except Exception as error:  # noqa: BLE001 - raised where it is asked for
                 errors[context["ti"].run_id] = error
         handovers = [each.handover for each in prepared.values()]
-        with SharedJob(handovers, lambda: self.submit(handovers, connection, contexts[0]), self.on_kill) as shared:
+        execution = self._at(engine)
+        run = partial(execution.run, self._job(handovers, engine), contexts[0])
+        with SharedJob(handovers, run, execution.cancel) as shared:
 
             def make(context: Context) -> None:
                 run_id = context["ti"].run_id
@@ -217,7 +252,7 @@ class SparkAssetOperator(Submission):
         if prepared.freezing is not None:
             prepared.freezing.release(context, prepared.inputs)
 
-    def make_together(self, connection: Connection, contexts: Sequence[Context]) -> Mapping[int, Exception]:
+    def make_together(self, engine: Engine, contexts: Sequence[Context]) -> Mapping[int, Exception]:
         """Make the partitions of several contexts by one job: each row names its own.
 
         One without rows is published empty. They are published in one commit.
@@ -230,7 +265,8 @@ class SparkAssetOperator(Submission):
         ) as together:
             several = tuple(together.partitions)
             handover = self._handover(together.commit.attempt, several[0], together.inputs, together.commit.staging)
-            result = self._run(attrs.evolve(handover, several=several), connection, contexts[0])
+            prepared = PreparedJob(contexts[0], together.inputs, None, attrs.evolve(handover, several=several))
+            _, result = self._ran(prepared, engine)
             summary = {"seconds": round(result.seconds / len(several), 3), "application": result.application}
             together.publish(Several.from_json(result.several or {}, several), summary)
         log.info("Made by one job: %s", result.describe())
@@ -251,67 +287,64 @@ class SparkAssetOperator(Submission):
             strict=self.strict,
         )
 
-    def _run(self, handover: Handover, connection: Connection, context: Context) -> JobResult:
-        """Run the job of *handover*; what it reports."""
-        if connection.conn_type == CONNECT:
-            from airflow_partitions.spark.connect.run import run_connected
+    def _job(self, handovers: Sequence[Handover], engine: Engine, *, may_defer: bool = False) -> SparkJob:
+        return SparkJob(
+            name=self.name or self.asset_name,
+            token=handovers[0].attempt.name,
+            handovers=handovers,
+            application=self.application,
+            conf={**engine.conf, **self.conf},
+            words=self.submit,
+            may_defer=may_defer,
+        )
 
-            run_connected(handover, connection, self.conf or {}, self._began)
-        else:
-            self.submit([handover], connection, context)
-        return JobResult.load(handover.staging, handover.attempt.name)
+    def _ran(
+        self, prepared: PreparedJob, engine: Engine, method: str = "execute", **arguments: Any
+    ) -> tuple[PreparedJob, JobResult]:
+        """The job that was *prepared*, and what it reports when it has run."""
+        handover, begun = prepared.handover, prepared.begun
+        is_alone = self._dag is None or getattr(self._dag.timetable, "batch", 1) == 1
+        job = self._job([handover], engine, may_defer=begun is not None and is_alone)
+        try:
+            self._at(engine).run(job, prepared.context, method, **arguments)
+        except PartitionError:
+            if begun is not None and load_error(handover.staging) is not None:
+                begun.forget()  # it has ended for sure
+            raise
+        return prepared, JobResult.load(handover.staging, handover.attempt.name)
+
+    def _at(self, engine: Engine) -> Execution:
+        self._execution = Execution(engine, self.demand)
+        return self._execution
 
     def on_kill(self) -> None:
-        """End the job."""
-        if self._spark is None:
-            super().on_kill()
-            return
-        from airflow_partitions.spark.connect.session import interrupt
-
-        interrupt(self._spark)
+        """End the job. Word of it stays: a later try that finds it cancelled starts a new one."""
+        if self._execution is not None:
+            self._execution.cancel()
 
     def needed_by(self, partition: Partition, now: datetime) -> dict[str, Input]:
         """What *partition* needs of each input, *now* being an aware instant."""
         return Inputs(self.inputs, self.rules, self.frames).needed_by(partition, now)
 
-    def _began(self, spark: SparkSession) -> None:
-        self._spark = spark
+    @property
+    def demand(self) -> Demand:
+        """What the task asks of an engine."""
+        return Demand(
+            asset=self.asset_name,
+            storage=self.storage,
+            inputs=self.inputs,
+            is_program=self.function is None,
+            words={word: self.submit[word] for word in self.own_words},
+        )
 
-    def connection(self) -> Connection:
+    def engine_of_run(self, context: Context) -> Engine:
         """Where the job is to run; asked before anything is made for it.
 
         :raises StorageError: if there is no such connection, or it is not one to Spark.
         :raises InvalidDefinitionError: if this job can't run there.
         """
-        connection = connection_of(self._conn_id)
-        self.conf = {**conf_of(connection), **(self.conf or {})}
-        if connection.conn_type != CONNECT:
-            self.check_submittable(connection)
-            return connection
-        from airflow_partitions.spark.connect.address import address_of  # a parser of Dags needs no client
-
-        self._check_way(connection)
-        address_of(connection)
-        return connection
-
-    def _check_way(self, connection: Connection) -> None:
-        if self.function is None:
-            raise InvalidDefinitionError(
-                f"spark asset {self.asset_name!r} is a program of its own, which needs a driver, and connection"
-                f" {connection.conn_id!r} is one to a running Spark Connect server; expected a decorated function, or a"
-                f" connection of type {SUBMIT}"
-            )
-        if self.of_submit:
-            raise InvalidDefinitionError(
-                f"spark asset {self.asset_name!r}: {', '.join(self.of_submit)} belongs to spark-submit, and connection"
-                f" {connection.conn_id!r} is one to a running Spark Connect server; expected it in the settings of the"
-                f" server, or a connection of type {SUBMIT}"
-            )
-
-
-def _check_durable(durable: Any, asset: str) -> None:
-    if durable:
-        raise InvalidDefinitionError(
-            f"spark asset {asset!r}: durable=True would take the outcome of an earlier job for this one's: a cleared"
-            " task would succeed without running; expected durable=False, the default here"
-        )
+        engine = engine_of(self.conn_id) if self.engine is None else self.engine
+        engine = engine.rendered(lambda value: self.render_template(value, context))
+        _ = engine.conf  # of a connection: it may be none
+        engine.check(self.demand)
+        return engine

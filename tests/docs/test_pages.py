@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from airflow_partitions.authoring.local import Trial
 
 #: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
-PUBLIC = {f"airflow_partitions{name}" for name in ("", ".checks", ".spark", ".storage", ".testing")}
+PUBLIC = {f"airflow_partitions{name}" for name in ("", ".checks", ".spark", ".spark.engines", ".storage", ".testing")}
 REFERENCED = {f"airflow_partitions.{name}" for name in ("core.definitions", "core.errors", "frames")}
 CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
 

@@ -24,7 +24,7 @@ def test_the_reference_is_up_to_date() -> None:
     assert process.returncode == 0, process.stderr
 
 
-@pytest.mark.parametrize("module", ["", ".storage", ".frames", ".spark", ".authoring.local"])
+@pytest.mark.parametrize("module", ["", ".storage", ".frames", ".spark", ".spark.engines", ".authoring.local"])
 def test_every_public_name_has_an_entry(module: str) -> None:
     headings = re.findall(r"^### (\w+)$", (DOCS / "reference.md").read_text(), re.MULTILINE)
     public = set(importlib.import_module(f"airflow_partitions{module}").__all__) - {"__version__"}

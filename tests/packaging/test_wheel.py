@@ -21,6 +21,8 @@ from packaging.version import Version
 from tests.packaging.stranger import PATIENCE, ROOT, Stranger, installed, uv
 
 EXTRAS = ["avro", "iceberg", "openlineage", "polars", "s3", "spark"]
+#: Providers of Airflow for platforms: of these one version is tried, the one in requirements.lock.
+PLATFORMS = ["databricks", "emr"]
 DAG_FILE = '''
 """One asset made in Python, and one with Spark that follows from it."""
 
@@ -114,13 +116,15 @@ def test_the_source_distribution_has_what_the_view_is_made_of(tmp_path: Path) ->
 def test_the_metadata(metadata: Message) -> None:
     assert metadata["License-Expression"] == "Apache-2.0"
     assert "Framework :: Apache Airflow :: Provider" in metadata.get_all("Classifier", [])
-    assert sorted(metadata.get_all("Provides-Extra", [])) == EXTRAS
+    assert sorted(metadata.get_all("Provides-Extra", [])) == sorted(EXTRAS + PLATFORMS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stranger", ["lowest-direct"], indirect=True)
 def test_each_lower_bound_is_a_version_that_is_tested(stranger: Stranger, metadata: Message) -> None:
-    requirements = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
+    everything = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
+    of_platforms = {f'extra == "{name}"' for name in PLATFORMS}
+    requirements = [each for each in everything if str(each.marker) not in of_platforms]
     names = sorted({requirement.name for requirement in requirements})
     installed = json.loads(
         stranger.python(

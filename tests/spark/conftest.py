@@ -164,3 +164,22 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     stub = Cluster()
     monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, *a, **k: stub.submit(hook, *a, **k))  # noqa: PLW0108
     return stub
+
+
+_SECRET = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An S3 store."""
+    from moto.server import ThreadedMotoServer
+    from s3fs import S3FileSystem
+
+    S3FileSystem.clear_instance_cache()  # they would be asking the store of another test
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {**_SECRET, "AWS_ENDPOINT_URL": f"http://{host}:{port}"}.items():
+        monkeypatch.setenv(name, value)
+    yield f"http://{host}:{port}"
+    server.stop()

@@ -21,6 +21,7 @@ from airflow_partitions.frames.stored_frame import StoredFrame
 from airflow_partitions.storage import Storage
 
 if TYPE_CHECKING:
+    from airflow_partitions.spark.engines.engine import Engine
     from airflow_partitions.spark.operator import SparkAssetOperator
 
 
@@ -53,6 +54,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param strict: fail the run, and publish nothing, if the job read anything but its inputs.
     :param freeze: let all tries of the run, and other tasks of it that say so, read the same partitions and files of
         their inputs, whoever writes meanwhile; see :class:`.SparkAssetOperator`.
+    :param engine: where the jobs run, if no connection of type ``spark`` or ``spark_connect`` says so: managed Spark,
+        or an engine of your own; see :class:`.Engine`.
     :param conn_id: Airflow's Spark connection.
     :param conf: Spark properties.
     :param py_files: modules shipped with the job, as spark-submit takes them.
@@ -65,6 +68,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     storage: Storage = attrs.field(validator=check_storage)
     strict: bool = False
     freeze: bool | str = False
+    engine: Engine | None = None
     conn_id: str = "spark_default"
     conf: Mapping[str, str] = attrs.field(factory=dict)
     py_files: str | None = None
@@ -131,6 +135,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             strict=self.strict,
             freeze=self.freeze,
             outlets=[asset],
+            engine=self.engine,
             conn_id=self.conn_id,
             conf=dict(self.conf),
             py_files=self.py_files,

@@ -74,7 +74,7 @@ def test_one_job_makes_all_partitions_of_a_batch(lake: Any) -> None:
     contexts = [context(lake, key=key, run_id=f"run {key}") for key in keys]
     for each in contexts:
         each["ti"].task_id = "delays"
-    assert operator.make_together(operator.connection(), contexts) == {}
+    assert operator.make_together(operator.engine_of_run(contexts[0]), contexts) == {}
     stored = {str(each.key): each for each in operator.storage.list()}
     assert stored.keys() == set(keys)
     assert {each.content.metadata.attempt.run_id for each in stored.values()} == {f"run {key}" for key in keys}

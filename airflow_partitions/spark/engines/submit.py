@@ -1,34 +1,38 @@
-"""A job on a driver of its own, by spark-submit."""
+"""A driver of its own for each job, by spark-submit."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import attrs
 from airflow.providers.apache.spark.hooks import spark_submit
 from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINARY
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import BaseOperator, Connection
 from airflow.sdk.exceptions import AirflowException
 
-from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkError, SparkServerError
+from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkError
 from airflow_partitions.spark.archive import make_archive
-from airflow_partitions.spark.handover import PROPERTY, Handover, pack
+from airflow_partitions.spark.connection import conf_of
+from airflow_partitions.spark.engines.engine import Engine
+from airflow_partitions.spark.handover import PROPERTY, pack
 from airflow_partitions.spark.installed import check_installed
-from airflow_partitions.spark.job_result import load_error
 from airflow_partitions.spark.running_job import TIME_ZONE
 
 if TYPE_CHECKING:
-    from airflow.sdk import Connection, Context
+    from airflow.sdk import Context
 
-#: The program for a decorated function.
-PROGRAM = str(Path(__file__).with_name("program") / "make_partition.py")
+    from airflow_partitions.spark.engines.demand import Demand
+    from airflow_partitions.spark.engines.job import SparkJob
+
 #: What Spark takes where nothing else is said: a job does not depend on the machine it lands on.
 DEFAULTS = {TIME_ZONE: "UTC", "spark.log.level": "WARN"}
 #: And for a driver on the task's machine: nobody looks at its pages, and each would take a port.
@@ -38,49 +42,89 @@ LOCAL_DEFAULTS = {"spark.ui.enabled": "false"}
 OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
-class Submission(SparkSubmitOperator):
+@attrs.frozen
+class SparkSubmit(Engine):
+    """Jobs by Airflow's ``SparkSubmitOperator``, to the master of a connection."""
+
+    words: ClassVar[None] = None
+
+    connection: Connection
+
+    @property
+    def conf(self) -> Any:
+        """Spark properties that the connection has for all jobs."""
+        return conf_of(self.connection)
+
+    def place(self, demand: Demand) -> str:
+        master, _ = _deployed_to(self.connection, demand.words.get("deploy_mode"))
+        return f"{master} of connection {self.connection.conn_id!r}"
+
+    def check(self, demand: Demand) -> None:
+        """Refuse what can't be submitted there.
+
+        :raises InvalidDefinitionError: if Spark runs no Python on such a cluster.
+        :raises MissingSparkError: if there is no client of Kubernetes to watch the job with.
+        """
+        connection = self.connection
+        master, mode = _deployed_to(connection, demand.words.get("deploy_mode"))
+        if mode == "cluster" and master.startswith("spark://"):
+            raise InvalidDefinitionError(
+                f"connection {connection.conn_id!r} asks for deploy mode 'cluster' on {master}, and Spark runs no"
+                " Python there: its standalone clusters start drivers of Java and Scala only; expected deploy mode"
+                " 'client', with the driver on the task's machine, or a master of YARN or Kubernetes"
+            )
+        if master.startswith("k8s") and not hasattr(spark_submit, "kube_client"):
+            raise MissingSparkError(
+                f"Airflow watches jobs on {master} by the client of Kubernetes, which is not installed here;"
+                " expected it: pip install kubernetes"
+            )
+
+    def has_failed(self, error: Exception) -> bool:
+        return isinstance(error, AirflowException | RuntimeError)  # the latter of one that is polled
+
+    def operator(self, job: SparkJob) -> BaseOperator:
+        return _SubmittedJob(
+            task_id=job.name,
+            application=job.application,
+            conn_id=self.connection.conn_id,
+            durable=False,
+            job=job,
+            connection=self.connection,
+            **{"name": job.name, **job.words},
+        )
+
+
+class _SubmittedJob(SparkSubmitOperator):
     """What submits a job, and waits for it."""
 
-    def submit(self, handovers: Sequence[Handover], connection: Connection, context: Context) -> None:
-        """Run the job of *handovers*, which leaves a result file for each, or the error of one of several.
+    def __init__(self, *, job: SparkJob, connection: Connection, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.job = job
+        self.connection = connection
+        self.conf = dict(job.conf)
+
+    def execute(self, context: Context) -> None:
+        """Run the job, which leaves a result file for each of its handovers, or the error of one of several.
 
         :raises MissingSparkError: if there is no Spark to submit it by.
-        :raises PartitionError: that of the job, if it said why it gave up.
-        :raises MemoryError: if the job's memory ended.
-        :raises SparkServerError: if it did not begin, or was ended.
         """
-        has_package = self._find_spark(connection)
-        self._hand_over(handovers)
-        with TemporaryDirectory(prefix="airflow_partitions-") as folder, self._defaults(connection):
+        has_package = self._find_spark()
+        self.conf = {**(self.conf or {}), PROPERTY: pack(self.job.handovers)}
+        with TemporaryDirectory(prefix="airflow_partitions-") as folder, self._defaults():
             if not has_package:
                 self.py_files = ",".join(filter(None, [self.py_files, str(make_archive(Path(folder)))]))
             try:
                 super().execute(context)
-            except (AirflowException, RuntimeError) as failure:  # the latter of one that is polled
-                reason = load_error(handovers[0].staging) if len(handovers) == 1 else None
-                if reason is not None:
-                    raise reason from failure
-                master, _ = self._deployed_to(connection)
-                raise SparkServerError(
-                    f"the driver for {master} of connection {connection.conn_id!r} did not start, or ended without a"
-                    f" word of why, as one does that is killed; nothing was published. The log above may tell"
-                    f" ({failure})"
-                ) from failure
             finally:
                 # Airflow's hook leaves the pipe open that it has read to its end.
                 process = getattr(self._hook, "_submit_sp", None)
                 if process is not None and process.stdout is not None:
                     process.stdout.close()
 
-    def _hand_over(self, handovers: Sequence[Handover]) -> None:
-        """Give the job its handovers, as a Spark property."""
-        self.conf = {**(self.conf or {}), PROPERTY: pack(handovers)}
-        self._hook = None  # made from these values, when the job is submitted
-
     @contextmanager
-    def _defaults(self, connection: Connection) -> Iterator[None]:
+    def _defaults(self) -> Iterator[None]:
         """Let a submission inside the block begin with our defaults."""
-        local = (connection.host or "").startswith("local")
+        local = (self.connection.host or "").startswith("local")
         words = [f"-D{name}={value}" for name, value in (DEFAULTS | (LOCAL_DEFAULTS if local else {})).items()]
         variables = self.env_vars or {}
         outer = os.environ.get(OPTIONS)
@@ -95,38 +139,13 @@ class Submission(SparkSubmitOperator):
             else:
                 os.environ[OPTIONS] = outer
 
-    def _deployed_to(self, connection: Connection) -> tuple[str, str]:
-        """The master, with its scheme, and the deploy mode."""
-        mode = self._deploy_mode or connection.extra_dejson.get("deploy-mode") or "client"
-        host = connection.host or ""
-        return host if "://" in host or not connection.port else f"{connection.conn_type}://{host}", mode
-
-    def check_submittable(self, connection: Connection) -> None:
-        """Refuse what can't be submitted there.
-
-        :raises InvalidDefinitionError: if Spark runs no Python on such a cluster.
-        :raises MissingSparkError: if there is no client of Kubernetes to watch the job with.
-        """
-        master, mode = self._deployed_to(connection)
-        if mode == "cluster" and master.startswith("spark://"):
-            raise InvalidDefinitionError(
-                f"connection {connection.conn_id!r} asks for deploy mode 'cluster' on {master}, and Spark runs no"
-                " Python there: its standalone clusters start drivers of Java and Scala only; expected deploy mode"
-                " 'client', with the driver on the task's machine, or a master of YARN or Kubernetes"
-            )
-        if master.startswith("k8s") and not hasattr(spark_submit, "kube_client"):
-            raise MissingSparkError(
-                f"Airflow watches jobs on {master} by the client of Kubernetes, which is not installed here;"
-                " expected it: pip install kubernetes"
-            )
-
-    def _find_spark(self, connection: Connection) -> bool:
+    def _find_spark(self) -> bool:
         """Choose the spark-submit and the Python where nothing else is configured: those of this environment.
 
         :return: whether the driver's Python is that of this environment, which has this package.
         """
         own, own_home = Path(sys.executable).with_name(DEFAULT_SPARK_BINARY), _own_home()
-        if self._spark_binary is None and "spark-binary" not in connection.extra_dejson:
+        if self._spark_binary is None and "spark-binary" not in self.connection.extra_dejson:
             home = os.environ.get("SPARK_HOME")
             if home and Path(home).resolve() != own_home:
                 self._spark_binary = str(_binary_in(home))
@@ -134,7 +153,7 @@ class Submission(SparkSubmitOperator):
                 self._spark_binary = str(own)
             elif which(DEFAULT_SPARK_BINARY) is None:
                 check_installed()
-        master, mode = self._deployed_to(connection)
+        master, mode = _deployed_to(self.connection, self._deploy_mode)
         if self._spark_binary != str(own) or mode == "cluster" or master.startswith(("yarn", "k8s")):
             return False
         variables = {"SPARK_HOME": str(own_home or ""), "PYSPARK_DRIVER_PYTHON": sys.executable}
@@ -144,6 +163,13 @@ class Submission(SparkSubmitOperator):
         conf = self.conf or {}
         driver = conf.get("spark.pyspark.driver.python") or conf.get("spark.pyspark.python")
         return bool((driver or self.env_vars["PYSPARK_DRIVER_PYTHON"]) == sys.executable)
+
+
+def _deployed_to(connection: Connection, mode: str | None) -> tuple[str, str]:
+    """The master, with its scheme, and the deploy mode: *mode*, if it is given."""
+    host = connection.host or ""
+    master = host if "://" in host or not connection.port else f"{connection.conn_type}://{host}"
+    return master, mode or connection.extra_dejson.get("deploy-mode") or "client"
 
 
 def _own_home() -> Path | None:

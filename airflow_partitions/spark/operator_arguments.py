@@ -1,0 +1,80 @@
+"""What an operator of Spark jobs refuses when it is declared."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import BaseOperator
+
+from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.frames.several import SEVERAL, check_several
+from airflow_partitions.spark.engines.engine import Engine
+from airflow_partitions.spark.shipped_check import ShippedCheck
+from airflow_partitions.storage.io import writer_for
+from airflow_partitions.storage.ownership import Ownership
+from airflow_partitions.storage.storage import Storage
+
+#: Parameters of ``SparkSubmitOperator`` that are not ours, too, or those of any operator.
+SUBMIT_WORDS = frozenset(inspect.signature(SparkSubmitOperator.__init__).parameters) - {
+    *("self", "kwargs", "application", "conn_id", "conf", "name", "durable"),
+    *inspect.signature(BaseOperator.__init__).parameters,
+}
+
+
+def submit_words(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of *arguments* that are words for spark-submit, the ones of ``default_args`` among them."""
+    words = {**(arguments.get("default_args") or {}), **arguments}
+    return {word: words[word] for word in sorted(words.keys() & SUBMIT_WORDS) if words[word] is not None}
+
+
+def check_storage(storage: Storage, asset: str) -> None:
+    """Refuse what no asset makes by Spark."""
+    if storage.partition is None or storage.ownership is not Ownership.OWNED:
+        reason = "is not bound to a definition"
+        if storage.partition is not None:
+            reason = f"has ownership={storage.ownership.value!r}, so no asset makes all of it"
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: storage {storage.path!r} {reason}; expected Parquet(…).of(definition) of its own"
+        )
+    for written in map(storage.table, storage.members) if storage.members else [storage]:
+        writer_for("spark", written).check(written)
+
+
+def check_together(
+    parameters: Sequence[str], storage: Storage, shipped_checks: Sequence[ShippedCheck], asset: str
+) -> None:
+    """Refuse a function over all partitions of a batch that can't be one, or has a check of each."""
+    check_several(parameters, storage, asset)
+    if shipped_checks:
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r} takes {SEVERAL!r}, all of a batch at once, and has a check over a DataFrame of"
+            f" Spark ({shipped_checks[0].name}); expected one of pandas, polars or Arrow, or 'partition' instead"
+        )
+
+
+def check_durable(durable: Any, asset: str) -> None:
+    """Refuse that Airflow's operator remembers its jobs by the task."""
+    if durable:
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: durable=True would take the outcome of an earlier job for this one's: a cleared"
+            " task would succeed without running; expected durable=False, the default here"
+        )
+
+
+def check_engine(engine: Engine | None, words: Iterable[str], asset: str) -> None:
+    """Refuse what is no engine, and *words* that it does not understand."""
+    if engine is None:
+        return
+    if not isinstance(engine, Engine):
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: engine={engine!r}; expected an Engine of airflow_partitions.spark.engines, or none"
+            " and a connection of type spark or spark_connect"
+        )
+    if engine.words is not None and (unknown := sorted(set(words) - engine.words)):
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: {', '.join(unknown)} belongs to spark-submit, and its engine is a"
+            f" {type(engine).__name__}; expected it in the arguments of that"
+        )

@@ -1,0 +1,33 @@
+"""A platform for a test: each of those that have a stand-in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.spark.engines.platforms import PLATFORMS
+
+_sleep = time.sleep
+#: Airflow's operators look at a job every second at the most: a test has no time for that.
+_LONGEST = 0.02
+
+
+@pytest.fixture(params=PLATFORMS)
+def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A stand-in, which the default connection for it names."""
+    stand_in = PLATFORMS[request.param](tmp_path_factory.mktemp("platform"))
+    with stand_in.serving() as url, pytest.MonkeyPatch.context() as patch:
+        stand_in.connect(url, patch)  # type: ignore[attr-defined]
+        patch.setattr(time, "sleep", lambda seconds: _sleep(min(seconds, _LONGEST)))
+        yield stand_in
+
+
+@pytest.fixture
+def mounted(lake: Any) -> dict[str, tuple[str]]:
+    """What an engine is told whose machines have the disk of the lake."""
+    root: Path = lake.root
+    return {"mounts": (str(root),)}
