@@ -60,6 +60,18 @@ def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens) -> Non
     assert page.evaluate("window.moved") == []
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_moves_while_the_board_comes(opens: Opens, width: int) -> None:
+    page = opens(viewport={"width": width, "height": 900})
+    page.add_init_script(WATCH)
+    slowly(page, "board")
+    page.goto(page.url + "/board?days=90&until=2013-04-01T00:00:00Z")
+    expect(page.get_by_role("application", name="Partitions of all assets over time")).to_be_visible()
+    expect(page.get_by_role("link", name="mart_0_clean")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") == []
+
+
 def test_en10_nothing_is_said_of_rights_before_they_are_known(opens: Opens) -> None:
     page = opens()
     held: list[Route] = []
