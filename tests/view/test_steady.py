@@ -49,9 +49,11 @@ def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, wid
     assert page.evaluate("window.moved") == []
 
 
-def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens) -> None:
-    page = opens(viewport={"width": 1280, "height": 2000})
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens, width: int) -> None:
+    page = opens(viewport={"width": width, "height": 2000})
     page.add_init_script(WATCH)
+    slowly(page, "assets/days")
     slowly(page, "materializations")
     page.goto(page.url + "/assets/days/partitions/2013-02-07")
     charts = page.get_by_role("region", name="Work, beside the partitions before it")
