@@ -21,16 +21,17 @@ VIEW = "/plugin/partitions"
 #: Each page by the name of its picture: its address, the height of what is shown, and the theme.
 PAGES = {
     "view-assets": (VIEW, 640, "light"),
+    "view-board": (f"{VIEW}/board?days=90&until=2013-04-01T00:00:00Z", 640, "light"),
     "view-asset": (f"{VIEW}/assets/airport_days?start=2013-02-01T00:00:00Z&end=2013-04-01T00:00:00Z", 640, "light"),
     "view-partition": (f"{VIEW}/assets/days/partitions/2013-02-08", 640, "light"),
-    "view-doctor": (f"{VIEW}/doctor", 360, "light"),
+    "view-doctor": (f"{VIEW}/doctor", 536, "light"),
     "view-dag": ("/dags/days/plugin/partitions-of-dag", 640, "light"),
     "view-dark": (f"{VIEW}/assets/region_days?start=2023-09-01T00:00:00Z&end=2024-06-23T00:00:00Z", 640, "dark"),
 }
 #: Those that are taken when the requests have come some way.
 LATER_PAGES = {
-    "view-requests": (f"{VIEW}/requests", 360, "light"),
-    "view-request": (f"{VIEW}/requests/1", 480, "light"),
+    "view-requests": (f"{VIEW}/requests", 480, "light"),
+    "view-request": (f"{VIEW}/requests/1", 620, "light"),
 }
 #: What is asked for before, so that there are requests.
 ORDERS = {

@@ -29,6 +29,7 @@ PAGES = {
     f"/assets/{quote('s3://lake/hours', safe='')}": "s3://lake/hours",
     "/assets/days/partitions/2013-02-08": "2013-02-08",
     f"/assets/airport_days/partitions/2013-01-05%7C{quote(LONG)}": LONG,
+    "/board?days=90&until=2013-04-01T00:00:00Z": "Board",
     "/requests": "Requests",
     "/failures": "Failures",
     "/doctor": "Doctor",

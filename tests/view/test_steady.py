@@ -49,13 +49,27 @@ def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, wid
     assert page.evaluate("window.moved") == []
 
 
-def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens) -> None:
-    page = opens(viewport={"width": 1280, "height": 2000})
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens, width: int) -> None:
+    page = opens(viewport={"width": width, "height": 2000})
     page.add_init_script(WATCH)
+    slowly(page, "assets/days")
     slowly(page, "materializations")
     page.goto(page.url + "/assets/days/partitions/2013-02-07")
     charts = page.get_by_role("region", name="Work, beside the partitions before it")
     expect(charts.get_by_role("figure")).to_have_count(4)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_moves_while_the_board_comes(opens: Opens, width: int) -> None:
+    page = opens(viewport={"width": width, "height": 900})
+    page.add_init_script(WATCH)
+    slowly(page, "board")
+    page.goto(page.url + "/board?days=90&until=2013-04-01T00:00:00Z")
+    expect(page.get_by_role("application", name="Partitions of all assets over time")).to_be_visible()
+    expect(page.get_by_role("link", name="mart_0_clean")).to_be_visible()
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.moved") == []
 

@@ -11,11 +11,12 @@ from airflow_partitions.core.errors import InvalidDefinitionError, InvalidReques
 _TIME_OF_DAY = re.compile(r"\d\d?:\d\d(:\d\d)?")
 
 
-def past_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
+def past_moment(text: str, now: datetime, zone: tzinfo, called: str = "since") -> datetime:
     """The moment of the past that a *text* means: ``2h`` before now, the last ``22:00``, or a time with its UTC offset.
 
     :param now: aware.
     :param zone: that of a time of day.
+    :param called: the name of what is given.
     :returns: aware.
     :raises InvalidRequestError: for anything else, and for what is still to come.
     """
@@ -23,11 +24,11 @@ def past_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
     if (moment := _moment(said, now, zone)) is None:
         example = now.astimezone(zone).replace(minute=0)
         raise InvalidRequestError(
-            f"since={text!r}; expected a length of time before now such as 30min, 2h or 7d, a time of day such as 22:00"
+            f"{called}={text!r}; expected a length of time before now such as 30min, 2h or 7d, a time such as 22:00"
             f" ({zone}), or a time with its UTC offset such as {example.isoformat(timespec='minutes')}"
         )
     if moment > now:
-        raise InvalidRequestError(f"since={text!r} is still to come; it is {now.isoformat(timespec='seconds')} now")
+        raise InvalidRequestError(f"{called}={text!r} is still to come; it is {now.isoformat(timespec='seconds')} now")
     return moment
 
 

@@ -21,7 +21,8 @@ A = TypeVar("A", bound=Operation)
 
 #: Fields whose arguments are called otherwise: by these flags, with these words for their values.
 _CALLED = {"states": ("--only", "STATE"), "cursor": ("--after", "CURSOR")}
-_WORDS = {"dimension": "NAME", "from_asset": "NAME", "asset": "NAME", "since": "TIME", "tag": "TAG", "owner": "NAME"}
+_WORDS = {"dimension": "NAME", "from_asset": "NAME", "asset": "NAME", "since": "TIME", "tag": "TAG", "owner": "NAME",
+          "group": "NAME", "dag": "NAME", "until": "TIME"}  # fmt: skip
 
 
 def arguments(

@@ -25,6 +25,7 @@ from airflow_partitions.operate.cli.arguments import arguments
 from airflow_partitions.operate.cli.output import OUTPUT
 from airflow_partitions.operate.cli.source import SOURCE
 from airflow_partitions.operate.contract.assets import ListAssets
+from airflow_partitions.operate.contract.board import ShowBoard
 from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
 from airflow_partitions.operate.contract.failures import ListFailures
@@ -128,6 +129,24 @@ def _states() -> tuple[CLICommand, ...]:
                 OUTPUT,
             ),
             notes=_STATUS_NOTES,
+        ),
+        _command(
+            "board",
+            "board.board",
+            "Show all assets over one stretch of time",
+            "Show the states of the partitions of all assets over the same stretch of time, a row for each: what is"
+            " upstream stands above what is made of it, so that a hole and what waits for it are below each other. Of"
+            " a product, and of keys that are known at runtime, all are in one row.",
+            """
+            airflow asset-partitions board
+            airflow asset-partitions board --since 7d --tag flights --only failed --only missing
+            airflow asset-partitions board --dag hourly_flights --since 365d --output json
+            """,
+            (
+                *arguments(ShowBoard, without=("columns",)),
+                *SOURCE,
+                OUTPUT,
+            ),
         ),
         _command(
             "explain",

@@ -48,16 +48,16 @@ def strips(definition: PartitionDefinition, stretches: Sequence[Mapping[str, Any
     if not stretches:
         return []
     if definition.time is None:
-        return [_row([(i, i + 1, one["state"]) for i, one in enumerate(stretches)], width)]
+        return [drawn([(i, i + 1, one["state"]) for i, one in enumerate(stretches)], width)]
     if not isinstance(definition, PartitionByProduct) or definition.combinations() > _MOST_ROWS:
-        return [_row(_spans(stretches), width)]
+        return [drawn(_spans(stretches), width)]
     rows = [tuple(map(str, key.parts)) for key in definition.segment_keys()]
     label = max(len("|".join(row)) for row in rows)
     bounds = _bounds(stretches)
     names = [one.name for one in definition.segments]
     return [
         Text("|".join(row).ljust(label) + " ").append_text(
-            _row(_spans(_of(stretches, dict(zip(names, row, strict=True)))), max(10, width - label - 1), bounds)
+            drawn(_spans(_of(stretches, dict(zip(names, row, strict=True)))), max(10, width - label - 1), bounds)
         )
         for row in rows
     ]
@@ -87,8 +87,11 @@ def _seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-def _row(spans: Sequence[tuple[float, float, str]], width: int, bounds: tuple[float, float] | None = None) -> Text:
-    """A row of characters that each stand for the same length."""
+def drawn(spans: Sequence[tuple[float, float, str]], width: int, bounds: tuple[float, float] | None = None) -> Text:
+    """A row of characters that each stand for the same length.
+
+    :param spans: where each begins and ends, and the state in it.
+    """
     low, high = bounds or (min(span[0] for span in spans), max(span[1] for span in spans))
     states: list[str | None] = [None] * width
     for start, end, state in spans:

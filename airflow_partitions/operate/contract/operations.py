@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.contract.board import ShowBoard
 from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
 from airflow_partitions.operate.contract.doctor import ListProblems
@@ -39,6 +40,7 @@ OPERATIONS: tuple[type[Operation], ...] = (
     ListMaterializations,
     ShowPartition,
     ShowGrid,
+    ShowBoard,
     PlanPartitions,
     MaterializePartitions,
     ListRequests,

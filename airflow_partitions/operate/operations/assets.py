@@ -18,7 +18,6 @@ from airflow_partitions.engine.graph.asset_sources import asset_sources
 from airflow_partitions.engine.graph.asset_surroundings import AssetSurroundings, asset_groups
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import (
-    AssetDags,
     PartitionedAsset,
     asset_dags,
     partitioned_asset,
@@ -26,6 +25,7 @@ from airflow_partitions.engine.graph.partitioned_assets import (
 )
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.operations.chosen_assets import is_of
 from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.states.overview import Overview, overviews_of
 
@@ -46,7 +46,7 @@ def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
     ]
     if asked.tag is not None or asked.owner is not None:
         details = read_dag_details({dag_id for each in around for dag_id in each.owners})
-        around = [each for each in around if _is_of(each, details, asked.tag, asked.owner)]
+        around = [each for each in around if is_of(each, details, asked.tag, asked.owner)]
     now = datetime.now(UTC)
     surroundings = AssetSurroundings.of(every, asker.readable)
 
@@ -82,14 +82,6 @@ def show_asset(asked: ShowAsset, asker: Asker) -> dict[str, Any]:
     )
     sources = [attrs.asdict(source) for source in asset_sources(asset)]
     return form | {"sources": sources, "example": _example(asset.definition, now)}
-
-
-def _is_of(asset: AssetDags, details: Mapping[str, DagDetails], tag: str | None, owner: str | None) -> bool:
-    """Whether one of the asset's Dags has this tag, and one this owner."""
-    own = [details[dag_id] for dag_id in asset.owners if dag_id in details]
-    return (tag is None or any(tag in one.tags for one in own)) and (
-        owner is None or any(owner in one.owners for one in own)
-    )
 
 
 def _form(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -93,11 +93,21 @@ class TimeAxis(Axis):
         for unit in UNITS:
             if (high - low) // unit.longest > most:
                 continue
-            beginnings = (calendar.after(at - 1) for at in unit.beginnings(low, high, line))
-            edges = sorted({low, high, *(at for at in beginnings if at is not None and at < high)})
-            if len(edges) - 1 <= most:
-                return cls(time, tuple(edges), str(unit))
+            axis = cls.beginning(time, time_range, unit.beginnings(low, high, line), str(unit))
+            if len(axis.edges) - 1 <= most:
+                return axis
         return cls(time, (low, high), "all")
+
+    @classmethod
+    def beginning(cls, time: PartitionByInterval, time_range: TimeRange, moments: Iterable[int], unit: str) -> TimeAxis:
+        """The axis of a range whose slots begin with the first interval at or after each of the *moments*.
+
+        :param time_range: from where an interval begins to where one ends.
+        """
+        low, high = time_range
+        beginnings = (time.calendar.after(at - 1) for at in moments)
+        edges = {low, high, *(at for at in beginnings if at is not None and low < at < high)}
+        return cls(time, tuple(sorted(edges)), unit)
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -63,7 +63,7 @@ class Grid:
         """JSON form: keys as texts, times with their UTC offset."""
         time = self.of.definition.time
         start, end = (None, None) if self.time_range is None else map(self._moment, self.time_range)
-        form = _cell_form(self.counts)
+        form = cell_form(self.counts)
         return {
             "asset": self.of.asset.name,
             "now": self.of.now.isoformat(timespec="seconds"),
@@ -75,7 +75,7 @@ class Grid:
             "unit": self.unit,
             "extent": None if self.extent is None else self._slot_form(self.extent),
             "columns": [self._slot_form(slot) for slot in self.columns],
-            "cells": [_cell_form(cell) for cell in self.cells],
+            "cells": [cell_form(cell) for cell in self.cells],
             "rows": [{"value": row.value, "runs": row.runs} for row in self.rows],
             "row_count": self.row_count,
             "row_cursor": self.rows[-1].value if self.more else None,
@@ -97,6 +97,7 @@ class Grid:
         return time.clock.datetime(at).isoformat()
 
 
-def _cell_form(cell: Cell) -> dict[str, Any]:
+def cell_form(cell: Cell) -> dict[str, Any]:
+    """The JSON form of a *cell*."""
     form: dict[str, Any] = {"states": {str(state): number for state, number in by_state(cell).items()}}
     return form | ({"provisional": number} if (number := provisional(cell)) else {})

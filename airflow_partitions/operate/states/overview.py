@@ -5,22 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from threading import Lock
 from typing import Any
 
 import attrs
-from cachetools import LRUCache
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.operate.state import State
-from airflow_partitions.operate.states.apart import asked_apart
 from airflow_partitions.operate.states.asset_states import AssetStates
+from airflow_partitions.operate.states.kept import Kept
 from airflow_partitions.operate.states.pages import StateCounts, counts_of
-from airflow_partitions.operate.states.readings import Readings
 from airflow_partitions.operate.states.tally import Tally, by_state
-from airflow_partitions.operate.states.version import version_of
 
 #: From what needs somebody most to what needs nobody.
 _WORST_FIRST = (
@@ -34,8 +30,7 @@ _WORST_FIRST = (
     State.MATERIALIZED,
 )
 log = logging.getLogger(__name__)
-_OVERVIEWS: LRUCache[tuple[str, str], Overview] = LRUCache(maxsize=1_000)
-_LOCK = Lock()
+_OVERVIEWS: Kept[Overview] = Kept(1_000)
 
 
 @attrs.frozen
@@ -69,24 +64,7 @@ def overviews_of(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str,
         log.warning("The partitions of asset %r can't be counted", asset.name, exc_info=error)
         return Overview(None, None, f"{type(error).__name__}: {error}")
 
-    return asked_apart(assets, lambda some: _overviews(some, now), broken)
-
-
-def _overviews(assets: Sequence[PartitionedAsset], now: datetime) -> dict[str, Overview]:
-    readings = Readings(assets)
-    readings.read_times()
-    states = {asset.name: AssetStates(asset, now, readings=readings) for asset in assets}
-    versions = {name: version_of(of) for name, of in states.items()}
-    with _LOCK:
-        overviews = {
-            name: overview for name, version in versions.items() if (overview := _OVERVIEWS.get((name, version)))
-        }
-    changed = {name: of for name, of in states.items() if name not in overviews}
-    readings.read_ahead(of.asset for of in changed.values())
-    for name, of in changed.items():
-        overviews[name] = Overview(counts_of(of, of.everything()), _newest(of))
-    with _LOCK:
-        _OVERVIEWS.update({(name, versions[name]): overviews[name] for name in changed})
+    overviews = _OVERVIEWS.of(assets, now, lambda of: Overview(counts_of(of, of.everything()), _newest(of)), broken)
     return {
         name: attrs.evolve(overview, counts=overview.counts and attrs.evolve(overview.counts, now=now))
         for name, overview in overviews.items()

@@ -36,6 +36,8 @@ class View:
     :ivar across: name of the dimension whose keys are the columns; ``None`` for none.
     :ivar down: name of the dimension whose keys are the rows, not time; ``None`` for none.
     :ivar columns: the most of them.
+    :ivar beginnings: the moments at which columns of time begin, each with the next interval; by default it depends on
+        the range.
     :ivar search: a part of the texts of rows, in capitals or not.
     :ivar row_limit: the most rows of a page.
     :ivar row_cursor: the last row of the page before.
@@ -46,6 +48,7 @@ class View:
     across: str | None
     down: str | None
     columns: int
+    beginnings: tuple[int, ...] | None = None
     search: str = ""
     row_limit: int
     row_cursor: str | None = None
@@ -138,7 +141,10 @@ class _Sight:
         if name is None:
             return Single()
         if time is not None and name == time.name:
-            return TimeAxis.of(time, self._time_range or (0, 0), self.view.columns)
+            time_range, beginnings = self._time_range or (0, 0), self.view.beginnings
+            if beginnings is not None:
+                return TimeAxis.beginning(time, time_range, beginnings, "")
+            return TimeAxis.of(time, time_range, self.view.columns)
         segments = self._segments(name, self._partitions)
         return SegmentAxis.of(self.of.definition, name, segments, self.view.columns)
 

@@ -21,6 +21,7 @@ from airflow_partitions.engine.runs.task_request import TaskAnswer
 from airflow_partitions.engine.runs.task_request import TaskRequest as Asked
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
+from airflow_partitions.operate.contract.board import ShowBoard
 from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.doctor import ListProblems
 from airflow_partitions.operate.contract.failures import ListFailures
@@ -145,6 +146,7 @@ def _add_rows(at: Any, upstream: int, request: int, broken: Any) -> None:
 def operations() -> Iterator[Operation]:
     """All that is asked of many assets, and of each sound one."""
     yield from (ListAssets(counts=True), ListAssets(), ListAssets(states=["failed"]))
+    yield ShowBoard(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", asset=list(SOUND_ASSETS))
     yield from (ListRequests(), ListFailures(), ListChanges(since="2013-01-01T00:00+00:00"), ListProblems())
     for name in SOUND_ASSETS:
         yield from (ShowAsset(asset=name), CountStates(asset=name), ListStates(asset=name), ShowGrid(asset=name))

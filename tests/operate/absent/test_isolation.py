@@ -209,7 +209,7 @@ def test_any_error_of_one_asset_is_told_of_that_one(estate: Metadata, monkeypatc
             broken(asset)
             super().__init__(asset, *rest, **more)
 
-    for module in ("states.overview", "states.failures", "operations.changes", "operations.failed_partitions"):
+    for module in ("states.kept", "states.failures", "operations.changes", "operations.failed_partitions"):
         where = f"airflow_partitions.operate.{module}"
         monkeypatch.setattr(f"{where}.Readings", BrokenReadings)
         if module != "operations.failed_partitions":

@@ -130,6 +130,23 @@ def test_list_shows_all_assets_with_their_partitions_by_state(say: Say) -> None:
     assert next(line for line in table.splitlines() if "delays" in line).split() == ["delays", "1", "1", "6", "2"]
 
 
+def test_a_board_has_a_row_for_each_asset_upstream_ones_first(say: Say) -> None:
+    spring = ("board", "--since", "2013-02-01T00:00Z", "--until", "2013-02-11T00:00Z")
+    text, code = say(*spring)
+    assert code == 0
+    rows = {row.split()[0]: row for row in text.splitlines() if row.split()}
+    names = [name for name in rows if name in ("flights", "delays", "airport_days", "odd")]
+    assert names == ["airport_days", "flights", "delays", "odd"]
+    assert "█" in rows["flights"]
+    assert "✗" in rows["delays"]
+    assert "no time: " in rows["odd"]
+    lines = say(*spring, "--asset", "delays", "--output", "plain")[0].splitlines()
+    assert lines[2] == "delays\t\t2013-02-03\t2013-02-03\tfailed\t1"
+    answer = json.loads(say(*spring, "--only", "failed", "--output", "json")[0])
+    assert [strip["asset"] for strip in answer["strips"]] == ["delays"]
+    assert "expected a length of time" in str(say("board", "--since", "x")[1])
+
+
 def test_explain_says_why_and_shows_runs_events_and_neighbours(say: Say) -> None:
     text, code = say("explain", "delays", "2013-02-06")
     assert code == 0

@@ -18,7 +18,7 @@ from airflow_partitions.operate.contract.requests import PlanPartitions
 from airflow_partitions.operate.contract.states import ListStates, ShowPartition
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests.runtime_keys import add_runtime_keys
-from airflow_partitions.operate.states import counts, overview
+from airflow_partitions.operate.states import counts, kept, overview
 from airflow_partitions.operate.states.asset_states import AssetStates
 from tests.metadata import Metadata
 from tests.operate.states.world import put_pending, put_runs, put_tasks
@@ -143,14 +143,14 @@ def test_an_asset_that_cant_be_counted_takes_no_other_with_it(
 ) -> None:
     before = {form["name"]: form["counts"] for form in answer(ListAssets(counts=True, limit=1_000))["assets"]}
     overview._OVERVIEWS.clear()
-    version_of = overview.version_of
+    version_of = kept.version_of
 
     def breaks(of: AssetStates) -> str:
         if of.asset.name == "raw_07":
             raise ValueError("nobody has thought of that")
         return version_of(of)
 
-    monkeypatch.setattr(overview, "version_of", breaks)
+    monkeypatch.setattr(kept, "version_of", breaks)
     assets = {form["name"]: form for form in answer(ListAssets(counts=True, limit=1_000))["assets"]}
     broken = assets.pop("raw_07")
     assert (broken["counts"], broken["error"]) == (None, "ValueError: nobody has thought of that")

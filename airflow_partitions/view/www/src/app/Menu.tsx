@@ -5,6 +5,7 @@ import { paths } from "../page/paths";
 
 const pages = [
   { name: "Assets", to: paths.overview(), below: `${paths.overview()}/assets/` },
+  { name: "Board", to: paths.board(), below: `${paths.board()}/` },
   { name: "Requests", to: paths.requests(), below: `${paths.requests()}/` },
   { name: "Failures", to: paths.failures(), below: `${paths.failures()}/` },
   { name: "Doctor", to: paths.doctor(), below: `${paths.doctor()}/` },
@@ -21,8 +22,8 @@ export const Menu = () => {
           <NavLink key={name} to={to} end>
             <Center
               height={10}
-              px={{ base: 1, md: 4 }}
-              fontSize={{ base: "sm", md: "md" }}
+              px={{ base: 0.5, md: 4 }}
+              fontSize={{ base: "xs", sm: "sm", md: "md" }}
               mb="-1px"
               fontWeight="bold"
               color={current ? "fg" : "fg.muted"}

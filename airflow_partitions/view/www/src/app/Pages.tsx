@@ -3,6 +3,7 @@ import { Route, Routes } from "react-router-dom";
 
 import { AssetPage } from "../assets/AssetPage";
 import { OverviewPage } from "../assets/OverviewPage";
+import { BoardPage } from "../board/BoardPage";
 import { DoctorPage } from "../doctor/DoctorPage";
 import { FailuresPage } from "../failures/FailuresPage";
 import { PartitionPage } from "../partition/PartitionPage";
@@ -19,6 +20,7 @@ export const Pages = () => (
     <NoAnswer />
     <Routes>
       <Route index element={<OverviewPage />} />
+      <Route path="board" element={<BoardPage />} />
       <Route path="assets/:asset" element={<AssetPage />} />
       <Route path="assets/:asset/partitions/:key" element={<PartitionPage />} />
       <Route path="requests" element={<RequestsPage />} />

@@ -1,57 +1,13 @@
-import { Button, Flex, HStack, Input, NativeSelect, SegmentGroup, Text } from "@chakra-ui/react";
+import { Button, Flex, Input, SegmentGroup, Text } from "@chakra-ui/react";
 
 import { counted, number } from "../page/amounts";
 import { StateMark } from "../states/StateMark";
 import { states, type State } from "../states/state";
+import { Chooser } from "./Chooser";
 import { orders, toggled, type Filters, type Order } from "./filters";
 import type { Listed } from "./list";
 
 const labels: Readonly<Record<Order, string>> = { trouble: "Trouble first", graph: "Asset graph", name: "Name" };
-
-type Choice = {
-  readonly label: string;
-  readonly values: readonly string[];
-  readonly chosen: readonly string[];
-  readonly onChange: (chosen: readonly string[]) => void;
-};
-
-/** Values to add one by one; what was chosen stands beside, to be taken away. */
-const Chooser = ({ label, values, chosen, onChange }: Choice) => {
-  const others = values.filter((value) => !chosen.includes(value));
-  if (values.length === 0 && chosen.length === 0) return null;
-  return (
-    <HStack gap={1} wrap="wrap">
-      <NativeSelect.Root size="sm" width="8rem" disabled={others.length === 0}>
-        <NativeSelect.Field
-          aria-label={`Filter by ${label}`}
-          value=""
-          onChange={({ currentTarget }) => onChange([...chosen, currentTarget.value])}
-        >
-          <option value="">{label}</option>
-          {others.map((value) => (
-            <option key={value} value={value}>
-              {value}
-            </option>
-          ))}
-        </NativeSelect.Field>
-        <NativeSelect.Indicator />
-      </NativeSelect.Root>
-      {chosen.map((value) => (
-        <Button
-          key={value}
-          size="xs"
-          variant="subtle"
-          aria-label={`No longer filter by ${label} ${value}`}
-          onClick={() => onChange(toggled(chosen, value))}
-        >
-          {value} ✕
-        </Button>
-      ))}
-    </HStack>
-  );
-};
-
-const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
 /** Of how many assets partitions are in a state; chooses these. */
 const StateChips = ({ assets, filters, onChange }: Content) => {
@@ -108,13 +64,13 @@ export const OverviewFilters = ({ assets, filters, onChange }: Content) => (
       />
       <Chooser
         label="Tag"
-        values={distinct(assets.flatMap(({ tags }) => tags))}
+        values={assets.flatMap(({ tags }) => tags)}
         chosen={filters.tags}
         onChange={(tags) => onChange({ tags })}
       />
       <Chooser
         label="Owner"
-        values={distinct(assets.flatMap(({ owners }) => owners))}
+        values={assets.flatMap(({ owners }) => owners)}
         chosen={filters.owners}
         onChange={(owners) => onChange({ owners })}
       />

@@ -13,7 +13,7 @@ export type Listed = Omit<Answered, "counts"> & {
 };
 
 /** A tag that each Dag of a partitioned asset has by itself. */
-const OF_ALL = "partitioned";
+export const OF_ALL = "partitioned";
 
 const listed = ({ counts, tags, ...asset }: Answered, counting: boolean): Listed => {
   const numbers = counts?.counts ?? {};

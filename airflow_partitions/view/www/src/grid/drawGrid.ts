@@ -111,7 +111,8 @@ const drawRow = (
   }
 };
 
-const drawCell = (
+/** Draws the states of a cell as shares of its height. */
+export const drawCell = (
   canvas: CanvasRenderingContext2D,
   palette: Palette,
   cell: CellCounts,

@@ -48,7 +48,8 @@ export const Page = ({ title, crumbs = [], beside, actions, children }: Content)
         </Breadcrumb.Root>
       )}
       <Flex justify="space-between" align="center" wrap="wrap" gap={2} mb={3} minH={8}>
-        <HStack gap={3} wrap="wrap" minW={0}>
+        {/* As high as a button: nothing moves where the actions come later, on a line of their own. */}
+        <HStack gap={3} wrap="wrap" minW={0} minH={8}>
           <Heading as="h1" size="md" maxW="full" overflowWrap="anywhere">
             <bdi>{title}</bdi>
           </Heading>

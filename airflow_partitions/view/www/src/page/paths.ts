@@ -4,6 +4,7 @@ const name = encodeURIComponent;
 
 export const paths = {
   overview: () => root,
+  board: () => `${root}/board`,
   asset: (asset: string) => `${root}/assets/${name(asset)}`,
   partition: (asset: string, key: string) => `${root}/assets/${name(asset)}/partitions/${name(key)}`,
   requests: () => `${root}/requests`,

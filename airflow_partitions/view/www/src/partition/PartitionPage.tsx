@@ -78,8 +78,8 @@ const Content = ({ partition }: { readonly partition: Partition }) => {
             <Bounds start={start} end={end} timezone={about?.definition.timezone} />
           )}
         </Box>
-        {/* On a narrow screen they have a line of their own, also before it is known who may do what. */}
-        <Box minH={9} width={{ base: "full", md: "auto" }}>
+        {/* On a narrow screen they have two lines of their own, also before it is known who may do what. */}
+        <Box minH={{ base: 20, md: 9 }} width={{ base: "full", md: "auto" }}>
           <Actions asset={asset} selection={key} mayChange={about?.may_change} />
         </Box>
       </HStack>

@@ -78,7 +78,7 @@ const Row = ({ request, chosen, onChosen, mayChange }: Chosen & { readonly reque
         </RouterLink>
       </Link>
     </Table.Cell>
-    <Table.Cell minW={44} maxW={96}>
+    <Table.Cell minW={40} maxW={96}>
       <Text>{counted(request.partitions, "partition")}</Text>
       <Text fontSize="xs" color="fg.muted" overflowWrap="anywhere" lineClamp={2} title={request.selection}>
         <bdi>{request.selection}</bdi>
@@ -90,7 +90,7 @@ const Row = ({ request, chosen, onChosen, mayChange }: Chosen & { readonly reque
     <Table.Cell>
       <bdi>{request.by}</bdi>
     </Table.Cell>
-    <Table.Cell whiteSpace="nowrap">
+    <Table.Cell minW={24} whiteSpace="normal">
       <Moment at={request.at} />
     </Table.Cell>
   </Table.Row>

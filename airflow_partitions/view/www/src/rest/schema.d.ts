@@ -206,6 +206,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Board
+         * @description The partitions of all assets that one may read over one stretch of time, in one scale, upstream ones first.
+         */
+        get: operations["show_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/assets/{asset}/plan": {
         parameters: {
             query?: never;
@@ -1018,6 +1038,71 @@ export interface components {
             };
             /** Asset */
             asset: string;
+        };
+        /**
+         * Board
+         * @description Many assets over one stretch of time.
+         */
+        Board: {
+            /**
+             * Now
+             * @description The moment of the answer, with UTC offset
+             */
+            now: string;
+            /**
+             * Timezone
+             * @description IANA name of the zone by whose clocks columns begin: Airflow's
+             */
+            timezone: string;
+            /**
+             * Unit
+             * @description What a column is: such as "6 hours"
+             * @example day
+             */
+            unit: string;
+            /** Columns */
+            columns: components["schemas"]["BoardColumn"][];
+            /**
+             * Scales
+             * @description One for all assets whose intervals are the same here
+             */
+            scales: components["schemas"]["Scale"][];
+            /**
+             * Cells
+             * @description The different cells
+             */
+            cells: components["schemas"]["Cell"][];
+            /**
+             * Strips
+             * @description What is upstream stands before what is made of it
+             */
+            strips: components["schemas"]["Strip"][];
+            /**
+             * Hidden
+             * @description Number of all assets that one may not read, which are left out
+             */
+            hidden: number;
+            /**
+             * Cursor
+             * @description From which the next page goes on; null at the end
+             */
+            cursor: string | null;
+        };
+        /**
+         * BoardColumn
+         * @description A stretch of time, the same for all assets.
+         */
+        BoardColumn: {
+            /**
+             * Start
+             * @description Its begin, with UTC offset
+             */
+            start: string;
+            /**
+             * End
+             * @description Its end, not part of it
+             */
+            end: string;
         };
         /**
          * CancelRequest
@@ -2483,6 +2568,64 @@ export interface components {
             while_paused: boolean;
         };
         /**
+         * Scale
+         * @description Where along the columns the intervals of some assets are.
+         */
+        Scale: {
+            /**
+             * Timezone
+             * @description IANA name of the zone of the intervals
+             * @example America/New_York
+             */
+            timezone: string;
+            /** Slots */
+            slots: components["schemas"]["ScaleSlot"][];
+        };
+        /**
+         * ScaleSlot
+         * @description Intervals side by side that begin in one column of a board; one that is longer goes on in those after it.
+         */
+        ScaleSlot: {
+            /**
+             * First
+             * @description The first of them; null where all are in one
+             * @example 2013-01-07
+             */
+            first: string | null;
+            /**
+             * Last
+             * @description The last of them
+             * @example 2013-01-13
+             */
+            last: string | null;
+            /**
+             * Count
+             * @description Number of keys of the dimension
+             * @example 7
+             */
+            count: number;
+            /**
+             * Start
+             * @description Begin of the first interval, with UTC offset
+             */
+            start?: string | null;
+            /**
+             * End
+             * @description End of the last interval, not part of it
+             */
+            end?: string | null;
+            /**
+             * Column
+             * @description Place in the list of columns
+             */
+            column: number;
+            /**
+             * Columns
+             * @description Number of columns
+             */
+            columns: number;
+        };
+        /**
          * SkipMissed
          * @description Let none of these partitions follow; they can still be asked for.
          */
@@ -2762,6 +2905,108 @@ export interface components {
              * @default []
              */
             upstream: components["schemas"]["Upstream"][];
+        };
+        /**
+         * Strip
+         * @description The partitions of an asset along the columns; a product and keys at runtime are summed.
+         */
+        Strip: {
+            /** Asset */
+            asset: string;
+            /**
+             * Group
+             * @description Airflow's group of assets
+             * @example asset
+             */
+            group: string;
+            /**
+             * Tags
+             * @description Of its Dags
+             */
+            tags: string[];
+            /**
+             * Owners
+             * @description Of these Dags
+             */
+            owners: string[];
+            /**
+             * Producers
+             * @description Dags that make it
+             */
+            producers: string[];
+            /**
+             * Upstream
+             * @description Assets that the Dags wait for that make it
+             */
+            upstream: string[];
+            /**
+             * Paused
+             * @description Those of the Dags that make it that are paused
+             */
+            paused: string[];
+            /**
+             * Absent
+             * @description Those of its Dags that Airflow can't run as they are
+             */
+            absent: components["schemas"]["Absence"][];
+            /**
+             * May Change
+             * @description Whether one may ask for its partitions, mark and forget them
+             */
+            may_change: boolean;
+            /**
+             * Folded
+             * @description The first of its dimensions that is not time, whose rows one may open; null without any
+             * @example airport
+             */
+            folded: string | null;
+            /**
+             * Scale
+             * @description Place in the list of scales; null without time
+             */
+            scale: number | null;
+            /**
+             * Runs
+             * @description Slots of the scale side by side that are the same: their number, and place in the list of cells; without time one for all partitions; empty if there are none here
+             * @example [
+             *       [
+             *         31,
+             *         0
+             *       ],
+             *       [
+             *         1,
+             *         1
+             *       ]
+             *     ]
+             */
+            runs: [
+                number,
+                number
+            ][];
+            /**
+             * Counts
+             * @description Numbers of the partitions here by state; those that are not 0
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /** Total */
+            total: number;
+            /**
+             * Rows
+             * @description Those of the dimension that is folded, where it was opened
+             */
+            rows: components["schemas"]["Row"][];
+            /**
+             * Row Count
+             * @description Number of all these rows
+             */
+            row_count: number;
+            /**
+             * Error
+             * @description Why nothing can be told
+             */
+            error: string | null;
         };
         /**
          * UpkeepStatus
@@ -3606,6 +3851,98 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Grid"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_board: {
+        parameters: {
+            query?: {
+                /** @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset */
+                since?: string;
+                /** @description Until when, as since=; by default now */
+                until?: string | null;
+                /** @description The most columns */
+                columns?: number;
+                /** @description Only these assets */
+                asset?: string[] | null;
+                /** @description A part of the text, in capitals or not */
+                search?: string | null;
+                /** @description Only those of whose Dags one has this tag */
+                tag?: string | null;
+                /** @description Only those of whose Dags one has this owner */
+                owner?: string | null;
+                /** @description Only those of this group of Airflow's */
+                group?: string | null;
+                /** @description Only those that this Dag makes or waits for, and those made of what it makes */
+                dag?: string | null;
+                /** @description Only those with partitions here in one of these states */
+                states?: components["schemas"]["State"][] | null;
+                /** @description With rows for what is folded, up to a hundred of each asset */
+                opened?: boolean;
+                /** @description The most assets of a page */
+                limit?: number;
+                /** @description The cursor of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Board"];
                 };
             };
             /** @description Unauthorized */

@@ -1,0 +1,111 @@
+import { Box, Button, CloseButton, Flex, Heading, HStack, Link, Text } from "@chakra-ui/react";
+import { Link as RouterLink } from "react-router-dom";
+
+import { Actions } from "../actions/Actions";
+import { number } from "../page/amounts";
+import { paths } from "../page/paths";
+import { useFailed } from "../requests/failed";
+import { FailedPartitions } from "../requests/FailedPartitions";
+import { rest } from "../rest/client";
+import { written } from "../selection/text";
+import { StateName } from "../states/StateName";
+import { statesOf, totalOf } from "../states/state";
+import { pickCounts, pickKey, pickText, type Pick } from "./board";
+
+/** The key of the only partition that was picked, asked for where the slot does not say it. */
+const useKey = (pick: Pick, text: string): string | undefined => {
+  const own = pickKey(pick);
+  const only = totalOf(pickCounts(pick)) === 1;
+  const { data } = rest.useQuery(
+    "get",
+    "/api/v1/assets/{asset}/states",
+    { params: { path: { asset: pick.line.strip.asset }, query: { select: text, limit: 1 } } },
+    { enabled: only && own === undefined },
+  );
+  return own ?? (only ? data?.stretches[0]?.first : undefined);
+};
+
+/** Why one partition is what it is. */
+const Reasons = ({ asset, partition }: { readonly asset: string; readonly partition: string }) => {
+  const { data } = rest.useQuery("get", "/api/v1/assets/{asset}/partitions/{key}", {
+    params: { path: { asset, key: partition } },
+  });
+  return (
+    <Box fontSize="sm" minH={5}>
+      {data?.reasons.map((reason) => (
+        <Text key={reason} overflowWrap="anywhere">
+          {reason}
+        </Text>
+      ))}
+    </Box>
+  );
+};
+
+/** What is in the cells that were picked, why, and what can be done with it. */
+export const BoardPick = ({ pick, onClose }: { readonly pick: Pick; readonly onClose: () => void }) => {
+  const { strip, value, slots } = pick.line;
+  const text = pickText(pick, written);
+  const counts = pickCounts(pick);
+  const key = useKey(pick, text);
+  const of = { asset: strip.asset, selection: text === "all" ? null : text };
+  const failed = useFailed(of, counts.failed ?? 0, { inOrder: slots !== null, atWork: false });
+  const [first, last] = [slots?.[pick.from], slots?.[pick.until]];
+  const span =
+    first === undefined || last === undefined
+      ? []
+      : [first.first === last.last ? (first.first ?? "") : `${first.first ?? ""} to ${last.last ?? ""}`];
+  const title = [...span, ...(value === null ? [] : [value])].join(" | ") || "all partitions";
+  const part =
+    first === undefined || last === undefined ? "" : `?start=${instant(first.start)}&end=${instant(last.end)}`;
+  return (
+    <Box
+      as="section"
+      aria-label="What was picked"
+      position="sticky"
+      bottom={0}
+      zIndex={2}
+      maxH="45vh"
+      overflowY="auto"
+      mt={2}
+      p={3}
+      bg="bg.panel"
+      borderWidth={1}
+      borderRadius="md"
+      shadow="md"
+    >
+      <Flex justify="space-between" align="start" gap={2}>
+        <Box minW={0}>
+          <Heading as="h2" size="sm" overflowWrap="anywhere">
+            <Link asChild color="fg.info">
+              <RouterLink to={paths.asset(strip.asset)}>
+                <bdi>{strip.asset}</bdi>
+              </RouterLink>
+            </Link>{" "}
+            <bdi>{title}</bdi>
+          </Heading>
+          <HStack gap={3} wrap="wrap" fontSize="sm" my={1}>
+            {statesOf(counts).map((state) => (
+              <HStack key={state} as="span" gap={1}>
+                <Text as="span">{number(counts[state] ?? 0)}</Text> <StateName state={state} />
+              </HStack>
+            ))}
+            {totalOf(counts) === 0 ? <Text color="fg.muted">no partition yet</Text> : null}
+          </HStack>
+        </Box>
+        <CloseButton size="sm" aria-label="Close" onClick={onClose} />
+      </Flex>
+      {key === undefined ? null : <Reasons asset={strip.asset} partition={key} />}
+      {key === undefined && (counts.failed ?? 0) > 0 ? <FailedPartitions of={of} failed={failed} /> : null}
+      <Flex wrap="wrap" gap={2} mt={2} align="center">
+        <Button asChild size="sm" variant="outline">
+          <RouterLink to={key === undefined ? `${paths.asset(strip.asset)}${part}` : paths.partition(strip.asset, key)}>
+            {key === undefined ? "Open in its picture" : "Open the partition"}
+          </RouterLink>
+        </Button>
+        {totalOf(counts) === 0 ? null : <Actions asset={strip.asset} selection={text} mayChange={strip.may_change} />}
+      </Flex>
+    </Box>
+  );
+};
+
+const instant = (at: number): string => encodeURIComponent(new Date(at).toISOString());

@@ -1,0 +1,107 @@
+"""All assets over one stretch of time: from a red cell to its cause, with the mouse and by keys alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.view.conftest import Opens, faults_of_access
+from tests.view.test_pages import settled, standing_out
+
+WINTER = "/board?days=90&until=2013-04-01T00:00:00Z"
+DAYS = 90
+
+
+def strip(page: Page, asset: str) -> Locator:
+    """The cells of an asset."""
+    cells = page.locator(f"[data-strip='{asset}']")
+    expect(cells).to_be_visible()
+    return cells
+
+
+def pick(page: Page, asset: str, first: int, last: int | None = None) -> Locator:
+    """Click on the cell of a day of the winter, or drag to another; what is told of it."""
+    box = strip(page, asset).bounding_box()
+    assert box is not None
+    x = [box["x"] + (day + 0.5) * box["width"] / DAYS for day in (first, first if last is None else last)]
+    page.mouse.move(x[0], box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(x[1], box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    return page.get_by_role("region", name="What was picked")
+
+
+def test_a_red_cell_tells_its_cause_and_leads_to_its_partition(opens: Opens) -> None:
+    page = opens(WINTER)
+    settled(page, "Board")
+    picked = pick(page, "days", 38)
+    expect(picked.get_by_role("heading")).to_have_text("days 2013-02-08")
+    expect(picked).to_contain_text("3 of 842 departures have no airport")
+    expect(picked.get_by_role("button", name="Re-run…")).to_be_visible()
+    picked.get_by_role("link", name="Open the partition").click()
+    expect(page).to_have_url(re.compile(r"/assets/days/partitions/2013-02-08$"))
+
+
+def test_several_cells_tell_what_failed_of_them_and_can_be_filled(opens: Opens) -> None:
+    page = opens(WINTER)
+    picked = pick(page, "airport_days", 59, 63)
+    expect(picked.get_by_role("heading").first).to_have_text("airport_days 2013-03-01 to 2013-03-05")
+    expect(picked).to_contain_text("4 failed")
+    expect(picked.get_by_role("region", name="Failed partitions").get_by_role("link")).to_have_count(4)
+    picked.get_by_role("button", name="Fill missing (24)").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Materialize 24 partitions")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    picked.get_by_role("link", name="Open in its picture").click()
+    expect(page.get_by_role("application", name="Partitions of airport_days")).to_be_visible()
+    picked = page.get_by_role("region", name="What was picked")
+    expect(picked).to_have_count(0)
+
+
+def test_filters_and_the_period_stand_in_the_address(opens: Opens) -> None:
+    page = opens(WINTER)
+    expect(strip(page, "mart_1_report")).to_be_visible()
+    page.get_by_role("combobox", name="Filter by Dag").select_option("mart_1_joined")
+    expect(page.locator("[data-strip]")).to_have_count(3)  # with what it waits for and what waits for it
+    page.get_by_role("searchbox", name="Search assets").fill("report")
+    expect(page.locator("[data-strip]")).to_have_count(1)
+    page.get_by_text("A year", exact=True).click()
+    for part in ("days=365", "until=2013-04-01", "search=report", "dag=mart_1_joined"):
+        expect(page).to_have_url(re.compile(part))
+    page.reload()
+    expect(page.locator("[data-strip]")).to_have_count(1)
+    page.get_by_role("button", name="Earlier").click()
+    expect(page.get_by_text("no partitions here")).to_be_visible()
+    page.get_by_role("button", name="Now", exact=True).click()
+    expect(page).not_to_have_url(re.compile("until="))
+
+
+def test_what_has_no_time_says_so_and_what_is_folded_opens(opens: Opens) -> None:
+    page = opens(f"{WINTER}&search=airport")
+    expect(page.get_by_text("no time: 1 failed, 6 materialized")).to_be_visible()
+    page.get_by_role("button", name="Rows of airport_days by airport").click()
+    expect(page.locator("[data-strip^='airport_days ']")).to_have_count(7)
+    picked = pick(page, "airport_days JFK", 61)
+    expect(picked.get_by_role("heading").first).to_have_text("airport_days 2013-03-03 | JFK")
+    expect(picked.get_by_role("link", name="Open the partition")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_keys_alone_lead_from_a_red_cell_to_its_cause(opens: Opens, width: int) -> None:
+    page = opens(f"{WINTER}&search=mart_1", viewport={"width": width, "height": 900}, color_scheme="dark")
+    board = page.get_by_role("application", name="Partitions of all assets over time")
+    expect(strip(page, "mart_1_clean")).to_be_visible()
+    board.focus()
+    for key in ("End", "ArrowDown", *["ArrowLeft"] * 12):
+        board.press(key)
+    expect(board.locator("[aria-live]")).to_have_text("mart_1_joined, 2013-03-19, 1 failed")
+    board.press("Enter")
+    picked = page.get_by_role("region", name="What was picked")
+    expect(picked.get_by_role("heading")).to_have_text("mart_1_joined 2013-03-19")
+    expect(picked).to_contain_text("no exception was noted")
+    assert faults_of_access(page) == []
+    assert standing_out(page) <= 0
+    board.press("Escape")
+    expect(picked).to_have_count(0)
