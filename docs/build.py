@@ -27,8 +27,8 @@ PAGE = Path(__file__).with_name("reference.md")
 INTRO = """\
 # Reference
 
-Made by `make docs` from the docstrings. What the words mean is in [concepts](concepts.md); Spark has
-[a page of its own](spark.md).
+Made by `make docs` from the docstrings. What the words mean is in [concepts](concepts/concepts.md); Spark has
+[a page of its own](guides/spark.md).
 """
 #: Headings; below each the full names, in order, and which members are shown: None for all.
 #: A name without a colon is a module, whose docstring introduces what comes after it.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: What pages may import from; the reference also shows errors, the local loop and the inverse of to_json.
 PUBLIC = {f"airflow_partitions{name}" for name in ("", ".checks", ".spark", ".storage", ".testing")}
 REFERENCED = {f"airflow_partitions.{name}" for name in ("core.definitions", "core.errors", "frames")}
-CONCEPTS, TEMPLATES = ROOT / "docs/concepts.md", ROOT / "docs/templates.md"
+CONCEPTS, TEMPLATES = ROOT / "docs/concepts/concepts.md", ROOT / "docs/guides/templates.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -9,7 +9,7 @@ from airflow_partitions.engine.database.models import Base
 from airflow_partitions.engine.database.revision import COMMAND, VERSION_TABLE, problem
 from tests.docs.pages import ROOT, Block, blocks, tables
 
-PAGE = ROOT / "docs/tables.md"
+PAGE = ROOT / "docs/operate/tables.md"
 
 
 def test_every_table_is_on_the_page_and_no_other() -> None:
