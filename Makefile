@@ -84,7 +84,7 @@ lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/mypy --python-version 3.10 --cache-dir .mypy_cache/driver $(DRIVER_SIDE:%=--package airflow_partitions.%)
 
 lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer versions
-	@$(VENV)/bin/uv --system-certs pip compile pyproject.toml --all-extras --group demo --group test --universal --python-version 3.11 \
+	@$(VENV)/bin/uv --system-certs pip compile pyproject.toml --all-extras --group demo --group docs --group test --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet $(ARGS) --output-file requirements.lock
 
 bench: $(READY) ## the benchmarks, side by side with Dagster
@@ -93,8 +93,8 @@ bench: $(READY) ## the benchmarks, side by side with Dagster
 view: $(READY) ## what browsers load, from its sources: checked, tested and built
 	@$(RUN) tools/view.sh
 
-docs: $(READY) ## the reference from the docstrings
-	@$(RUN) $(VENV)/bin/python docs/build.py $(ARGS)
+docs: $(READY) ## the documentation as a site: build/site/index.html; any warning is an error
+	@$(RUN) NO_MKDOCS_2_WARNING=1 PYTHONPATH=. mkdocs build --strict $(ARGS)
 
 $(READY): $(LOCK) pyproject.toml tools/environment.sh
 	@tools/environment.sh $(VENV) $(LOCK)

@@ -1,0 +1,129 @@
+"""The site stands by itself: links lead somewhere, nothing comes from elsewhere, and its search knows the answers."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.docs.pages import ROOT
+from tests.view.browser import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+class Document(HTMLParser):
+    """Ids, links, and what a browser loads by itself, of one file."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(file.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value for name, value in attrs if value}
+        self.ids |= {values[name] for name in ("id", "name") if name in values}
+        if tag in ("a", "area") and "href" in values:
+            self.links.append(values["href"])
+        self.loads += [values["src"]] if "src" in values else []
+        self.loads += [values["href"]] if tag == "link" and "href" in values else []
+
+
+@pytest.fixture(scope="module")
+def documents(site: Path) -> dict[Path, Document]:
+    return {file: Document(file) for file in site.rglob("*.html")}
+
+
+def test_links_and_their_anchors_lead_somewhere(site: Path, documents: dict[Path, Document]) -> None:
+    assert len(documents) > 60
+    assert list(_dead(site, documents)) == []
+
+
+def _dead(site: Path, documents: dict[Path, Document]) -> Iterator[str]:
+    for file, document in documents.items():
+        for link in [*document.links, *document.loads]:
+            address = urlsplit(link)
+            if address.scheme or file.name == "404.html":  # that page is served anywhere
+                continue
+            target = (file.parent / unquote(address.path)).resolve() if address.path else file
+            anchors = documents[target].ids if target in documents else set()
+            if not target.exists() or (address.fragment and unquote(address.fragment) not in anchors):
+                yield f"{file.relative_to(site)}: {link}"
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path, documents: dict[Path, Document]) -> None:
+    loads = {load for document in documents.values() for load in document.loads}
+    assert [load for load in loads if urlsplit(load).scheme or load.startswith("//")] == []
+    styles = "".join(file.read_text() for file in site.rglob("*.css"))
+    assert re.findall(r"url\(['\"]?(?:https?:)?//[^)]*|@import[^;]*", styles) == []
+
+
+def test_the_inventory_has_each_public_name_at_its_place(site: Path, documents: dict[Path, Document]) -> None:
+    head, _, body = (site / "objects.inv").read_bytes().partition(b"zlib.\n")
+    assert b"# Project: airflow-partitions" in head
+    entries = dict(re.findall(r"^(\S+) py:\w+ \S+ (\S+) ", zlib.decompress(body).decode(), re.MULTILINE))
+    for name in ("asset", "PartitionByInterval", "storage.Parquet", "storage.Storage.freeze", "checks.RowCount"):
+        page, _, anchor = entries[f"airflow_partitions.{name}"].partition("#")
+        anchor = anchor.replace("$", f"airflow_partitions.{name}")
+        assert anchor in documents[site / page].ids
+    assert [entry for entry in entries.values() if site / entry.partition("#")[0] not in documents] == []
+
+
+def test_each_page_says_whom_it_is_for() -> None:
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if re.search(r"^# ", page.read_text())]
+    silent = {page.name for page in pages if not re.search(r"^For ", _opening(page), re.MULTILINE)}
+    assert silent <= {"view.md", "batches.md", "dbt.md", "engines.md", "any-engine.md"}  # their first sentence does
+
+
+def _opening(page: Path) -> str:
+    """What stands between the title and the next heading."""
+    return re.split(r"^## ", page.read_text(), maxsplit=1, flags=re.MULTILINE)[0]
+
+
+#: What strangers asked, and the page that answers.
+QUESTIONS = {
+    "port 8080": "operate/troubleshooting.html#invalid-auth-token-at-once-in-every-task",
+    "asset vanished": "operate/troubleshooting.html#an-asset-has-vanished",
+    "parent folder is missing": "operate/troubleshooting.html#its-parent-folder-is-missing",
+    "unpause": "operate/operate.html#before-a-dag-is-unpaused",
+    "TaskFlow logical_date": "guides/templates.html#parameters-of-a-taskflow-function",
+    "poke_interval": "guides/consuming.html#waiting-for-partitions",
+    "how many partitions": "operate/sizing.html#how-many-partitions",
+    "which Airflow version": "operate/versions.html",
+    "security": "operate/security.html",
+    "monitoring": "operate/monitoring.html",
+    "upgrade order": "operate/upgrade.html#in-which-order",
+}
+
+
+@pytest.fixture(scope="module")
+def reader(site: Path) -> Iterator[Page]:
+    """A browser with the site opened from its file, without a server."""
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((site / "index.html").as_uri())
+        yield page
+
+
+@pytest.mark.parametrize(("question", "answer"), QUESTIONS.items(), ids=QUESTIONS)
+def test_the_search_answers_a_stranger(reader: Page, question: str, answer: str) -> None:
+    hits = reader.locator(".md-search-result__item")
+    for text in ("", question):
+        reader.locator("input[name=query]").fill(text)
+        reader.keyboard.press("Shift")  # the search begins when a key is let go
+        expect(hits).not_to_have_count(0) if text else expect(hits).to_have_count(0)
+    links = hits.evaluate_all(
+        "hits => hits.slice(0, 3).flatMap(hit => [...hit.querySelectorAll('a')].map(a => a.href))"
+    )
+    places = [urlsplit(link)._replace(query="").geturl() for link in links]  # a query says what to highlight
+    assert any(place.endswith(answer) for place in places), places
