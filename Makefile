@@ -17,7 +17,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 export PYTHONDONTWRITEBYTECODE :=
 
 PARTS = test-spark test-postgresql test-sqlite test-rest test-storage test-view test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) lint lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) coverage dist lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +75,16 @@ HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')
 test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
 	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
 	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
+
+# Without Spark's and Airflow's processes, in which nothing is counted.
+coverage: $(READY) ## which lines the tests without Spark and without a scheduler reach: a figure, not a goal
+	@rm -rf .coverage
+	@$(SPARK) $(VENV)/bin/python -m coverage run -m pytest $(ELSEWHERE) -m "not spark and not long" $(ARGS)
+	@$(VENV)/bin/coverage combine --quiet && $(VENV)/bin/coverage report
+
+dist: $(READY) ## wheel and source, and their checksums, in dist/
+	@rm -rf dist && $(VENV)/bin/uv build --quiet --no-build-isolation --python $(VENV)/bin/python
+	@cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
 DRIVER_SIDE = core checks frames storage spark.program spark.driver spark.running_job
