@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from markdown_it import MarkdownIt
 from playwright.sync_api import expect
 
 from tests.docs.pages import ROOT
@@ -18,6 +19,10 @@ from tests.view.browser import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+
+#: Those that are written by hand.
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "reference" not in page.parts]
 
 
 class Document(HTMLParser):
@@ -59,6 +64,16 @@ def _dead(site: Path, documents: dict[Path, Document]) -> Iterator[str]:
             anchors = documents[target].ids if target in documents else set()
             if not target.exists() or (address.fragment and unquote(address.fragment) not in anchors):
                 yield f"{file.relative_to(site)}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_has_the_same_lists_tables_and_code_as_elsewhere(site: Path, page: Path) -> None:
+    html = (site / page.relative_to(ROOT / "docs")).with_suffix(".html").read_text()
+    article = html.partition("<article")[2].partition("</article>")[0]
+    elsewhere = MarkdownIt("commonmark").enable("table").render(page.read_text())
+    for part in ("<li>", "<ol>", "<table>", "<td", "<pre>", "<h3"):
+        assert article.count(part) == elsewhere.count(part), part
+    assert "\\|" not in "".join(re.findall(r"<td.*?</td>", article, re.DOTALL))
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path, documents: dict[Path, Document]) -> None:

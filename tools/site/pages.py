@@ -57,6 +57,11 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return _LINK.sub(target, markdown)
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """A bar in the code of a table's cell is written with a backslash, which is not to be seen."""
+    return re.sub(r"<td.*?</td>", lambda cell: cell[0].replace("\\|", "|"), html, flags=re.DOTALL)
+
+
 def linked(uri: str, text: str) -> Iterator[str]:
     """Files of the checkout, not of the docs, to which a page has links."""
     for match in _LINK.finditer(text):
