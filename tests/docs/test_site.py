@@ -76,6 +76,12 @@ def test_a_page_has_the_same_lists_tables_and_code_as_elsewhere(site: Path, page
     assert "\\|" not in "".join(re.findall(r"<td.*?</td>", article, re.DOTALL))
 
 
+def test_a_word_of_ours_is_explained_where_it_stands(site: Path) -> None:
+    explained = re.findall(r'<abbr title="([^"]+)">(\w[\w ]*)</abbr>', (site / "operate/tables.html").read_text())
+    assert {"ledger", "state store"} <= {word for _, word in explained}
+    assert "abbr" not in (site / "concepts/glossary.html").read_text()
+
+
 def test_nothing_is_loaded_from_elsewhere(site: Path, documents: dict[Path, Document]) -> None:
     loads = {load for document in documents.values() for load in document.loads}
     assert [load for load in loads if urlsplit(load).scheme or load.startswith("//")] == []

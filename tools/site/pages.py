@@ -21,6 +21,9 @@ ROOT = Path(__file__).parents[2]
 OPENAPI = ROOT / "airflow_partitions/view/www/openapi.json"
 #: Where files of the checkout that are not below docs have their pages.
 FILES = "files"
+#: Words of ours that a page says without more ado: a reader sees what they mean where they stand.
+HOUSE_WORDS = {"ledger", "pending row", "pin", "residual", "staging", "state store", "tick", "upkeep"}
+GLOSSARY = ROOT / "docs/concepts/glossary.md"
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 _ROUTES = {"get", "post"}
 
@@ -54,7 +57,17 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         there = posixpath.relpath(f"{FILES}/{page_of(path)}", posixpath.dirname(page.file.src_uri) or ".")
         return f"{match[1]}{there}{match[3]}"
 
-    return _LINK.sub(target, markdown)
+    return "\n".join([_LINK.sub(target, markdown), "", *explained(page.file.src_uri)])
+
+
+def explained(uri: str) -> Iterator[str]:
+    """The words of the glossary that other pages explain where one points at them."""
+    if ROOT / "docs" / uri == GLOSSARY:
+        return
+    for word, meaning in re.findall(r"^\| ([\w ]+) \| (.+) \|$", GLOSSARY.read_text(), re.MULTILINE):
+        if word in HOUSE_WORDS:
+            text = re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", meaning)
+            yield from (f"*[{form}]: {text}" for form in (word, f"{word}s"))
 
 
 def on_page_content(html: str, **_: Any) -> str:
