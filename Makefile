@@ -51,8 +51,9 @@ else
 endif
 
 # The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
-# each database; the last two have the view in a browser, and the wheel. Each says what took it longest, and what of the
-# processor it took beside its budget in tests/budgets.json. What failed is told once more at the end, a line each.
+# each database; the last two have the view and the site in a browser, and the wheel. Each says what took it longest, and
+# what of the processor it took beside its budget in tests/budgets.json. What failed is told once more at the end, a line
+# each.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY) $(CLASSES)
 	@$(SPARK) PART=$(@:test-%=%) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
@@ -62,12 +63,12 @@ test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 # Without Airflow, but for its calendars and connections.
 STORAGE = tests/core tests/storage tests/conformance
-test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/packaging/test_upgrade.py --ignore tests/view
+test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/packaging/test_upgrade.py --ignore tests/view --ignore tests/docs/test_site.py
 test-spark: TESTS = $(ELSEWHERE) -m "spark and not long"
 test-rest: TESTS = $(ELSEWHERE) $(STORAGE:%=--ignore %) -m "not spark and not long"
 test-storage: TESTS = $(STORAGE) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
-test-view: TESTS = tests/view
+test-view: TESTS = tests/view tests/docs/test_site.py
 
 # What takes more steps, and state machines other ones, if it is told to.
 HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')

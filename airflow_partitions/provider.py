@@ -21,6 +21,7 @@ def get_provider_info() -> dict[str, Any]:
             {
                 "integration-name": INTEGRATION,
                 "external-doc-url": "https://cwiki.apache.org/confluence/display/AIRFLOW/AIP-76+Asset+Partitions",
+                "how-to-guide": [f"docs/guides/{name}.md" for name in ("frames", "spark", "iceberg", "consuming")],
                 "tags": ["software"],
             }
         ],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -42,6 +45,23 @@ class Document(HTMLParser):
             self.links.append(values["href"])
         self.loads += [values["src"]] if "src" in values else []
         self.loads += [values["href"]] if tag == "link" and "href" in values else []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, as `make docs` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    process = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert process.returncode == 0, process.stderr
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +120,12 @@ def test_the_inventory_has_each_public_name_at_its_place(site: Path, documents: 
     assert [entry for entry in entries.values() if site / entry.partition("#")[0] not in documents] == []
 
 
+def test_constructors_that_attrs_writes_have_their_arguments(site: Path) -> None:
+    text = re.sub(r"<[^>]+>", "", (site / "reference/rules.html").read_text())
+    assert re.search(r"Lookback\(\s*n: int", text)
+    assert "Parameters:" in text
+
+
 def test_each_page_says_whom_it_is_for() -> None:
     pages = [page for page in (ROOT / "docs").rglob("*.md") if re.search(r"^# ", page.read_text())]
     silent = {page.name for page in pages if not re.search(r"^For ", _opening(page), re.MULTILINE)}
@@ -129,9 +155,9 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def reader(site: Path) -> Iterator[Page]:
-    """A browser with the site opened from its file, without a server."""
+    """A browser with the site opened from its file, without a server or a network."""
     with chromium() as browser:
-        page = browser.new_page()
+        page = browser.new_page(offline=True)
         page.goto((site / "index.html").as_uri())
         yield page
 

@@ -70,6 +70,12 @@ def test_the_metadata_name_every_module_of_operators_sensors_and_triggers() -> N
     assert (operators, sensors) == (names["operators"], names["sensors"])
 
 
+def test_the_guides_that_the_metadata_name_are_there() -> None:
+    guides = [guide for each in get_provider_info()["integrations"] for guide in each["how-to-guide"]]
+    assert guides
+    assert [guide for guide in guides if not (Path(__file__).parents[2] / guide).is_file()] == []
+
+
 def test_airflow_takes_the_metadata_and_finds_the_manager_of_our_tables() -> None:
     from airflow.providers_manager import ProvidersManager, _create_provider_info_schema_validator
 
