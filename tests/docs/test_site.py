@@ -147,9 +147,12 @@ QUESTIONS = {
     "poke_interval": "guides/consuming.html#waiting-for-partitions",
     "how many partitions": "operate/sizing.html#how-many-partitions",
     "which Airflow version": "operate/versions.html",
-    "security": "operate/security.html",
-    "monitoring": "operate/monitoring.html",
-    "upgrade order": "operate/upgrade.html#in-which-order",
+    "upkeep systemd kubernetes": "operate/sizing.html#upkeep",
+    "security rights": "operate/security.html#rights",
+    "what should I monitor": "operate/monitoring.html",
+    "how to upgrade": "operate/upgrade.html",
+    "how to test my function": "tutorials/flights.html#test-a-function",
+    "uninstall": "operate/tables.html#uninstall",
 }
 
 
