@@ -63,12 +63,12 @@ test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 # Without Airflow, but for its calendars and connections.
 STORAGE = tests/core tests/storage tests/conformance
-test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/packaging/test_upgrade.py --ignore tests/view --ignore tests/docs/test_site.py
+test-spark test-rest: ELSEWHERE = --ignore tests/scheduler --ignore tests/packaging/test_wheel.py --ignore tests/packaging/test_upgrade.py --ignore tests/view
 test-spark: TESTS = $(ELSEWHERE) -m "spark and not long"
 test-rest: TESTS = $(ELSEWHERE) $(STORAGE:%=--ignore %) -m "not spark and not long"
 test-storage: TESTS = $(STORAGE) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
-test-view: TESTS = tests/view tests/docs/test_site.py
+test-view: TESTS = tests/view
 
 # What takes more steps, and state machines other ones, if it is told to.
 HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')

@@ -75,6 +75,13 @@ def on_page_content(html: str, **_: Any) -> str:
     return re.sub(r"<td.*?</td>", lambda cell: cell[0].replace("\\|", "|"), html, flags=re.DOTALL)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the search for those who don't see it; the theme leaves that out."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+
+
 def linked(uri: str, text: str) -> Iterator[str]:
     """Files of the checkout, not of the docs, to which a page has links."""
     for match in _LINK.finditer(text):

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -18,10 +18,11 @@ from markdown_it import MarkdownIt
 from playwright.sync_api import expect
 
 from tests.docs.pages import ROOT
-from tests.view.browser import chromium
+from tests.view.bundle import run
+from tests.view.conftest import faults_of_access
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 
 #: Those that are written by hand.
@@ -157,12 +158,20 @@ QUESTIONS = {
 
 
 @pytest.fixture(scope="module")
-def reader(site: Path) -> Iterator[Page]:
-    """A browser with the site opened from its file, without a server or a network."""
-    with chromium() as browser:
-        page = browser.new_page(offline=True)
-        page.goto((site / "index.html").as_uri())
-        yield page
+def reader(site: Path, browser: Browser) -> Page:
+    """The site opened from its file, without a server or a network."""
+    page = browser.new_page(offline=True)
+    page.goto((site / "index.html").as_uri())
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(site: Path, browser: Browser, scheme: Literal["light", "dark"]) -> None:
+    run(str(ROOT / "tools" / "node_modules.sh"))  # axe is there
+    page = browser.new_page(color_scheme=scheme)
+    for name in ("start", "operate/sizing", "reference/definitions"):
+        page.goto((site / f"{name}.html").as_uri())
+        assert faults_of_access(page) == [], name
 
 
 @pytest.mark.parametrize(("question", "answer"), QUESTIONS.items(), ids=QUESTIONS)
