@@ -17,7 +17,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 export PYTHONDONTWRITEBYTECODE :=
 
 PARTS = test-spark test-postgresql test-sqlite test-rest test-storage test-view test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) lint lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) coverage dist lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -51,8 +51,9 @@ else
 endif
 
 # The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
-# each database; the last two have the view in a browser, and the wheel. Each says what took it longest, and what of the
-# processor it took beside its budget in tests/budgets.json. What failed is told once more at the end, a line each.
+# each database; the last two have the view and the site in a browser, and the wheel. Each says what took it longest, and
+# what of the processor it took beside its budget in tests/budgets.json. What failed is told once more at the end, a line
+# each.
 $(PARTS): SHELL = bash
 $(PARTS): $(READY) $(CLASSES)
 	@$(SPARK) PART=$(@:test-%=%) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
@@ -76,6 +77,16 @@ test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times 
 	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
 	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
 
+# Without Spark's and Airflow's processes, in which nothing is counted.
+coverage: $(READY) ## which lines the tests without Spark and without a scheduler reach: a figure, not a goal
+	@rm -rf .coverage
+	@$(SPARK) $(VENV)/bin/python -m coverage run -m pytest $(ELSEWHERE) -m "not spark and not long" $(ARGS)
+	@$(VENV)/bin/coverage combine --quiet && $(VENV)/bin/coverage report
+
+dist: $(READY) ## wheel and source, and their checksums, in dist/
+	@rm -rf dist && $(VENV)/bin/uv build --quiet --no-build-isolation --python $(VENV)/bin/python
+	@cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS
+
 # What runs on Spark's driver, whose Python may be older than Airflow's.
 DRIVER_SIDE = core checks frames storage spark.program spark.driver spark.running_job
 
@@ -84,7 +95,7 @@ lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/mypy --python-version 3.10 --cache-dir .mypy_cache/driver $(DRIVER_SIDE:%=--package airflow_partitions.%)
 
 lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer versions
-	@$(VENV)/bin/uv --system-certs pip compile pyproject.toml --all-extras --group demo --group test --universal --python-version 3.11 \
+	@$(VENV)/bin/uv --system-certs pip compile pyproject.toml --all-extras --group demo --group docs --group test --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet $(ARGS) --output-file requirements.lock
 
 bench: $(READY) ## the benchmarks, side by side with Dagster
@@ -93,8 +104,8 @@ bench: $(READY) ## the benchmarks, side by side with Dagster
 view: $(READY) ## what browsers load, from its sources: checked, tested and built
 	@$(RUN) tools/view.sh
 
-docs: $(READY) ## the reference from the docstrings
-	@$(RUN) $(VENV)/bin/python docs/build.py $(ARGS)
+docs: $(READY) ## the documentation as a site: build/site/index.html; any warning is an error
+	@$(RUN) NO_MKDOCS_2_WARNING=1 PYTHONPATH=. mkdocs build --strict $(ARGS)
 
 $(READY): $(LOCK) pyproject.toml tools/environment.sh
 	@tools/environment.sh $(VENV) $(LOCK)

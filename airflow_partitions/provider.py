@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+#: What operators and the like belong to, in Airflow's lists.
+INTEGRATION = "Asset partitions"
+
 
 def get_provider_info() -> dict[str, Any]:
     """The provider's metadata, in the form Airflow's provider schema asks for."""
@@ -14,6 +17,20 @@ def get_provider_info() -> dict[str, Any]:
         "name": "Asset partitions",
         "description": "Partition-aware assets: one Dag run, one Spark job and one stored partition per key.",
         "versions": [__version__],
+        "integrations": [
+            {
+                "integration-name": INTEGRATION,
+                "external-doc-url": "https://cwiki.apache.org/confluence/display/AIRFLOW/AIP-76+Asset+Partitions",
+                "how-to-guide": [f"docs/guides/{name}.md" for name in ("frames", "spark", "iceberg", "consuming")],
+                "tags": ["software"],
+            }
+        ],
+        "operators": _of_integration("authoring.tasks.operator", "authoring.tasks.publish", "spark.operator"),
+        "sensors": _of_integration("authoring.arrival.sensor", "authoring.tasks.sensor"),
+        "triggers": _of_integration(
+            "authoring.arrival.trigger", "authoring.arrival.watcher", "authoring.tasks.trigger"
+        ),
+        # The plugin is an entry point: Airflow would warn of a second one that is named here.
         "db-managers": ["airflow_partitions.engine.database.manager.AssetPartitionsDBManager"],
         "cli": ["airflow_partitions.operate.cli.commands.get_commands"],
         "config": {
@@ -68,3 +85,8 @@ def get_provider_info() -> dict[str, Any]:
             },
         },
     }
+
+
+def _of_integration(*modules: str) -> list[dict[str, Any]]:
+    names = [f"airflow_partitions.{module}" for module in modules]
+    return [{"integration-name": INTEGRATION, "python-modules": names}]

@@ -12,7 +12,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+#: Made while the site is built; their links are looked at there.
+GENERATED = {ROOT / f"docs/reference/{name}.md" for name in ("command-line", "configuration", "rest")}
 
 _markdown = MarkdownIt("commonmark").enable("table")
 _FILE = re.compile(r"<!-- (file|from): (\S+) -->")
@@ -59,10 +61,11 @@ def links(page: Path) -> list[str]:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The anchors that headings get."""
+    """The anchors that headings get, and names of the reference."""
     tokens = _markdown.parse(page.read_text())
     titles = [_text(tokens[i + 1]) for i, token in enumerate(tokens) if token.type == "heading_open"]
-    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    names = re.findall(r"^::: (\S+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles} | set(names)
 
 
 def tables(page: Path, *header: str) -> list[list[list[str]]]:

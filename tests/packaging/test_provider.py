@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
+from inspect import isclass
 from pathlib import Path
 from pydoc import locate
 
 import pytest
+from airflow.sdk import BaseOperator, BaseSensorOperator
+from airflow.triggers.base import BaseTrigger
 
 from airflow_partitions.engine.database.models import Base
 from airflow_partitions.provider import get_provider_info
@@ -49,6 +53,27 @@ def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, 
 def test_the_config_section_has_its_default(tmp_path: Path) -> None:
     value = airflow(tmp_path, "config", "get-value", "asset_partitions", "max_sequence_length")
     assert value.split()[-1] == "1000"
+
+
+def test_the_metadata_name_every_module_of_operators_sensors_and_triggers() -> None:
+    info = get_provider_info()
+    bases = {"operators": BaseOperator, "sensors": BaseSensorOperator, "triggers": BaseTrigger}
+    names = {kind: {name for each in info[kind] for name in each["python-modules"]} for kind in bases}
+    for kind, modules in names.items():
+        for name in modules:
+            classes = [each for each in vars(import_module(name)).values() if isclass(each) and each.__module__ == name]
+            assert any(issubclass(each, bases[kind]) for each in classes), name
+    public = {import_module(f"airflow_partitions{module}") for module in ("", ".spark")}
+    exported = {getattr(module, name) for module in public for name in module.__all__ if not name.startswith("__")}
+    sensors = {each.__module__ for each in exported if isclass(each) and issubclass(each, BaseSensorOperator)}
+    operators = {each.__module__ for each in exported if isclass(each) and issubclass(each, BaseOperator)} - sensors
+    assert (operators, sensors) == (names["operators"], names["sensors"])
+
+
+def test_the_guides_that_the_metadata_name_are_there() -> None:
+    guides = [guide for each in get_provider_info()["integrations"] for guide in each["how-to-guide"]]
+    assert guides
+    assert [guide for guide in guides if not (Path(__file__).parents[2] / guide).is_file()] == []
 
 
 def test_airflow_takes_the_metadata_and_finds_the_manager_of_our_tables() -> None:

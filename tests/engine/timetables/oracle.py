@@ -1,4 +1,4 @@
-"""When partitions are made, by brute force: written from docs/dependencies.md, over a list of all that has happened."""
+"""When partitions are made, by brute force: after docs/concepts/dependencies.md, over all that has happened."""
 
 from __future__ import annotations
 

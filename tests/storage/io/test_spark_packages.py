@@ -37,7 +37,7 @@ def test_the_docs_name_the_same_release_of_iceberg() -> None:
     from airflow_partitions.storage.io.spark_packages import iceberg_package
 
     package = iceberg_package("4.1")
-    for name in ("docs/iceberg.md", "dags/flights_iceberg.py"):
+    for name in ("docs/guides/iceberg.md", "dags/flights_iceberg.py"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert package in text
         assert text.count("iceberg-spark-runtime") == text.count(package)
