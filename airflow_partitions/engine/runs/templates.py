@@ -9,14 +9,16 @@ from jinja2.ext import Extension
 from jinja2.runtime import Context
 from jinja2.utils import missing
 
+from airflow_partitions.engine.runs.dbt_bounds import dbt_end, dbt_start
 from airflow_partitions.engine.runs.pre_execute import partition_of
 
 
 class PartitionExtension(Extension):
-    """Lets templates of a partitioned Dag say ``partition``, before the task has entered it."""
+    """Lets templates of a partitioned Dag say ``partition``, before the task has entered it, and its bounds for dbt."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
+        environment.filters |= {"dbt_start": dbt_start, "dbt_end": dbt_end}
         environment.context_class = type("PartitionContext", (_Resolving, environment.context_class), {})
 
 
