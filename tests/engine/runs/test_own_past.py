@@ -283,7 +283,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         with pytest.raises(InvalidDefinitionError, match="expected a time dimension with a start="):
             Partitioned("@daily", partition, past=1)
     for other in (None, PartitionAtRuntime(name="x")):
-        with pytest.raises(InvalidDefinitionError, match=r"refresh, allow_open(, at)?(,| and) past(, batch and limits)? need"):
+        with pytest.raises(
+            InvalidDefinitionError, match=r"refresh, allow_open(, at)?(,| and) past(, batch and limits)? need"
+        ):
             asset(schedule="@daily", partition=other, past=1)(made)
 
 

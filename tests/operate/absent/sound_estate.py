@@ -12,7 +12,15 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from airflow_partitions.core.dependencies import Selection
-from airflow_partitions.engine.database.models import BatchMember, Consumer, Hold, RunRequest, TaskRequest, Upkeep
+from airflow_partitions.engine.database.models import (
+    BatchMember,
+    Consumer,
+    Hold,
+    LimitedRun,
+    RunRequest,
+    TaskRequest,
+    Upkeep,
+)
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.ledger import update_ledger
 from airflow_partitions.engine.runs.task_error import TASK_ERROR
@@ -137,6 +145,7 @@ def _add_rows(at: Any, upstream: int, request: int, broken: Any) -> None:
     )
     run = select(DagRun.id).where(DagRun.dag_id == "broken", DagRun.partition_key == "2013-01-04").scalar_subquery()
     at.execute(insert(BatchMember).values(run_id=run, leader_id=0, outcome="failed", error="of the leader"))
+    at.execute(insert(LimitedRun).values(run_id=run, name="broken", value="ann", most=1, slots=1))
     at.execute(insert(RunRequest).values(dag_id="broken", key="2013-01-08", at=MADE))
     at.execute(insert(Hold).values(dag_id="broken", request_id=request - 1))
     at.execute(insert(TaskRequest).values(id=asked.id, asset="broken", form=asked.to_json(), at=MADE, answer=waits))

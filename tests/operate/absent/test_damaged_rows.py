@@ -66,6 +66,7 @@ def rows_of_broken(table: Table) -> Any:
         models.Dag: models.Dag.dag_id == "broken",
         models.Request: models.Request.asset == "broken",
         models.BatchMember: models.BatchMember.run_id.in_(select(DagRun.id).where(DagRun.dag_id == "broken")),
+        models.LimitedRun: models.LimitedRun.run_id.in_(select(DagRun.id).where(DagRun.dag_id == "broken")),
         models.Hold: models.Hold.dag_id == "broken",
         models.TaskRequest: models.TaskRequest.asset == "broken",
         models.KeyList: models.KeyList.name == "broken_keys",
