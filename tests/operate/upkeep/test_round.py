@@ -135,11 +135,11 @@ def test_ea9_an_idle_round_asks_for_all_assets_at_once(
     _produced.cache_clear()
     with counted(metadata) as statements:
         assert work.round().idle
-    assert len(statements) < 22, statements
+    assert len(statements) < 23, statements
     _produced.cache_clear()
     with counted(metadata) as statements:
         assert one_round().idle  # by cron
-    assert len(statements) < 22, statements
+    assert len(statements) < 23, statements
     reads = []
     update: Any = round_of_upkeep.update_ledger
 
