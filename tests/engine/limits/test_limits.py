@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, insert, select, text, update
@@ -13,7 +14,8 @@ from airflow_partitions.engine.batches.member import MEMBERS, members_from_json
 from airflow_partitions.engine.database.models import LimitedRun
 from airflow_partitions.operate.states.explanation import explain
 from airflow_partitions.operate.upkeep.waiting_runs import look_at_limits
-from tests.engine.batches.test_batch import NOON, asked, cells, queue
+from tests.engine.batches.test_batch import NOON, asked, cells
+from tests.engine.batches.test_batch import queue as queued
 from tests.engine.limits.scheduler_loop import at_work, begin, end, keys_in, put_off, run_afters
 from tests.metadata import Metadata
 
@@ -63,6 +65,18 @@ def dags(metadata: Metadata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return metadata
 
 
+def queue(metadata: Metadata, *keys: str, dag_id: str, **values: Any) -> list[str]:
+    """Queued runs, one due after the other: of those due at the same moment the scheduler begins any first."""
+    from airflow.models.dagrun import DagRun
+
+    run_ids = queued(metadata, *keys, dag_id=dag_id, **values)
+    with metadata.engine.begin() as at:
+        for place, run_id in enumerate(run_ids):
+            due = update(DagRun).where(DagRun.run_id == run_id, DagRun.run_after == NOON)
+            at.execute(due.values(run_after=NOON + timedelta(milliseconds=place)))
+    return run_ids
+
+
 def rows(metadata: Metadata) -> dict[str, tuple[str, int, bool]]:
     """Value, slots and whether it waits, of each limited run, by key."""
     from airflow.models.dagrun import DagRun
@@ -76,7 +90,7 @@ def rows(metadata: Metadata) -> dict[str, tuple[str, int, bool]]:
 def test_one_run_of_a_value_is_at_work_and_others_are_not_held_up(dags: Metadata) -> None:
     anns = [key(hour, "ann") for hour in range(40)]  # more than the scheduler looks at in one loop
     queue(dags, *anns[:24], dag_id="calls")
-    queue(dags, key(0, "bob"), key(1, "bob"), dag_id="calls")
+    queue(dags, key(0, "bob"), key(1, "bob"), dag_id="calls", began=NOON + timedelta(seconds=1))
     assert begin(dags) == [anns[0]]
     assert begin(dags) == [anns[0], key(0, "bob")]
     assert put_off(dags) == [*anns[1:24], key(1, "bob")]
