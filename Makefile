@@ -17,7 +17,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 export PYTHONDONTWRITEBYTECODE :=
 
 PARTS = test-spark test-postgresql test-sqlite test-rest test-storage test-view test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long $(PARTS) coverage dist lint lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions $(PARTS) coverage dist lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,16 @@ HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')
 test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
 	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
 	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
+
+# What crosses each import of Airflow's, and what its next release changes for us.
+CROSSING = tests/test_airflow_imports.py tests/engine/ledger tests/engine/timetables/test_runtime.py \
+  tests/operate/absent/test_absent.py tests/operate/absent/test_draining.py
+
+test-versions: $(READY) ## some minutes with Airflow's newest pre-release, and with the lowest versions of what the package needs
+	@for versions in pre-release lowest; do \
+	  $(RUN) tools/lock_for.sh $$versions $(VENV)/$$versions.lock && $(MAKE) --no-print-directory test \
+	    VENV=.venv-$$versions LOCK=$(VENV)/$$versions.lock ARGS="-p no:cacheprovider $(CROSSING)" || exit 1; \
+	done
 
 # Without Spark's and Airflow's processes, in which nothing is counted.
 coverage: $(READY) ## which lines the tests without Spark and without a scheduler reach: a figure, not a goal
