@@ -74,7 +74,7 @@ class BegunJob:
             return None
         try:
             form, handover = json.loads(word), Handover.from_text(text.decode())
-        except ResultError:  # of another release: the job is left alone
+        except (ResultError, ValueError):  # of another release, or damaged: the job is left alone
             return None
         if form["version"] != VERSION or handover.asset != own.asset:
             return None

@@ -20,7 +20,7 @@ def slot_words(dag_id: str, run_id: str) -> str | None:
         .where(DagRun.dag_id == dag_id, DagRun.run_id == run_id, LimitedRun.run_after.is_not(None))
     )
     with open_connection() as connection:
-        row = connection.execute(waiting).one_or_none()
+        row = connection.execute(waiting).first()
         if row is None:
             return None
         at_work = (

@@ -149,7 +149,7 @@ def killed_while_it_waits(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
-@pytest.mark.parametrize("change", ["function", "input", "conf"])
+@pytest.mark.parametrize("change", ["function", "input", "conf", "damaged word"])
 @ONE
 def test_a_job_that_would_do_something_else_is_not_taken_over(
     lake: Any, platform: Any, mounted: Any, change: str
@@ -165,6 +165,9 @@ def test_a_job_that_would_do_something_else_is_not_taken_over(
         changes["function"] = ship(good, inputs=["flights"])
     elif change == "conf":
         changes["conf"] = {"spark.sql.shuffle.partitions": "3"}
+    elif change == "damaged word":
+        (word,) = lake.root.rglob("job.json")
+        word.write_text("{")
     else:
         (hours[30] / "more.parquet").write_bytes((hours[30] / "0.parquet").read_bytes())
     task(lake, engine=engine, **changes).execute(context(lake, 2))
