@@ -173,14 +173,15 @@ class Airflow:
         """Ask for a run by hand; any answer is returned as it is."""
         return self.api.ask("POST", f"dags/{dag_id}/dagRuns", {"logical_date": None, "partition_key": key})
 
-    def wait(self, until: Callable[[], Any], what: str, seconds: float = 600) -> Any:
+    def wait(self, until: Callable[[], Any], what: str | Callable[[], str], seconds: float = 600) -> Any:
+        """Wait for an answer that counts as true; *what* says in an error what was waited for, as it is then."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if answer := until():
                 return answer
             self._check_services()
             time.sleep(0.5)
-        raise AssertionError(f"not within {seconds} s: {what}")
+        raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
 
     def _check_services(self) -> None:
         """Raise if one has ended, with what it said last; a Dag processor that Airflow itself has ended is begun anew.
@@ -208,7 +209,20 @@ class Airflow:
             runs = [run for run in self.runs(dag_id, **equals) if run[1] in ("success", "failed")]
             return runs if len(runs) >= count else None
 
-        return self.wait(over, f"{count} runs of {dag_id} over; there were {self.runs(dag_id)}")  # type: ignore[no-any-return]
+        return self.wait(over, lambda: f"{count} runs of {dag_id} over; {self._sight(dag_id)}")  # type: ignore[no-any-return]
+
+    def _sight(self, dag_id: str) -> str:
+        """How a Dag, its runs, and what failed or is not over anywhere stand, for an error."""
+        dag = self.sql("select is_paused, is_stale, has_import_errors from dag where dag_id = ?", dag_id)
+        tasks = self.sql(
+            "select dag_id, task_id, run_id, state, try_number from task_instance"
+            " where state is null or state not in ('success', 'skipped') order by updated_at desc limit 30"
+        )
+        errors = self.sql("select filename, stacktrace from import_error")
+        return (
+            f"its runs are {self.runs(dag_id)}, (paused, stale, broken) is {dag}, import errors are {errors};"
+            f" tasks that are not over or have failed: {tasks}"
+        )
 
     def kill_scheduler(self) -> None:
         """kill -9, without a chance to clean up."""

@@ -95,7 +95,8 @@ def test_a_failure_stops_what_follows_until_it_is_mended_and_retried(asked: Airf
     assert asked.events("asked_fail") == ["2013-02-01"]  # in order
     (asked.out / "asked_mended").touch()
     command(asked, "retry", str(request["id"]))
-    asked.wait(lambda: len(asked.events("asked_fail")) == 5, "all are made")
+    asked.wait_finished("asked_fail", 5, state="success")
+    assert len(asked.events("asked_fail")) == 5
     assert [key for key, _, _ in asked.runs("asked_fail")] == [f"2013-02-0{day}" for day in range(1, 6)]
     _, answer = command(asked, "requests", "asked_fail")
     assert answer["requests"][0]["runs"] == {"success": 5}

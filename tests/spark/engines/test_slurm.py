@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -77,6 +78,11 @@ def test_its_failed_job_shows_its_reason(lake: Any, slurm: Commands) -> None:
     assert slurm.states == ["FAILED"]
 
 
+def waiting(patch: pytest.MonkeyPatch, wait: Callable[[float], None]) -> None:
+    """What the operator does while a job is at work; threads of others wait as always."""
+    patch.setattr("tests.spark.engines.slurm.time", SimpleNamespace(sleep=wait))
+
+
 def test_its_job_is_found_and_cancelled(lake: Any, slurm: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         pass
@@ -84,26 +90,21 @@ def test_its_job_is_found_and_cancelled(lake: Any, slurm: Commands, monkeypatch:
     def killed(_: float) -> None:
         raise Killed
 
+    def cancelled(seconds: float) -> None:
+        if slurm.states == ["RUNNING"]:
+            monkeypatch.setenv("SLURM_PROGRAM", "false")
+            operator.on_kill()
+        time.sleep(seconds)
+
     monkeypatch.setenv("SLURM_PROGRAM", "sleep 60")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("time.sleep", killed)
+        waiting(patch, killed)
         with pytest.raises(Killed):
             task(lake, engine=engine(lake)).execute(context(lake))
     operator = task(lake, engine=engine(lake))
-
-    def end() -> None:
-        while slurm.states != ["RUNNING"]:
-            time.sleep(0.05)
-        monkeypatch.setenv("SLURM_PROGRAM", "false")
-        operator.on_kill()
-
-    while slurm.states != ["RUNNING"]:
-        time.sleep(0.05)
-    ending = threading.Timer(1, end)
-    ending.start()
+    waiting(monkeypatch, cancelled)
     with pytest.raises(SparkServerError, match="has ended as FAILED"):
         operator.execute(context(lake, 2))  # finds the first, which is cancelled, and starts another
-    ending.join()
     assert sorted(slurm.states) == ["CANCELLED by 1", "FAILED"]
 
 
