@@ -26,6 +26,7 @@ from airflow_partitions.engine.runs.claim import (
     note_of,
     passed_cell,
 )
+from airflow_partitions.engine.runs.task_rows import is_live, next_try
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
@@ -93,7 +94,7 @@ def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int
             DagRun.run_after,
             DagRun.run_type,
             DagRun.clear_number,
-            TaskInstance.try_number,
+            next_try(TaskInstance),
             DagRun.conf,
         )
         .join(
@@ -102,6 +103,7 @@ def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int
                 TaskInstance.dag_id == DagRun.dag_id,
                 TaskInstance.run_id == DagRun.run_id,
                 TaskInstance.task_id == task_id,
+                is_live(TaskInstance),
             ),
         )
         .where(
@@ -121,10 +123,10 @@ def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int
         query = query.with_for_update(of=DagRun, skip_locked=True, key_share=True)
     members: dict[int, Member] = {}
     keys = {leader.partition_key}
-    for number, run_id, key, run_after, run_type, clear_number, tries, conf in at.execute(query):
+    for number, run_id, key, run_after, run_type, clear_number, try_number, conf in at.execute(query):
         if (conf or {}) == (leader.conf or {}) and key not in keys:
             keys.add(key)
-            members[number] = Member(run_id, key, run_after, run_type, clear_number, (tries or 0) + 1)
+            members[number] = Member(run_id, key, run_after, run_type, clear_number, try_number)
     return members
 
 

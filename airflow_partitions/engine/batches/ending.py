@@ -21,6 +21,7 @@ from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
 from airflow_partitions.engine.ledger.state_store import form_of
 from airflow_partitions.engine.runs.run_note import FAILED, LONGEST_NOTE, SKIPPED, words
+from airflow_partitions.engine.runs.task_rows import is_live, next_try
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -145,13 +146,14 @@ def _end_runs(at: Connection, leader: Leader, runs: Sequence[Ended], timetable: 
             task_table.c.dag_id == leader.dag_id,
             task_table.c.run_id == bindparam("run"),
             task_table.c.task_id == leader.task_id,
+            is_live(task_table),
         )
         .values(
             state=bindparam("task_state"),
             start_date=bindparam("begin"),
             end_date=bindparam("end"),
             duration=bindparam("seconds"),
-            try_number=task_table.c.try_number + 1,
+            try_number=next_try(task_table),
             updated_at=now,
         ),
         spans,

@@ -10,7 +10,8 @@ import attrs
 from sqlalchemy import and_, select
 
 from airflow_partitions.engine.database.connection import portions
-from airflow_partitions.engine.runs.task_error import TASK_ERROR, instance_columns, read_error
+from airflow_partitions.engine.runs.task_error import TASK_ERROR, read_error
+from airflow_partitions.engine.runs.task_rows import instance_columns, is_live
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -44,7 +45,10 @@ def run_errors(connection: Session | Connection, run_ids: Iterable[int]) -> dict
     from airflow.utils.state import DagRunState, TaskInstanceState
 
     has_failed = and_(
-        Task.dag_id == DagRun.dag_id, Task.run_id == DagRun.run_id, Task.state == TaskInstanceState.FAILED
+        Task.dag_id == DagRun.dag_id,
+        Task.run_id == DagRun.run_id,
+        Task.state == TaskInstanceState.FAILED,
+        is_live(Task),
     )
     noted = and_(
         Cell.dag_run_id == DagRun.id,

@@ -17,6 +17,7 @@ import attrs
 from airflow.listeners import hookimpl
 
 from airflow_partitions.core.versions import check_version, read_time
+from airflow_partitions.engine.runs.task_rows import instance_columns
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 
 if TYPE_CHECKING:
@@ -98,16 +99,6 @@ def _note_for(task_instance: TaskInstance, error: BaseException | str) -> None:
             _write(session, task_instance, error)
     except SQLAlchemyError:
         log.exception("What made %s fail could not be noted", task_instance)
-
-
-def instance_columns() -> tuple[str, ...]:
-    """What tells the instances of one task of a run apart, in Airflow's rows of instances and of their cells.
-
-    Since 3.4 an index is one within a region: a turn of a loop, or a group of mapped tasks.
-    """
-    from airflow.models.task_state_store import TaskStateStoreModel as Cell
-
-    return ("map_index",) if hasattr(Cell, "map_index") else ("region_id", "region_index")
 
 
 def _write(session: Session, task_instance: TaskInstance, error: BaseException | str) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags
+from airflow_partitions.engine.runs.task_rows import is_live
 from airflow_partitions.operate.operations.problem import Problem, Remedy
 from airflow_partitions.storage.iceberg.default_catalog import DEFAULT_CATALOG
 
@@ -146,7 +147,11 @@ def full_pools(dag_ids: Collection[str]) -> Iterator[Problem]:
         for portion in portions(sorted(dag_ids)):
             query = (
                 select(TaskInstance.pool, func.count())
-                .where(TaskInstance.dag_id.in_(portion), TaskInstance.state == TaskInstanceState.SCHEDULED)
+                .where(
+                    TaskInstance.dag_id.in_(portion),
+                    TaskInstance.state == TaskInstanceState.SCHEDULED,
+                    is_live(TaskInstance),
+                )
                 .group_by(TaskInstance.pool)
             )
             for pool, number in connection.execute(query):

@@ -11,6 +11,7 @@ from sqlalchemy import and_, case, func, select
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.runs.request_state import ENDED
 from airflow_partitions.engine.runs.run_errors import run_errors
+from airflow_partitions.engine.runs.task_rows import is_live
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import Row, request_of
 
@@ -146,6 +147,7 @@ def _skipped(session: Session, numbers: Collection[int]) -> dict[int, int]:
             DagRun.backfill_id.in_(numbers),
             DagRun.state == DagRunState.SUCCESS,
             TaskInstance.state == TaskInstanceState.SKIPPED,
+            is_live(TaskInstance),
             outlet.exists(),
         )
         .group_by(DagRun.backfill_id)

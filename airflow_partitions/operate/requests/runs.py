@@ -15,6 +15,7 @@ from airflow_partitions.core.errors import NotReadyError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.runs.run_note import words
+from airflow_partitions.engine.runs.task_rows import is_live
 from airflow_partitions.operate.requests.producer import Producer
 from airflow_partitions.operate.requests.request import Request
 
@@ -91,7 +92,9 @@ def clear_runs(session: Session, request: Request, runs: Sequence[DagRun]) -> No
     if not runs:
         return
     tasks = select(TaskInstance).where(
-        TaskInstance.dag_id == request.dag_id, TaskInstance.run_id.in_([run.run_id for run in runs])
+        TaskInstance.dag_id == request.dag_id,
+        TaskInstance.run_id.in_([run.run_id for run in runs]),
+        is_live(TaskInstance),
     )
     clear_task_instances(
         list(session.scalars(tasks)), session, dag_run_state=DagRunState.QUEUED, run_on_latest_version=True

@@ -12,6 +12,7 @@ from sqlalchemy import select
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.runs.run_errors import run_errors
+from airflow_partitions.engine.runs.task_rows import is_live
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -82,7 +83,7 @@ def run_details(text: str, tasks: Mapping[str, Collection[str]]) -> list[RunDeta
         for run, note in rows_of_runs:
             rows = session.execute(
                 select(Task.task_id, Task.state, Task.try_number).where(
-                    Task.dag_id == run.dag_id, Task.run_id == run.run_id
+                    Task.dag_id == run.dag_id, Task.run_id == run.run_id, is_live(Task)
                 )
             ).all()
             own = [(number, task) for task, _, number in rows if task in tasks[run.dag_id]]

@@ -16,6 +16,7 @@ from airflow_partitions.engine.database.connection import MOST_PARAMETERS, open_
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.graph.absent_dags import absent_dags
 from airflow_partitions.engine.ledger.places import Place, Places
+from airflow_partitions.engine.runs.task_rows import is_live
 from airflow_partitions.operate.state import State
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def _skipped(
             .where(
                 TaskInstance.dag_id.in_(some_dags),
                 TaskInstance.state == TaskInstanceState.SKIPPED,
+                is_live(TaskInstance),
                 TaskInstance.task_id.in_(some_tasks),
                 DagRun.state == DagRunState.SUCCESS,
                 DagRun.partition_key.is_not(None),
