@@ -141,7 +141,7 @@ def _reader(of: AssetStates, value: str) -> Callable[[TimeRange | None], ByStart
     if value == "age":
         now = instant(of.now)
         return lambda time_range: {
-            start: {segments: max(0, now - at) / _SECOND for segments, at in some.items()}
+            start: {segments: max(0, now - at) // _SECOND for segments, at in some.items()}
             for start, some in of.times.between(time_range).items()
         }
     return lambda time_range: measured(of.asset.name, of.asset.meaning, value, time_range)
