@@ -97,6 +97,15 @@ def nothing_yet() -> None:
     """No partition is over yet."""
 
 
+@asset(
+    schedule=None,
+    partition=PartitionByInterval("@daily", start="2023-01-01", end="2024-01-01", name="date"),
+    default_args=SALES,
+)
+def deliveries() -> None:
+    """What was delivered on each day of a year, but never on a Sunday."""
+
+
 @asset(schedule=None, partition=PartitionBySequence(["only"], name="part"))
 def single() -> None:
     """One partition."""

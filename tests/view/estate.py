@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from tests.operate.states.world import put_pending, put_runs, put_tasks
 DAGS = Path(__file__).parent / "dags.py"
 #: The day that could not be made.
 BROKEN_DAY = "2013-02-08"
+#: The day of a million millions of rows.
+MUCH_DAY = date(2023, 3, 2)
+SUNDAY = 6
 
 
 def fill(metadata: Metadata, folder: Path) -> None:
@@ -32,6 +35,7 @@ def fill(metadata: Metadata, folder: Path) -> None:
     _fill_hours(metadata, made)
     _fill_winter(metadata, made)
     _fill_regions(metadata, made)
+    _fill_deliveries(metadata, made)
     _fill_small(metadata, made, now)
     for name in ("region_days", "hourly_departures", "open_hours"):
         update_ledger(name, partitioned_asset(name).meaning)
@@ -102,6 +106,23 @@ def _fill_regions(metadata: Metadata, made: datetime) -> None:
     lacking = {*gap, *failed}
     metadata.emit("region_days", *(key for key in keys if key not in lacking), at=made, **_size(7))
     put_runs(metadata, "region_days", failed, "failed", made)
+
+
+def _fill_deliveries(metadata: Metadata, made: datetime) -> None:
+    """No Sunday is there; every second day tells no rows, one a million millions; ten failed, each for a reason."""
+    days = [date(2023, 1, 1) + timedelta(days=number) for number in range(365)]
+    failed = days[303:313]
+    for number, day in enumerate(days):
+        if day.weekday() == SUNDAY or day in failed:
+            continue
+        rows = 10**12 if day == MUCH_DAY else 1_000 + 40 * day.weekday() + number % 7
+        extra = {} if number % 2 else {"rows": rows, "seconds": 3 + number % 5}
+        metadata.emit("deliveries", str(day), at=made, extra=extra)
+    for number, day in enumerate(failed):
+        put_runs(metadata, "deliveries", [str(day)], "failed", made)
+        put_tasks(metadata, "deliveries", [str(day)], "deliveries", "failed", made, tries=3)
+        noted = TaskError(f"ValueError: lorry {number} has no load", 3, made).to_json()
+        metadata.put_task_cell(f"deliveries {day} {made.isoformat()}", "deliveries", TASK_ERROR, noted)
 
 
 def _fill_small(metadata: Metadata, made: datetime, now: datetime) -> None:

@@ -123,7 +123,22 @@ def current_records_of(
     session: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, selection: Selection
 ) -> Iterator[tuple[Key, LedgerRecord]]:
     """The :func:`current_records` of the asset with that id, active or not."""
-    addresses, forgotten = Addresses(selection.definition), read_forgotten(session, asset_id)
+    addresses = Addresses(selection.definition)
+    newer = newer_records(session, asset_id, definition, addresses)
+    entries = {addresses.of(key): (key, record) for key, record in _selected(session, asset_id, selection)}
+    for address, record in newer.items():
+        key = addresses.key(address)
+        if key in selection:
+            entries[address] = key, record.after(entries[address][1] if address in entries else None)
+    for address in sorted(entries):
+        yield entries[address]
+
+
+def newer_records(
+    session: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, addresses: Addresses
+) -> dict[Address, LedgerRecord]:
+    """What the events of an asset tell that are not in its ledger yet, and nobody has forgotten since; by address."""
+    forgotten = read_forgotten(session, asset_id)
     newer: dict[Address, LedgerRecord] = {}
     progress = read_progress(session, asset_id)
     last = progress.event if progress is not None and progress.definition == definition else 0
@@ -131,13 +146,11 @@ def current_records_of(
         for address, record in _records(latest, definition, addresses, {}).items():
             newer[address] = record.after(newer.get(address))
         last = latest[-1].event
-    entries = {addresses.of(key): (key, record) for key, record in _selected(session, asset_id, selection)}
-    for address, record in newer.items():
-        key = addresses.key(address)
-        if key in selection and not forgotten.hides(key, record.event):
-            entries[address] = key, record.after(entries[address][1] if address in entries else None)
-    for address in sorted(entries):
-        yield entries[address]
+    return {
+        address: record
+        for address, record in newer.items()
+        if not forgotten.hides(addresses.key(address), record.event)
+    }
 
 
 def _selected(session: Session | Connection, asset_id: int, selection: Selection) -> Iterator[tuple[Key, LedgerRecord]]:

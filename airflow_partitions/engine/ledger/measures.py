@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 import attrs
@@ -15,6 +16,7 @@ class Measures:
     :ivar seconds: from the look at the inputs to the end of the write.
     :ivar read_rows: of all inputs.
     :ivar read_bytes: of all inputs.
+    :ivar read_files: of all inputs.
     """
 
     rows: int | None = None
@@ -23,6 +25,7 @@ class Measures:
     seconds: float | None = None
     read_rows: int | None = None
     read_bytes: int | None = None
+    read_files: int | None = None
 
     @classmethod
     def of(cls, extra: Mapping[str, Any]) -> Measures:
@@ -30,17 +33,23 @@ class Measures:
         written = {name: _number(extra.get(name)) for name in ("rows", "files", "bytes")}
         reads = extra.get("reads")
         inputs = [one for one in reads.values() if isinstance(one, Mapping)] if isinstance(reads, Mapping) else []
-        seconds = extra.get("seconds")
         return cls(
             **written,
-            seconds=float(seconds) if isinstance(seconds, int | float) and not isinstance(seconds, bool) else None,
+            seconds=_seconds(extra.get("seconds")),
             read_rows=_sum(_number(one.get("rows")) for one in inputs),
             read_bytes=_sum(_number(one.get("bytes")) for one in inputs),
+            read_files=_sum(_number(one.get("files")) for one in inputs),
         )
 
 
 def _number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _seconds(value: Any) -> float | None:
+    """A *value* in seconds; not a number, and what is endless, tells nothing, and no JSON may have it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isfinite(value) else None
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:

@@ -24,6 +24,7 @@ from airflow.cli.cli_config import (
 from airflow_partitions.operate.cli.arguments import arguments
 from airflow_partitions.operate.cli.output import OUTPUT
 from airflow_partitions.operate.cli.source import SOURCE
+from airflow_partitions.operate.cli.values import VALUE
 from airflow_partitions.operate.contract.assets import ListAssets
 from airflow_partitions.operate.contract.board import ShowBoard
 from airflow_partitions.operate.contract.changes import ListChanges
@@ -113,18 +114,21 @@ def _states() -> tuple[CLICommand, ...]:
             "Show the states of an asset's partitions",
             "Show which partitions of an asset are materialized, missing, failed, running, queued, stale, skipped, "
             "or waiting and for what: as a strip in which each character stands for the same time, and as stretches"
-            " of one state, the newest first. Right at this moment, whether or not upkeep runs. Exit status 1 if "
-            "something is not materialized, or not up to date.",
+            " of one state, the newest first. --value shows a value of each, too, such as its rows, and what is out of "
+            "the ordinary. Right at this moment, whether or not upkeep runs. Exit status 1 if something is not "
+            "materialized, or not up to date.",
             """
             airflow asset-partitions status hourly_flights
             airflow asset-partitions status hourly_flights --from 2013-03-01 --until 2013-04-01
             airflow asset-partitions status airport_days 'airport in JFK,LGA' --only missing --only failed
             airflow asset-partitions status hourly_flights --only missing --output plain | cut -f 2,3
+            airflow asset-partitions status hourly_flights --value rows
             """,
             (
                 *arguments(ListStates, without=("oldest_first", "cursor"), defaults={"limit": 40}),
                 Arg(("--from",), dest="start", metavar="TIME", help="Only intervals that begin from then on"),
                 Arg(("--until",), metavar="TIME", help="Only intervals that begin before it"),
+                VALUE,
                 *SOURCE,
                 OUTPUT,
             ),

@@ -23,11 +23,14 @@ from airflow_partitions.operate.cli.output import console, show
 from airflow_partitions.operate.cli.selection import selected
 from airflow_partitions.operate.cli.source import Source, source_of
 from airflow_partitions.operate.cli.strip import LOOKS, legend, look, strips
+from airflow_partitions.operate.cli.values import value_lines, value_rows
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
 from airflow_partitions.operate.contract.failures import ListFailures
+from airflow_partitions.operate.contract.grid import MOST_COLUMNS
 from airflow_partitions.operate.contract.late import ListLate
 from airflow_partitions.operate.contract.orphans import ListOrphans
 from airflow_partitions.operate.contract.states import CountStates, ListStates, ShowPartition
+from airflow_partitions.operate.contract.values import ShowValues
 
 _PAGE = 1_000
 #: A strip without a terminal is no wider.
@@ -65,14 +68,17 @@ def status(args: Namespace) -> None:
         late, orphans = source.ask(asked(ListLate, args)), source.ask(asked(ListOrphans, args))
         failed = "failed" in counts["counts"]
         failures = source.ask(ListFailures.of(asset=[args.asset]))["failures"] if failed else []
+        values = _values(source, args, select)
         shown = stretches
         if args.output == "table" and (args.states or len(stretches) >= args.limit):
             shown = list(_stretches(source, Namespace(asset=args.asset, states=None), select, _STRIP))
     except PartitionError as error:
         sys.exit(str(error))
     answer = {**counts, "stretches": stretches, **late, **orphans, "failures": failures}
+    answer |= {} if values is None else {"values": values}
     rows = ([one["state"], one["first"], one["last"], one["count"]] for one in stretches)
-    show(args.output, answer, rows, lambda: _status_table(asset, answer, shown, args.limit))
+    lines = rows if values is None else value_rows(values)
+    show(args.output, answer, lines, lambda: _status_table(asset, answer, shown, args.limit))
     sys.exit(0 if set(counts["counts"]) == {"materialized"} else 1)
 
 
@@ -95,6 +101,25 @@ def _selection(args: Namespace) -> str | None:
     if select is not None and ";" in select:
         raise SelectionError(f"{select!r} has several parts; say the time in each of them, as {span}")
     return span if select is None else f"{span} & {select}"
+
+
+def _values(source: Source, args: Namespace, select: str | None) -> dict[str, Any] | None:
+    """The value of each partition that is asked for; ``None`` if none is."""
+    if args.value is None:
+        return None
+    columns = _strip_width() if args.output == "table" else MOST_COLUMNS
+    view = {"select": select, "start": args.start, "end": args.until, "columns": columns, "row_limit": _PAGE}
+    values: dict[str, Any] | None = None
+    while True:
+        cursor = None if values is None else values["row_cursor"]
+        page = source.ask(ShowValues.of(asset=args.asset, value=args.value, row_cursor=cursor, **view))
+        values = page if values is None else page | {"rows": values["rows"] + page["rows"]}
+        if page["row_cursor"] is None:
+            return values
+
+
+def _strip_width() -> int:
+    return max(20, min(console().width, _WIDEST) - 2)
 
 
 def _stretches(source: Source, args: Namespace, select: str | None, most: int) -> Iterator[dict[str, Any]]:
@@ -137,13 +162,14 @@ def _status_table(
     limit: int,
 ) -> RenderableType:
     stretches = answer["stretches"]
-    width = max(20, min(console().width, _WIDEST) - 2)
+    width = _strip_width()
     oldest_first = list(reversed(shown))
     strip = strips(from_json(asset["definition"]["form"]), oldest_first, width)
     parts: list[RenderableType] = [
         Text(answer["asset"], style="bold"),
         *strip,
         legend(answer["counts"]),
+        *(value_lines(answer["values"], width) if "values" in answer else ()),
         _table(stretches),
     ]
     if not stretches:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from airflow_partitions.operate.contract.fields import MOST, USUAL, AssetName, Search, Select, Text
-from airflow_partitions.operate.contract.operation import Answer, Operation
+from airflow_partitions.operate.contract.operation import Answer, Given, Operation
 from airflow_partitions.operate.state import State
 
 #: The most columns of a picture.
@@ -71,11 +71,8 @@ class Grid(Answer):
     provisional: int = Field(description="Number of those made before their interval was over")
 
 
-class ShowGrid(Operation, route="GET /assets/{asset}/grid", answer=Grid, noun="states", refusals=(404,)):
-    """A picture of an asset's partitions at any zoom: columns of one interval each, or of several where they are many.
-
-    Who has the newest answer already, by its ETag, is told so before any state is worked out.
-    """
+class InView(Given):
+    """What of an asset's partitions is to be seen, and how."""
 
     asset: AssetName
     start: Annotated[
@@ -100,3 +97,10 @@ class ShowGrid(Operation, route="GET /assets/{asset}/grid", answer=Grid, noun="s
     search: Search = None
     row_limit: Annotated[int, Field(ge=1, le=MOST, description="The most rows of a page")] = USUAL
     row_cursor: Annotated[Text | None, Field(description="The cursor of the page of rows before")] = None
+
+
+class ShowGrid(InView, Operation, route="GET /assets/{asset}/grid", answer=Grid, noun="states", refusals=(404,)):
+    """A picture of an asset's partitions at any zoom: columns of one interval each, or of several where they are many.
+
+    Who has the newest answer already, by its ETag, is told so before any state is worked out.
+    """

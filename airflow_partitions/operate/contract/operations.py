@@ -27,6 +27,7 @@ from airflow_partitions.operate.contract.requests import (
 )
 from airflow_partitions.operate.contract.states import CountStates, ListMaterializations, ListStates, ShowPartition
 from airflow_partitions.operate.contract.upkeep import Reconcile, ShowUpkeep
+from airflow_partitions.operate.contract.values import ShowValues
 
 #: In the order of the OpenAPI document.
 OPERATIONS: tuple[type[Operation], ...] = (
@@ -40,6 +41,7 @@ OPERATIONS: tuple[type[Operation], ...] = (
     ListMaterializations,
     ShowPartition,
     ShowGrid,
+    ShowValues,
     ShowBoard,
     PlanPartitions,
     MaterializePartitions,

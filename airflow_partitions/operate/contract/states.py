@@ -79,6 +79,7 @@ class Measures(Answer):
     seconds: float | None = Field(default=None, description="From the look at the inputs to the end of the write")
     read_rows: int | None = Field(default=None, description="Of all inputs")
     read_bytes: int | None = Field(default=None, description="Of all inputs")
+    read_files: int | None = Field(default=None, description="Of all inputs; one that was read twice counts twice")
 
 
 class Event(Measures):

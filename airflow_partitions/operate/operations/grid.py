@@ -11,10 +11,11 @@ from airflow_partitions.core.errors import InvalidDefinitionError, SelectionErro
 from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.operate.asker import Asker
-from airflow_partitions.operate.contract.grid import ShowGrid
+from airflow_partitions.operate.contract.grid import InView, ShowGrid
 from airflow_partitions.operate.states.asset_states import AssetStates
+from airflow_partitions.operate.states.sight import View
 from airflow_partitions.operate.states.version import version_of
-from airflow_partitions.operate.states.view import View, grid
+from airflow_partitions.operate.states.view import grid
 
 
 def show_grid(asked: ShowGrid, asker: Asker) -> dict[str, Any] | None:
@@ -26,12 +27,20 @@ def show_grid(asked: ShowGrid, asker: Asker) -> dict[str, Any] | None:
     version = version_of(of)
     if asker.seen == version:
         return None
+    return grid(of, view_of(of, asked)).to_json() | {"version": version}
+
+
+def view_of(of: AssetStates, asked: InView) -> View:
+    """What is to be seen of an asset.
+
+    :raises SelectionError: where that makes no sense.
+    """
     time_range = _instant(of.definition, "start", asked.start), _instant(of.definition, "end", asked.end)
     if None not in time_range and time_range[0] >= time_range[1]:  # type: ignore[operator]
         raise SelectionError(f"start={asked.start!r} is not before end={asked.end!r}; expected an earlier moment")
     selection = None if asked.select is None else parse_selection(of.definition, asked.select, closed_by=of.now)
     chosen_across, chosen_down = _axes(of.definition, asked.across, asked.down)
-    view = View(
+    return View(
         time_range=time_range,
         selection=selection,
         across=chosen_across,
@@ -41,7 +50,6 @@ def show_grid(asked: ShowGrid, asker: Asker) -> dict[str, Any] | None:
         row_limit=asked.row_limit,
         row_cursor=asked.row_cursor,
     )
-    return grid(of, view).to_json() | {"version": version}
 
 
 def _instant(definition: PartitionDefinition, name: str, text: str | None) -> int | None:

@@ -22,6 +22,7 @@ from airflow_partitions.engine.ledger.places import Place
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions
 from airflow_partitions.engine.timetables.upstreams import Upstream
 from airflow_partitions.operate.state import MISSING, WAITING, State, Status
+from airflow_partitions.operate.states.by_start import ByStart, by_time_range, those_of
 from airflow_partitions.operate.states.readings import Readings
 from airflow_partitions.operate.states.runs import LastRun, Runs
 from airflow_partitions.operate.states.slabs import rectangles, selection_of, slabs
@@ -32,7 +33,7 @@ from airflow_partitions.operate.states.waiting import Waiting
 #: Whether an asset may be told of, by the Dags around it.
 Shows = Callable[[AssetDags], bool]
 #: Statuses by the start of the interval (0 without time) and the texts of the segments.
-Statuses = dict[int, dict[tuple[str, ...], Status]]
+Statuses = ByStart[Status]
 
 _MATERIALIZED, _PROVISIONAL = Status(State.MATERIALIZED), Status(State.MATERIALIZED, provisional=True)
 # So many partitions that wait side by side are told one by one.
@@ -127,8 +128,7 @@ class AssetStates:
 
     def statuses(self, partitions: Selection) -> Iterator[tuple[Selection, Statuses]]:
         """The *partitions*, range of time by range of time, and the statuses of those of which anything is known."""
-        for time_range, boxes in groupby(partitions.boxes, key=lambda box: box.time_range):
-            part = Selection(self.definition, tuple(Box(time_range, box.segments) for box in boxes))
+        for time_range, part in by_time_range(partitions):
             yield part, self._statuses(time_range, part)
 
     def waiting(self, missing: Selection) -> Selection:
@@ -228,7 +228,7 @@ class AssetStates:
         for place, state in runs.at_work.items():
             if low <= place.start < high:
                 statuses.setdefault(place.start, {})[place.segments] = Status(state)
-        return statuses if among is None else _among(among, statuses)
+        return statuses if among is None else those_of(among, statuses)
 
     def failed_runs(self) -> dict[Place, LastRun]:
         """The last failed run of each partition that is failed."""
@@ -377,28 +377,3 @@ def _by_status(statuses: Mapping[tuple[str, ...], Status]) -> Iterator[tuple[Sta
     for segments, status in statuses.items():
         by_status.setdefault(status, []).append(segments)
     yield from by_status.items()
-
-
-def _among(selection: Selection, statuses: Statuses) -> Statuses:
-    """Those of the *statuses* whose segments are in a *selection*, which is one range of time."""
-    shapes = [{name: {s.text for s in some} for name, some in box.segments.items()} for box in selection.boxes]
-    if {} in shapes:
-        return statuses
-    names = [name for name, one in selection.definition.dimensions.items() if one.time is None]
-    by_first: dict[str | None, list[dict[str, set[str]]]] = {None: []}  # there may be very many
-    for shape in shapes:
-        for text in shape.get(names[0], (None,)):
-            by_first.setdefault(text, []).append(shape)
-    chosen: Statuses = {}
-    for start, some in statuses.items():
-        here = {
-            segments: status
-            for segments, status in some.items()
-            if any(
-                all(text in shape[name] for name, text in zip(names, segments, strict=True) if name in shape)
-                for shape in (*by_first.get(segments[0], ()), *by_first[None])
-            )
-        }
-        if here:
-            chosen[start] = here
-    return chosen

@@ -19,7 +19,8 @@ from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.axis import Slot
 from airflow_partitions.operate.states.grid import Cell, Row
 from airflow_partitions.operate.states.kept import Kept
-from airflow_partitions.operate.states.view import View, grid
+from airflow_partitions.operate.states.sight import View
+from airflow_partitions.operate.states.view import grid
 
 #: So many rows are shown of what is folded into one.
 MOST_OPENED = 100
@@ -51,7 +52,7 @@ class BoardColumns:
             span = max(FIRST, low - 2 * unit.longest), min(LAST, high + 2 * unit.longest)
             around = list(unit.beginnings(*span, line))
             columns = [(begin, after) for begin, after in pairwise(around) if begin < high and low < after]
-            if 0 < len(columns) <= most:
+            if 0 < len(columns) <= most and columns[0][0] <= low and high <= columns[-1][1]:
                 return cls((*(begin for begin, _ in columns), columns[-1][1]), str(unit))
         return cls((low, high), "all")
 

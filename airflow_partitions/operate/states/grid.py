@@ -9,6 +9,7 @@ import attrs
 from airflow_partitions.core.calendars.instants import TimeRange
 from airflow_partitions.operate.state import Status
 from airflow_partitions.operate.states.axis import Slot
+from airflow_partitions.operate.states.slot_form import columns_form, slot_form
 from airflow_partitions.operate.states.tally import by_state, provisional
 
 if TYPE_CHECKING:
@@ -61,20 +62,16 @@ class Grid:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form: keys as texts, times with their UTC offset."""
-        time = self.of.definition.time
-        start, end = (None, None) if self.time_range is None else map(self._moment, self.time_range)
+        definition = self.of.definition
         form = cell_form(self.counts)
         return {
             "asset": self.of.asset.name,
             "now": self.of.now.isoformat(timespec="seconds"),
-            "timezone": None if time is None else time.timezone,
             "across": self.across,
             "down": self.down,
-            "start": start,
-            "end": end,
             "unit": self.unit,
-            "extent": None if self.extent is None else self._slot_form(self.extent),
-            "columns": [self._slot_form(slot) for slot in self.columns],
+            "extent": None if self.extent is None else slot_form(definition.time, self.extent),
+            **columns_form(definition, self.time_range, self.columns),
             "cells": [cell_form(cell) for cell in self.cells],
             "rows": [{"value": row.value, "runs": row.runs} for row in self.rows],
             "row_count": self.row_count,
@@ -83,18 +80,6 @@ class Grid:
             "total": sum(self.counts.values()),
             "provisional": form.get("provisional", 0),
         }
-
-    def _slot_form(self, slot: Slot) -> dict[str, Any]:
-        form: dict[str, Any] = {"first": slot.first, "last": slot.last, "count": slot.count}
-        if slot.time_range is not None:
-            start, end = map(self._moment, slot.time_range)
-            form |= {"start": start, "end": end}
-        return form
-
-    def _moment(self, at: int) -> str:
-        time = self.of.definition.time
-        assert time is not None  # noqa: S101 - only then there are instants
-        return time.clock.datetime(at).isoformat()
 
 
 def cell_form(cell: Cell) -> dict[str, Any]:

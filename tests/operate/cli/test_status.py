@@ -77,6 +77,28 @@ def test_status_shows_a_strip_stretches_and_what_is_lacking(say: Say) -> None:
     assert "1of24:2013-02-06T01:00Zto2013-02-06T23:00Z" in "".join("".join(table).split())
 
 
+def test_a_value_stands_below_the_states_with_what_is_out_of_the_ordinary(say: Say, metadata: Metadata) -> None:
+    for day in range(1, 11):
+        rows = 10**12 if day == 4 else 10 * day
+        metadata.emit("airport_days", f"2013-02-{day:02}|JFK", extra={"rows": rows})
+    text = say("status", "airport_days", "--value", "rows")[0]
+    lines = [line.strip() for line in text.splitlines()]
+    title = next(i for i, line in enumerate(lines) if line.startswith("rows: "))
+    assert lines[title] == "rows: ▁ 20 to █ 100; 10 partitions tell none"
+    assert lines[title + 1] == "EWR"
+    blocks = lines[title + 2].removeprefix("JFK ")
+    assert [blocks[round(94 * (day + 0.5) / 10)] for day in range(10)] == [*"▼▁▂▲▄▅▆▇██"]
+    assert lines[title + 3 : title + 5] == ["▲ 2013-02-04|JFK 1,000,000,000,000", "▼ 2013-02-01|JFK 10"]
+
+
+def test_scripts_get_values_as_json_and_lines(say: Say) -> None:
+    answer = json.loads(say("status", "delays", "--value", "rows", "--output", "json")[0])
+    assert (answer["values"]["most"], answer["values"]["line"][:3]) == (7, [7, 7, None])
+    lines = say("status", "delays", "--value", "rows", "--output", "plain")[0].splitlines()
+    assert lines == ["\t2013-02-01\t2013-02-01\t7", "\t2013-02-02\t2013-02-02\t7"]
+    assert "nearest: rows" in str(say("status", "delays", "--value", "row")[1])
+
+
 def test_the_exit_status_says_whether_all_is_there(say: Say) -> None:
     assert say("status", "delays", "--until", "2013-02-03")[1] == 0
     assert say("status", "delays", "--from", "2013-02-02", "--until", "2013-02-04")[1] == 1

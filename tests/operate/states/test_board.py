@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from airflow_partitions.core.errors import InvalidRequestError, SelectionError, UnknownAssetError
@@ -194,6 +194,7 @@ moments = st.integers(0, 40 * 365 * 86_400).map(lambda seconds: datetime.fromtim
     st.sampled_from(["UTC", "America/New_York", "Asia/Kathmandu"]),
     st.integers(1, 400),
 )
+@example([datetime(1970, 1, 1, tzinfo=UTC), datetime(2000, 1, 1, 0, 0, 1, tzinfo=UTC)], "UTC", 1)
 def test_columns_are_whole_and_hold_the_stretch(some: list[datetime], zone: str, most: int) -> None:
     start, end = sorted(some)
     columns = BoardColumns.of(start, end, ZoneInfo(zone), most)

@@ -29,7 +29,9 @@ def put_runs(metadata: Metadata, dag_id: str, keys: list[str], state: str, began
         at.execute(insert(DagRun.__table__), rows)
 
 
-def put_tasks(metadata: Metadata, dag_id: str, keys: list[str], task_id: str, state: str, began: datetime) -> None:
+def put_tasks(
+    metadata: Metadata, dag_id: str, keys: list[str], task_id: str, state: str, began: datetime, tries: int = 1
+) -> None:
     """The task instances of runs of :func:`put_runs`."""
     from airflow.models.base import Base
     from airflow.models.dag_version import DagVersion
@@ -39,7 +41,7 @@ def put_tasks(metadata: Metadata, dag_id: str, keys: list[str], task_id: str, st
         rows = [
             {
                 "id": uuid4(), "dag_id": dag_id, "task_id": task_id, "run_id": f"{dag_id} {key} {began.isoformat()}",
-                "state": state, "map_index": -1, "pool": "default_pool", "pool_slots": 1, "try_number": 1,
+                "state": state, "map_index": -1, "pool": "default_pool", "pool_slots": 1, "try_number": tries,
                 "max_tries": 0, "queue": "default", "priority_weight": 1, "dag_version_id": version,
                 "custom_operator_name": "", "executor_config": {},
             }

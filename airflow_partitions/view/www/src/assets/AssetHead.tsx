@@ -4,11 +4,12 @@ import { RunPartitionButton } from "../actions/RunPartition";
 import { useWhole, type Arrangement } from "../grid/useGrid";
 import type { Shown } from "../selection/usePicture";
 import { StateChips } from "../states/StateChips";
+import { ValuePicker } from "../values/ValuePicker";
 
 /** Above the partitions: how many are in which state, a way to run one, and how they are shown. */
 export const AssetHead = ({
   arrangement,
-  shown: { states, onStates, table, onTable },
+  shown: { states, onStates, value, onValue, table, onTable },
   mayChange,
   onPaste,
 }: {
@@ -36,6 +37,7 @@ export const AssetHead = ({
             </Button>
           </>
         ) : null}
+        {table ? null : <ValuePicker value={value} onValue={onValue} />}
         <Button size="xs" variant="outline" aria-pressed={table} onClick={() => onTable(!table)}>
           {table ? "Show as picture" : "Show as table"}
         </Button>

@@ -15,6 +15,7 @@ const GAP = 8;
 export const CellNote = ({
   cell,
   zone,
+  value = null,
   area,
   x,
   y,
@@ -22,6 +23,8 @@ export const CellNote = ({
 }: {
   readonly cell: Cell;
   readonly zone: string | null;
+  /** Its value in words, where one is chosen. */
+  readonly value?: string | null;
   /** What the cell is in. */
   readonly area: RefObject<HTMLElement | null>;
   /** The middle of the cell, and its upper edge, in the area. */
@@ -71,6 +74,7 @@ export const CellNote = ({
             </Text>
           </HStack>
         ))}
+        {value === null ? null : <Text>{value}</Text>}
         {single ? <Text color="fg.muted">{statesOf(cell.states).map((state) => looks[state].meaning)}</Text> : null}
         {cell.provisional ? <Text color="fg.muted">Provisional: made before the interval was over</Text> : null}
         {zone === null ? null : (

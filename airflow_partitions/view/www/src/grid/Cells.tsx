@@ -4,6 +4,7 @@ import { useId, useRef } from "react";
 import type { Region } from "../selection/region";
 import { usePalette } from "../states/palette";
 import type { State } from "../states/state";
+import { layerText } from "../values/layer";
 import { Canvas } from "./Canvas";
 import { CellNote } from "./CellNote";
 import { cellText } from "./cellText";
@@ -39,7 +40,7 @@ export const Cells = ({
   /** Scroll to where a row is seen. */
   readonly onReveal: (row: number) => void;
 }) => {
-  const { picture, view, width, height, rowHeight, top } = sheet;
+  const { picture, layer, view, width, height, rowHeight, top } = sheet;
   const palette = usePalette();
   const help = useId();
   const element = useRef<HTMLDivElement>(null);
@@ -49,6 +50,10 @@ export const Cells = ({
   const { focus, setFocus } = cursor;
   const place = placeOf(picture, hover ?? focus);
   const cell = place && cellAt(picture, place);
+  const value =
+    layer && place && cell && cell.total > 0
+      ? layerText(layer, layer.at(place.column, place.row), cell.total > 1)
+      : null;
   const scene = {
     ...sheet,
     region,
@@ -89,13 +94,14 @@ export const Cells = ({
       </VisuallyHidden>
       <VisuallyHidden aria-live="polite">
         {focus && cell
-          ? `${cellText(cell, zone)}${isSelected(region, cell.column, cell.row.value) ? ", selected" : ""}`
+          ? `${cellText(cell, zone)}${value === null ? "" : `, ${value}`}${isSelected(region, cell.column, cell.row.value) ? ", selected" : ""}`
           : ""}
       </VisuallyHidden>
       {place && cell && cell.total > 0 && !drags ? (
         <CellNote
           cell={cell}
           zone={zone}
+          value={value}
           x={placeX((Math.max(cell.column.start, view.start) + Math.min(cell.column.end, view.end)) / 2, view, width)}
           y={place.row * rowHeight - top}
           height={rowHeight}

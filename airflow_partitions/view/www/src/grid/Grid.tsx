@@ -7,6 +7,9 @@ import type { components } from "../rest/schema";
 import { regionText, type Frame } from "../selection/text";
 import type { Shown } from "../selection/usePicture";
 import { useRegion } from "../selection/useRegion";
+import { totalOf } from "../states/state";
+import { ValueLegend } from "../values/ValueLegend";
+import { ValueLine } from "../values/ValueLine";
 import { Arrange } from "./Arrange";
 import { dimensionsOf } from "./dimensions";
 import { HEIGHT as MINIMAP } from "./Minimap";
@@ -70,7 +73,7 @@ export const Grid = ({
   const width = Math.max(0, fullWidth - labels);
 
   const drawing = useDrawing(arrangement, definition, shown, timed, width);
-  const { picture, overview, grid, view, bounds, onView, error, none } = drawing;
+  const { picture, layer, overview, grid, view, bounds, onView, error, none } = drawing;
 
   const frame = useMemo<Frame>(
     () => ({
@@ -95,7 +98,7 @@ export const Grid = ({
   const rowsInAll = named ? Infinity : (picture?.rowCount ?? 0);
   const sheet: Sheet | null =
     picture && view && bounds && !none
-      ? { picture, view, bounds, onView, width, height, rowHeight, top, rowsInAll }
+      ? { picture, layer, view, bounds, onView, width, height, rowHeight, top, rowsInAll }
       : null;
   const zone = timed ? frame.zone : null;
   const open = (drawn: Picture, cell: Cell) => {
@@ -134,6 +137,12 @@ export const Grid = ({
               onRegion={setRegion}
               onOpen={(cell) => open(sheet.picture, cell)}
             />
+            {layer ? (
+              <Box ml={`${labels}px`}>
+                {picture?.across === null ? null : <ValueLine sheet={sheet} layer={layer} />}
+                <ValueLegend layer={layer} several={sheet.picture.cells.some(({ states: all }) => totalOf(all) > 1)} />
+              </Box>
+            ) : null}
             <MoreRows sheet={sheet} grid={grid} />
           </>
         ) : null}

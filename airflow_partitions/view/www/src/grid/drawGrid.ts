@@ -3,6 +3,8 @@ import { drawMark } from "../states/drawMark";
 import type { Palette } from "../states/palette";
 import { shares } from "../states/shares";
 import { countsText, statesOf, totalOf, type State } from "../states/state";
+import { drawValue } from "../values/drawValue";
+import type { Layer } from "../values/layer";
 import type { CellCounts } from "./answer";
 import { firstEnding, type Picture, type Place } from "./picture";
 import { lengthOf, type Span } from "./view";
@@ -23,6 +25,8 @@ export type Scene = {
   readonly hover: Place | null;
   /** What is being dragged over. */
   readonly drag: Region;
+  /** By what the cells are coloured; by their states where it is left out. */
+  readonly layer?: Layer | null;
   /** Whether there is room for marks. */
   readonly marks: boolean;
 };
@@ -84,7 +88,9 @@ const drawRow = (
     const length = Math.max(end - x - gap, 1);
     const dim = states.size > 0 && !statesOf(cell.states).some((state) => states.has(state));
     canvas.globalAlpha = dim ? 0.15 : 1;
-    drawCell(canvas, palette, cell, x, y, length, height, scene.marks);
+    if (scene.layer && totalOf(cell.states) > 0)
+      drawValue(canvas, palette, scene.layer.scale, scene.layer.at(i, row), x, y, length, height);
+    else drawCell(canvas, palette, cell, x, y, length, height, scene.marks);
     canvas.globalAlpha = 1;
     if (
       !dim &&

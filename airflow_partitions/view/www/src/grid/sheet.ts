@@ -1,9 +1,12 @@
 import type { Picture } from "./picture";
+import type { Layer } from "../values/layer";
 import { lengthOf, type Span, type Viewport } from "./view";
 
 /** A picture as it lies on the screen: the part of it in view, and its sizes in pixels. */
 export type Sheet = Viewport & {
   readonly picture: Picture;
+  /** A value in each cell, where one is chosen. */
+  readonly layer: Layer | null;
   readonly width: number;
   readonly height: number;
   readonly rowHeight: number;

@@ -6,9 +6,11 @@ import type { components } from "../rest/schema";
 import type { Shown } from "../selection/usePicture";
 import { askedSpan, expectedExtent, extentOf } from "./extent";
 import { pictureOf } from "./picture";
-import { useGrid, useWhole, type Arrangement } from "./useGrid";
+import { useValues } from "../values/useValues";
+import { partOf, useGrid, useWhole, type Arrangement } from "./useGrid";
 import { useTimeView } from "./useTimeView";
 import { useValueView } from "./useValueView";
+import { tileOf } from "./view";
 
 /** How long a view stands still before it is asked for, in milliseconds. */
 const PAUSE = 120;
@@ -33,15 +35,19 @@ export const useDrawing = (
   const settled = useSettled(time.view, PAUSE) ?? time.view;
   const grid = useGrid(arrangement, settled, extent, width, width > 0 && (!timed || settled !== null));
   const picture = useMemo(() => pictureOf(grid.data?.pages ?? []), [grid.data]);
-  const values = useValueView(picture?.columns.length ?? 1, width);
+  const tile = settled && extent ? tileOf(settled, extent) : null;
+  const part = { ...arrangement, ...partOf(tile, width) };
+  const values = useValues(part, shown.value, picture, width > 0 && (!timed || settled !== null));
+  const numbered = useValueView(picture?.columns.length ?? 1, width);
   const troubles = [useTrouble(grid), useTrouble(whole)];
   return {
     picture,
+    layer: values.layer,
     overview,
     grid,
-    ...(timed ? time : values),
+    ...(timed ? time : numbered),
     /** Why it can't be drawn, or not as it is now. */
-    error: troubles[0] ?? troubles[1] ?? null,
+    error: troubles[0] ?? troubles[1] ?? values.error ?? null,
     /** Whether there is no partition at all. */
     none: timed ? answer !== undefined && extent === null : picture?.rows.length === 0 && !arrangement.search,
   };

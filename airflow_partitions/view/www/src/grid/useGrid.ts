@@ -21,26 +21,26 @@ export type Arrangement = {
 };
 
 /** An arrangement, with the part of the time axis; all of it where none is named. */
-type Part = Arrangement & { readonly columns: number; readonly rowLimit: number } & Partial<Span>;
+export type Part = Arrangement & { readonly columns: number; readonly rowLimit: number } & Partial<Span>;
 
-const queryOf = ({ asset, start, end, ...part }: Part) => ({
-  queryKey: ["grid", asset, part, start, end] as const,
+/** What of a part the server is asked for. */
+export const askedOf = (part: Omit<Part, "asset">, rowCursor: string | null) => ({
+  columns: part.columns,
+  row_limit: part.rowLimit,
+  ...(part.start !== undefined && { start: new Date(part.start).toISOString() }),
+  ...(part.end !== undefined && { end: new Date(part.end).toISOString() }),
+  ...(part.across !== undefined && { across: part.across }),
+  ...(part.down !== undefined && { down: part.down }),
+  ...(part.select && { select: part.select }),
+  ...(part.search && { search: part.search }),
+  ...(rowCursor !== null && { row_cursor: rowCursor }),
+});
+
+const queryOf = ({ asset, ...part }: Part) => ({
+  queryKey: ["grid", asset, part] as const,
   queryFn: async ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | null }): Promise<Answer> => {
     const { data } = await client.GET("/api/v1/assets/{asset}/grid", {
-      params: {
-        path: { asset },
-        query: {
-          columns: part.columns,
-          row_limit: part.rowLimit,
-          ...(start !== undefined && { start: new Date(start).toISOString() }),
-          ...(end !== undefined && { end: new Date(end).toISOString() }),
-          ...(part.across !== undefined && { across: part.across }),
-          ...(part.down !== undefined && { down: part.down }),
-          ...(part.select && { select: part.select }),
-          ...(part.search && { search: part.search }),
-          ...(pageParam !== null && { row_cursor: pageParam }),
-        },
-      },
+      params: { path: { asset }, query: askedOf(part, pageParam) },
       signal,
     });
     if (data === undefined) throw new Error("The server answered nothing.");
@@ -81,13 +81,8 @@ export const useGrid = (
   ready: boolean,
 ) => {
   const queries = useQueryClient();
+  const part = (one: Tile | null): Part => ({ ...arrangement, ...partOf(one, width) });
   const tile = view && bounds ? tileOf(view, bounds) : null;
-  const part = (one: (Span & { readonly level: number }) | null): Part => ({
-    ...arrangement,
-    rowLimit: 200,
-    columns: one === null ? 1000 : Math.max(1, Math.min(2000, Math.ceil((lengthOf(one) / one.level) * steady(width)))),
-    ...(one !== null && { start: one.start, end: one.end }),
-  });
   const grid = useAnswer(part(tile), ready);
   const settled = !grid.isFetching && grid.isSuccess;
   const nearer = view && bounds && tile && tileOf(middleOf(view), bounds);
@@ -99,6 +94,15 @@ export const useGrid = (
   }, [settled, next]);
   return grid;
 };
+
+type Tile = Span & { readonly level: number };
+
+/** The part of the time axis that is asked for, in columns that one can tell apart; `null` where it is no time. */
+export const partOf = (tile: Tile | null, width: number) => ({
+  rowLimit: 200,
+  columns: tile === null ? 1000 : Math.max(1, Math.min(2000, Math.ceil((lengthOf(tile) / tile.level) * steady(width)))),
+  ...(tile !== null && { start: tile.start, end: tile.end }),
+});
 
 /** How many columns a level has: the same for widths that are nearly the same. */
 const steady = (width: number): number => Math.ceil(width / 6 / 40) * 40;

@@ -206,6 +206,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/assets/{asset}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Values
+         * @description A value of each partition of an asset, in the cells of the same picture as the states.
+         *
+         *     What was written and read and how long it took are of the last time that a partition was materialized; ``tries`` are
+         *     those of its newest run, and ``age`` is how many seconds ago it was materialized. The smallest and the largest
+         *     hundredth of the cells are outside of ``low`` and ``high``, so that one of them does not make all others look alike.
+         */
+        get: operations["show_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/board": {
         parameters: {
             query?: never;
@@ -1139,6 +1163,119 @@ export interface components {
             provisional: number;
         };
         /**
+         * CellValues
+         * @description A value in each cell of a picture of an asset's partitions.
+         */
+        CellValues: {
+            /** Asset */
+            asset: string;
+            /**
+             * Version
+             * @description Another one whenever a value may be; also the ETag
+             */
+            version: string;
+            /**
+             * Now
+             * @description The moment of the answer, with UTC offset
+             */
+            now: string;
+            /**
+             * Timezone
+             * @description IANA name of the zone of the intervals
+             * @example America/New_York
+             */
+            timezone: string | null;
+            /** @description What the values are */
+            value: components["schemas"]["Value"];
+            /**
+             * Measure
+             * @description What they are in
+             * @enum {string}
+             */
+            measure: "number" | "bytes" | "seconds";
+            /**
+             * Of Several
+             * @description What a cell of several partitions tells: the mean of those that tell one, or the most
+             * @enum {string}
+             */
+            of_several: "mean" | "most";
+            /**
+             * Across
+             * @description The dimension whose keys are the columns; null if all are in one
+             */
+            across: string | null;
+            /**
+             * Down
+             * @description The dimension whose keys are the rows; null if all are in one
+             */
+            down: string | null;
+            /**
+             * Start
+             * @description Begin of the first interval in view, with UTC offset; null without time
+             */
+            start: string | null;
+            /**
+             * End
+             * @description End of the last interval in view, not part of it
+             */
+            end: string | null;
+            /**
+             * Unit
+             * @description What a whole column is, as a picture of states says it
+             * @example week
+             */
+            unit: string | null;
+            /** Columns */
+            columns: components["schemas"]["Slot"][];
+            /** Rows */
+            rows: components["schemas"]["ValueRow"][];
+            /**
+             * Row Count
+             * @description Number of all rows
+             */
+            row_count: number;
+            /**
+             * Row Cursor
+             * @description From which the next rows go on; null at the end
+             */
+            row_cursor: string | null;
+            /**
+             * Line
+             * @description The same of all rows together, for each column
+             */
+            line: (number | null)[];
+            /**
+             * Least
+             * @description The smallest of the cells of all rows; null without any
+             */
+            least: number | null;
+            /**
+             * Low
+             * @description A hundredth of these cells is below that: where a scale begins that is fair to all others
+             */
+            low: number | null;
+            /**
+             * High
+             * @description A hundredth of these cells is above that: where such a scale ends
+             */
+            high: number | null;
+            /**
+             * Most
+             * @description The largest of these cells
+             */
+            most: number | null;
+            /**
+             * Told
+             * @description Number of the partitions in view that tell a value
+             */
+            told: number;
+            /**
+             * Untold
+             * @description Number of those that could, and tell none
+             */
+            untold: number;
+        };
+        /**
          * Changed
          * @description Partitions of an asset that got worse in one way.
          */
@@ -1367,6 +1504,11 @@ export interface components {
              * @description Of all inputs
              */
             read_bytes?: number | null;
+            /**
+             * Read Files
+             * @description Of all inputs; one that was read twice counts twice
+             */
+            read_files?: number | null;
             /**
              * At
              * @description With UTC offset
@@ -1804,6 +1946,11 @@ export interface components {
              * @description Of all inputs
              */
             read_bytes?: number | null;
+            /**
+             * Read Files
+             * @description Of all inputs; one that was read twice counts twice
+             */
+            read_files?: number | null;
             /**
              * Key
              * @example 2013-03-01
@@ -3050,6 +3197,29 @@ export interface components {
             lacks: string;
         };
         /**
+         * Value
+         * @description What a partition may be measured by.
+         * @enum {string}
+         */
+        Value: "rows" | "bytes" | "files" | "seconds" | "read_rows" | "read_bytes" | "read_files" | "tries" | "age";
+        /**
+         * ValueRow
+         * @description The values of a row.
+         */
+        ValueRow: {
+            /**
+             * Value
+             * @description Its segment; null where all are in one
+             * @example JFK
+             */
+            value: string | null;
+            /**
+             * Values
+             * @description One for each column; null where no partition tells it
+             */
+            values: (number | null)[];
+        };
+        /**
          * Mistake
          * @description A part of a request that can't be read.
          */
@@ -3851,6 +4021,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Grid"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_values: {
+        parameters: {
+            query: {
+                /** @description First moment in view: a date, or a time with its UTC offset */
+                start?: string | null;
+                /** @description First moment after the view */
+                end?: string | null;
+                /** @description The most columns */
+                columns?: number;
+                /** @description The dimension whose keys are the columns: by default time; empty for none */
+                across?: string | null;
+                /** @description The dimension whose keys are the rows: by default the first that is no time; empty for none */
+                down?: string | null;
+                /** @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all */
+                select?: string | null;
+                /** @description A part of the text, in capitals or not */
+                search?: string | null;
+                /** @description The most rows of a page */
+                row_limit?: number;
+                /** @description The cursor of the page of rows before */
+                row_cursor?: string | null;
+                /** @description What each partition is measured by */
+                value: components["schemas"]["Value"];
+            };
+            header?: never;
+            path: {
+                /** @description Name of the asset; a slash in it is written %2F */
+                asset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CellValues"];
                 };
             };
             /** @description Unauthorized */

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { putInAddress, useAddress } from "../page/address";
 import type { Span } from "../grid/view";
 import { isState, type State } from "../states/state";
+import { isValue, type Value } from "../values/value";
 
 /** How long a view stands still before it is put into the address, in milliseconds. */
 const PAUSE = 400;
@@ -27,6 +28,7 @@ export const usePicture = () => {
   const only: Readonly<Record<string, string>> = Object.fromEntries(
     [...parameters].flatMap(([name, value]) => (name.startsWith(ONLY) ? [[name.slice(ONLY.length), value]] : [])),
   );
+  const value = parameters.get("value") ?? "";
   return {
     view,
     setView,
@@ -47,6 +49,8 @@ export const usePicture = () => {
     search: parameters.get("search") ?? "",
     onSearch: (text: string) => put({ search: text || null }),
     only,
+    value: isValue(value) ? value : null,
+    onValue: (chosen: Value | null) => put({ value: chosen }),
     table: parameters.has("table"),
     /** Select something, and list it. */
     onList: (text: string) => put({ select: text, table: "" }),

@@ -11,6 +11,9 @@ export type Palette = {
   readonly line: string;
   readonly ground: string;
   readonly focus: string;
+  /** Of a value on its scale, and of one outside of it. */
+  readonly value: string;
+  readonly outside: string;
 };
 
 const read = (style: CSSStyleDeclaration, token: string): string =>
@@ -28,6 +31,8 @@ const readPalette = (): Palette => {
     line: read(style, "border"),
     ground: read(style, "bg"),
     focus: read(style, "brand.fg"),
+    value: read(style, "blue.solid"),
+    outside: read(style, "orange.solid"),
   };
 };
 
