@@ -13,12 +13,13 @@ from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.checks.staged_partition import StagedPartition
-from airflow_partitions.core.errors import CheckError, MissingPartitionError
+from airflow_partitions.core.errors import CheckError, MissingPartitionError, PartitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.result import Result
 from airflow_partitions.frames.several import Several
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import publish
+from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.counts import count
@@ -87,7 +88,15 @@ def finish(
     staging.remove()
     local = isinstance(staging.folder, Path)  # to list an object store takes time
     if local or metadata.commit % CHECKPOINT_EVERY == 0:
+        _clear_away(partition, storage)
+
+
+def _clear_away(partition: Partition, storage: Dataset) -> None:
+    """Remove what earlier tries left. What stands in the way of that is no fault of *partition*, which is published."""
+    try:
         clean(storage)
+    except PartitionError as error:
+        log.warning("Published %s, but what earlier tries left stays: %s", partition.text, error)
 
 
 def put_together(

@@ -139,8 +139,19 @@ def drafts(folder: Location) -> dict[str, datetime]:
     """Name to time of what :func:`write` and :func:`create` left directly in *folder* because they were killed."""
     if not isinstance(folder, Path):
         return {}
-    draft_names = [name for name in names(folder) if name.startswith(".") and name.endswith(_DRAFT)]
-    return {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in draft_names}
+    return {
+        name: changed
+        for name in names(folder)
+        if name.startswith(".") and name.endswith(_DRAFT) and (changed := changed_at(folder / name)) is not None
+    }
+
+
+def changed_at(place: Path) -> datetime | None:
+    """The time of the last change of a file or folder; none if it has gone meanwhile, as others clear away, too."""
+    try:
+        return datetime.fromtimestamp(place.lstat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
 
 
 def remove(place: Location) -> None:

@@ -6,8 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_partitions.core.calendars.instants import UTC
-from airflow_partitions.storage.filesystem.filesystem import ages, drafts, names
+from airflow_partitions.storage.filesystem.filesystem import ages, changed_at, drafts, names
 from airflow_partitions.storage.stores.pinned_store import PINS
 from airflow_partitions.storage.stores.staging import STAGING
 
@@ -37,7 +36,8 @@ def old_files(folder: Location, before: datetime) -> list[Location]:
 def _staged(folder: Location, before: datetime) -> list[Location]:
     newest: dict[str, datetime] = {}
     if isinstance(folder, Path):  # a try that has only made its folder has no file yet
-        newest = {name: datetime.fromtimestamp((folder / name).lstat().st_mtime, UTC) for name in names(folder)}
+        moments = {name: changed_at(folder / name) for name in names(folder)}
+        newest = {name: changed for name, changed in moments.items() if changed is not None}
     for name, changed in ages(folder).items():
         top = name.partition("/")[0]
         newest[top] = max(changed, newest.get(top, changed))

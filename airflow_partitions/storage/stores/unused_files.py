@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from airflow_partitions.core.calendars.instants import UTC
-from airflow_partitions.storage.filesystem.filesystem import ages, is_folder_marker
+from airflow_partitions.storage.filesystem.filesystem import ages, changed_at, is_folder_marker
 from airflow_partitions.storage.stores.commit_log import CommitLog
 from airflow_partitions.storage.stores.staging import DATA
 from airflow_partitions.storage.stores.store import Limits
@@ -56,6 +54,7 @@ def _empty(bookkeeping: Location, kept: set[str], limits: Limits) -> list[Locati
         for path in [Path(folder, name) for name in below]:
             if path not in used:
                 below.remove(path.name)
-                if datetime.fromtimestamp(path.lstat().st_mtime, UTC) < limits.staged:
+                changed = changed_at(path)
+                if changed is not None and changed < limits.staged:
                     unused.append(path)
     return unused

@@ -23,6 +23,7 @@ from airflow_partitions.core.errors import (
     ForeignRowsError,
     InvalidDefinitionError,
     SparkServerError,
+    StorageError,
     UnreachableError,
 )
 from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, outcomes_from_json
@@ -105,6 +106,23 @@ def test_what_fails_is_the_outcome_of_one(files: Parquet) -> None:
     assert set(MADE_BESIDE) == stored(made).keys() - {KEYS[0]}  # what OpenLineage is told
     made.task.execute(batch(made, own=KEYS[1]))
     assert MADE_BESIDE == []
+
+
+def test_what_earlier_tries_left_fails_nothing_that_is_published(
+    files: Parquet, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def clean(storage: Parquet) -> None:
+        raise StorageError(f"{storage.path!r} can't be cleaned up: busy")
+
+    monkeypatch.setattr("airflow_partitions.engine.runs.publication.clean", clean)
+    made = declared(one, files)
+    context = batch(made, KEYS[1])
+    made.task.execute(context)
+    assert stored(made) == {KEYS[0]: 1, KEYS[1]: 2}
+    assert endings(context) == {KEYS[1]: "made"}
+    words = [message for message in caplog.messages if "what earlier tries left stays" in message]
+    assert [message[:20] for message in words] == [f"Published {key}" for key in KEYS[:2]]
+    assert words[0].endswith("can't be cleaned up: busy")
 
 
 def test_what_fails_of_its_own_is_raised_once_the_others_are_made(files: Parquet) -> None:

@@ -262,6 +262,34 @@ def test_cleaning_leaves_other_files_alone(storage: Parquet) -> None:
     assert clean(storage.path, now=datetime.now(UTC) + timedelta(hours=100)) == []
 
 
+def test_cleaning_goes_on_while_others_clear_away_what_is_theirs(storage: Parquet) -> None:
+    put(storage, attempt(1), "a")
+    ended, rounds = threading.Event(), list[int]()
+    interval = sys.getswitchinterval()
+
+    def others() -> None:
+        while not ended.is_set():
+            staging, _ = stage(storage, attempt(len(rounds) + 2))
+            draft = aside(storage) / ".word.tmp"
+            draft.touch()
+            draft.unlink()
+            staging.remove()
+            rounds.append(1)
+
+    other = threading.Thread(target=others)
+    sys.setswitchinterval(1e-5)
+    try:
+        other.start()
+        for _ in range(300):
+            assert clean(storage.path) == []
+    finally:
+        ended.set()
+        other.join()
+        sys.setswitchinterval(interval)
+    assert rounds
+    assert files(storage) == ["a"]
+
+
 def test_marker_is_json_for_everyone(storage: Parquet) -> None:
     put(storage, attempt(3), "a")
     form = json.loads(record(storage).read_text())
