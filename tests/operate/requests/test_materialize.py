@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import case, inspect, select, text, update
 
 from airflow_partitions.core.dependencies import parse_selection
 from airflow_partitions.core.errors import (
@@ -23,6 +23,7 @@ from airflow_partitions.core.errors import (
 )
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.run_options import RunOptions
+from airflow_partitions.engine.runs.task_rows import is_live
 from airflow_partitions.operate.requests import materialize as module
 from airflow_partitions.operate.requests.materialize import create_runs
 from airflow_partitions.operate.requests.request import Request
@@ -76,13 +77,14 @@ def runs(metadata: Metadata, dag_id: str = "flights") -> list[Any]:
 def finish(metadata: Metadata, state: str = "success", *keys: str) -> None:
     """End runs as Airflow does, with their tasks."""
     from airflow.models.dagrun import DagRun
-    from airflow.models.taskinstance import TaskInstance
+    from airflow.models.taskinstance import TaskInstance as Task
 
+    begun = case((Task.try_number == 0, 1), else_=Task.try_number)
     with metadata.engine.begin() as at:
         which = [DagRun.partition_key.in_(keys)] if keys else []
         ids = at.scalars(select(DagRun.run_id).where(*which)).all()
         at.execute(update(DagRun).where(DagRun.run_id.in_(ids)).values(state=state, start_date=DagRun.run_after))
-        at.execute(update(TaskInstance).where(TaskInstance.run_id.in_(ids)).values(state=state, try_number=1))
+        at.execute(update(Task).where(Task.run_id.in_(ids), is_live(Task)).values(state=state, try_number=begun))
 
 
 def test_a_request_makes_a_run_for_each_partition(dags: Metadata) -> None:
@@ -114,7 +116,6 @@ def test_a_request_makes_a_run_for_each_partition(dags: Metadata) -> None:
 
 def test_a_partition_with_a_run_gets_a_new_try_of_it(dags: Metadata) -> None:
     from airflow.models.taskinstance import TaskInstance
-    from airflow.models.taskinstancehistory import TaskInstanceHistory
 
     materialize("flights", "2013-03")
     finish(dags)
@@ -127,8 +128,11 @@ def test_a_partition_with_a_run_gets_a_new_try_of_it(dags: Metadata) -> None:
     assert {run.state for run in again} == {"queued"}
     assert [run.conf for run in again] == [{"full": True}] * 4
     with dags.engine.connect() as at:
-        assert Counter(at.scalars(select(TaskInstance.state))) == {"success": 29 * 3, None: 4 * 3}
-        assert len(at.scalars(select(TaskInstanceHistory.task_id)).all()) == 6
+        states = Counter(at.scalars(select(TaskInstance.state).where(is_live(TaskInstance))))
+        assert states == {"success": 29 * 3, None: 4 * 3}
+        kept = "task_instance_history" if inspect(at).has_table("task_instance_history") else "task_instance"
+        ended = "state is not null" if kept == "task_instance_history" else "working_set is null"  # since Airflow 3.4
+        assert at.scalar(text(f"select count(*) from {kept} where {ended}")) == 6
 
 
 def test_no_two_runs_of_a_request_were_asked_for_at_the_same_moment(dags: Metadata, tmp_path: Path) -> None:
