@@ -210,7 +210,7 @@ def _absent(assets: Mapping[str, AssetDags], *, complete: bool) -> Iterator[Prob
 def _missed(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
     """The paused Dags that missed events, with how many partitions follow."""
     details = read_dag_details({dag_id for each in assets.values() for dag_id in each.producers})
-    paused = {dag_id for dag_id, one in details.items() if one.paused}
+    paused = {dag_id: one.state for dag_id, one in details.items() if one.paused}
     known = Known(paused, looked_at(paused))
 
     def problems(asset: PartitionedAsset) -> Iterator[Problem]:
@@ -218,7 +218,7 @@ def _missed(assets: Mapping[str, AssetDags]) -> Iterator[Problem]:
             remedy = Remedy("command", command=f"airflow asset-partitions skip-missed {asset.name}")
             yield Problem(kind="missed-events", text=text, dag_id=dag_id, asset=asset.name, remedy=remedy)
 
-    some = read_assets([each for each in assets.values() if not paused.isdisjoint(each.producers)])
+    some = read_assets([each for each in assets.values() if not paused.keys().isdisjoint(each.producers)])
     yield from told_apart(some, "what it has missed", problems)
 
 

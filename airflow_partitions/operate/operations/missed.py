@@ -15,6 +15,7 @@ from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.dag_details import read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.graph.serialized_dags import fingerprint
+from airflow_partitions.engine.ledger.scheduling_state import SchedulingState
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.missed import ListMissed, SkipMissed
@@ -30,36 +31,36 @@ _LOCK = Lock()
 class Known(NamedTuple):
     """What is read of many assets together.
 
-    :ivar paused: the ids of the Dags that are.
+    :ivar paused: the Dags that begin no runs by themselves, by id: paused, or draining.
     :ivar looked_at: as :func:`.looked_at` gives it.
     """
 
-    paused: Collection[str]
+    paused: Mapping[str, SchedulingState]
     looked_at: Mapping[tuple[str, str, str], LookedAt]
 
 
 def list_missed(asked: ListMissed, _: Asker) -> dict[str, Any]:
     """The partitions that follow once the paused Dags of an asset are unpaused."""
     asset = partitioned_asset(asked.asset)
-    return {"asset": asset.name, "dags": list(missed_by(asset)), "dry_run": True}
+    return {"asset": asset.name, "dags": list(_missed_by(asset, _paused(asset))), "dry_run": True}
 
 
 def skip_missed(asked: SkipMissed, _: Asker) -> dict[str, Any]:
     """Let none of them follow."""
     asset = partitioned_asset(asked.asset)
-    dags = list(missed_by(asset))
+    paused = _paused(asset)
+    dags = list(_missed_by(asset, paused))
     if not asked.dry_run:
-        for dag_id, timetable in _paused(asset):
+        for dag_id, timetable in _consumers(asset, paused):
             skip(dag_id, timetable)
     return {"asset": asset.name, "dags": dags, "dry_run": asked.dry_run}
 
 
-def missed_by(asset: PartitionedAsset, known: Known | None = None) -> Iterator[dict[str, Any]]:
-    """JSON forms of what each paused Dag has missed that makes an *asset*; none of those that have missed nothing.
-
-    :param known: what was read of many assets together; then what was found half a minute ago is told again.
-    """
-    for dag_id, timetable in _paused(asset, None if known is None else known.paused):
+def _missed_by(
+    asset: PartitionedAsset, paused: Collection[str], known: Known | None = None
+) -> Iterator[dict[str, Any]]:
+    """JSON forms of what each of the *paused* Dags of an asset has missed; none of those that have missed nothing."""
+    for dag_id, timetable in _consumers(asset, paused):
         try:
             form = _form(asset, dag_id, timetable) if known is None else _form_again(asset, dag_id, timetable, known)
         except InvalidDefinitionError:  # an upstream is absent, as the doctor tells: nothing follows before it is back
@@ -96,23 +97,29 @@ def _form_again(asset: PartitionedAsset, dag_id: str, timetable: Partitioned, kn
 def missed_words(asset: PartitionedAsset, known: Known | None = None) -> Iterator[tuple[str, str]]:
     """What each paused Dag of an *asset* has missed, as its id and a sentence.
 
-    :param known: as for :func:`missed_by`.
+    :param known: what was read of many assets together; then what was found half a minute ago is told again.
     """
-    for form in missed_by(asset, known):
+    paused = _paused(asset) if known is None else known.paused
+    for form in _missed_by(asset, paused, known):
         number, one = form["count"], form["count"] == 1
         least = "at least " if form["more"] else ""
         follow = f"partition of {asset.name!r} follows" if one else f"partitions of {asset.name!r} follow"
+        dag_id = form["dag_id"]
         sentence = (
-            f"Dag {form['dag_id']} is paused, and events came meanwhile: {least}{number:,} {follow} once it is unpaused"
-            f"; to skip them: airflow asset-partitions skip-missed {asset.name}"
+            f"Dag {dag_id} is {paused[dag_id]}, and events came meanwhile: {least}{number:,} {follow} once it is"
+            f" unpaused; to skip them: airflow asset-partitions skip-missed {asset.name}"
         )
-        yield form["dag_id"], sentence
+        yield dag_id, sentence
 
 
-def _paused(asset: PartitionedAsset, paused: Collection[str] | None = None) -> Iterator[tuple[str, Partitioned]]:
-    """The Dags that make an asset and can miss something: *paused* ones, which are read if not given."""
-    if paused is None:
-        paused = {dag_id for dag_id, one in read_dag_details(asset.dags.producers).items() if one.paused}
+def _paused(asset: PartitionedAsset) -> dict[str, SchedulingState]:
+    """The Dags that make an asset and begin no runs by themselves, by id."""
+    details = read_dag_details(asset.dags.producers)
+    return {dag_id: one.state for dag_id, one in details.items() if one.paused}
+
+
+def _consumers(asset: PartitionedAsset, paused: Collection[str]) -> Iterator[tuple[str, Partitioned]]:
+    """The *paused* Dags that make an asset and can miss something."""
     for dag_id in asset.dags.producers:
         timetable = asset.timetables.get(dag_id)
         if dag_id in paused and isinstance(timetable, Partitioned) and timetable.upstreams and not timetable.adds_keys:
