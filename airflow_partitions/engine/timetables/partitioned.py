@@ -6,7 +6,6 @@ import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,13 +20,13 @@ from airflow_partitions.core.definitions.definition import check_definition
 from airflow_partitions.core.dependencies import KeyFormat, Rule
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError, NotMigratedError
 from airflow_partitions.core.keys import Key
-from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions, write_extra
 from airflow_partitions.engine.timetables.base import AUTO, MOST_IN_BATCH, PartitionTimetable
 from airflow_partitions.engine.timetables.condition import AnyEvent, condition_of
 from airflow_partitions.engine.timetables.evaluation import Evaluation, Evaluator
 from airflow_partitions.engine.timetables.last_scheduled import last_scheduled
 from airflow_partitions.engine.timetables.limits import check_limits
+from airflow_partitions.engine.timetables.manual_key import manual_key, unknown_key
 from airflow_partitions.engine.timetables.mapper import mappers_of
 from airflow_partitions.engine.timetables.own_past import own_past
 from airflow_partitions.engine.timetables.partition_date import PartitionDates
@@ -338,21 +337,10 @@ class Partitioned(PartitionTimetable):
 
         :raises InvalidPartitionKeyError: without a key, or with one that is not canonical, unknown or still open.
         """
-        if partition_key is None:
-            raise InvalidPartitionKeyError(
-                f"this Dag is partitioned by {self.partition!r}: a run needs a partition_key, {self._advice()};"
-                " 'airflow dags trigger' can't give one: ask by 'airflow asset-partitions materialize ASSET KEY', by"
-                " Airflow's form for a new run, or by its REST API with partition_key"
-            )
-        date = self._decode_partition_date(partition_key)
-        if isinstance(self.partition, PartitionAtRuntime) and not self._is_known(partition_key):
-            unknown = InvalidKeyError(
-                f"partition_key {partition_key!r} is unknown: no task has added it to {self.partition!r}, and no event"
-                " has brought it; add it in a task, or post an event of an asset that this Dag waits for",
-                nearest=partial(self._nearest_upstream, partition_key),
-            )
-            raise InvalidPartitionKeyError(str(unknown))
-        return date
+        key = manual_key(partition_key, self.partition, _now(), allow_open=self.allow_open)
+        if isinstance(self.partition, PartitionAtRuntime) and not self._is_known(str(key)):
+            raise unknown_key(str(key), self.partition, [] if self.upstreams is None else list(self.upstreams.leaves))
+        return self.partition_date(key)
 
     def _is_known(self, partition_key: str) -> bool:
         """Whether a task has added a key that is known only at runtime, or an event has brought it."""
@@ -360,22 +348,6 @@ class Partitioned(PartitionTimetable):
             return self.evaluate(partition_key).status.newest is not None
         except NotMigratedError as error:
             raise InvalidPartitionKeyError(str(error)) from None
-
-    def _decode_partition_date(self, partition_key: str) -> datetime | None:
-        try:
-            key = self.partition.parse(partition_key)
-        except InvalidKeyError as error:
-            advice = "" if error.nearest else f"; {self._advice()}"
-            raise InvalidPartitionKeyError(f"{error}{advice}") from None
-        if str(key) != partition_key:
-            raise InvalidPartitionKeyError(f"partition_key {partition_key!r} is written {str(key)!r}; give that text")
-        interval = self.partition.interval_of(key)
-        if interval is not None and not self.allow_open and interval.end > _now():
-            raise InvalidPartitionKeyError(
-                f"partition {partition_key!r} is open until {interval.end.isoformat()}; {self._advice()},"
-                " or a Dag with allow_open=True"
-            )
-        return self.partition_date(key)
 
     def generate_run_id(
         self, *, run_type: DagRunType, run_after: DateTime, data_interval: DataInterval | None, **extra: Any
@@ -451,24 +423,6 @@ class Partitioned(PartitionTimetable):
             partition_date=None if date is None else instance(date),
             partition_key=str(key),
         )
-
-    def _nearest_upstream(self, text: str) -> tuple[str, ...]:
-        """The keys nearest to *text* among the newest that events of the upstream assets have."""
-        from airflow_partitions.engine.ledger.events import newest_keys
-
-        return nearest_texts(text, newest_keys([] if self.upstreams is None else list(self.upstreams.leaves)))
-
-    def _advice(self) -> str:
-        """A valid key, for messages."""
-        if isinstance(self.partition, PartitionAtRuntime):
-            return "one that a task has added or an event has brought"
-        if self._time is None:
-            return f"for example {str(next(self.partition.keys()))!r}"
-        closed = self.partition.last_interval(_now())
-        if closed is None:
-            return "once its first interval is over"
-        example = next(self.partition.keys(closed.start, closed.end))
-        return f"for example {str(example)!r}, the last closed one"
 
 
 def _now() -> datetime:
