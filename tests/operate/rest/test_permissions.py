@@ -23,6 +23,7 @@ ANSWERS = {
     "GET /assets/{asset}/counts": (401, 200, 403, 200),
     "GET /assets/{asset}/grid": (401, 200, 403, 200),
     "GET /board": (401, 200, 200, 200),
+    "GET /assets/{asset}/values": (401, 200, 403, 200),
     "GET /assets/{asset}/partitions/{key}": (401, 200, 403, 200),
     "GET /assets/{asset}/materializations": (401, 200, 403, 200),
     "GET /assets/{asset}/plan": (401, 200, 403, 200),
@@ -51,7 +52,11 @@ ANSWERS = {
     "GET /upkeep": (401, 200, 200, 200),
 }
 #: What a route needs in its query.
-QUERIES = {"GET /assets/{asset}/plan": {"select": "2013-01-01"}, "GET /changes": {"since": "2h"}}
+QUERIES = {
+    "GET /assets/{asset}/plan": {"select": "2013-01-01"},
+    "GET /assets/{asset}/values": {"value": "rows"},
+    "GET /changes": {"since": "2h"},
+}
 #: What a request of a route needs to be answered.
 BODIES: dict[str, dict[str, Any]] = {
     "POST /assets/{asset}/requests": {"select": "2013-01-01..2013-01-03", "dry_run": True},

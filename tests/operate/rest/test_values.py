@@ -13,8 +13,6 @@ from tests.operate.states.world import put_runs, put_tasks
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
 
-MADE = datetime.now(UTC) - timedelta(hours=2)
-
 
 def test_each_cell_has_its_value_and_the_columns_are_those_of_the_states(
     client: httpx.Client, estate: Metadata
@@ -57,12 +55,13 @@ def test_who_has_the_values_already_is_told_so(client: httpx.Client, estate: Met
 def test_tries_are_those_of_the_newest_run_and_age_is_since_the_last_time(
     client: httpx.Client, estate: Metadata
 ) -> None:
-    put_runs(estate, "makes", ["2013-01-02", "2013-01-03"], "failed", MADE)
-    put_tasks(estate, "makes", ["2013-01-02", "2013-01-03"], "days", "failed", MADE)
-    later = MADE + timedelta(hours=1)
+    made = datetime.now(UTC) - timedelta(hours=2)
+    put_runs(estate, "makes", ["2013-01-02", "2013-01-03"], "failed", made)
+    put_tasks(estate, "makes", ["2013-01-02", "2013-01-03"], "days", "failed", made)
+    later = made + timedelta(hours=1)
     put_runs(estate, "makes", ["2013-01-03"], "failed", later)
     put_tasks(estate, "makes", ["2013-01-03"], "days", "failed", later, tries=4)
-    estate.emit("days", "2013-01-01", at=MADE)
+    estate.emit("days", "2013-01-01", at=made)
     view = {"end": "2013-01-05"}
     tries = client.get("/assets/days/values", params={**view, "value": "tries"}).json()
     assert (tries["line"], tries["of_several"]) == ([None, 1, 4, None], "most")
