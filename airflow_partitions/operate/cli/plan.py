@@ -54,6 +54,11 @@ def plan_table(answer: dict[str, Any]) -> RenderableType:
         for step in answer["steps"]
         if step["batch"] > 1
     ]
+    notes += [
+        f"{step['asset'] or step['dag_id']}: at most {most:,} run{'s' * (most > 1)} of each {dimension} at a time"
+        for step in answer["steps"]
+        for dimension, most in step["limits"].items()
+    ]
     notes += [f"stays stale: {step['stays']} of {step['asset']}" for step in answer["steps"] if step["stays"]]
     notes += [
         f"lacking, and made by no Dag here: {text} of {name}"

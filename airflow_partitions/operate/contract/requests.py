@@ -77,6 +77,9 @@ class Step(Answer):
     again: int = Field(description="How many of them were materialized before")
     batch: int = Field(description="The most partitions that one task makes, as the Dag says or as its batches are now")
     tasks: int = Field(description="Number of tasks that make them, if each takes so many")
+    limits: dict[str, int] = Field(
+        description="How many runs of one value are at work at a time, by dimension; empty if there is no such limit"
+    )
     seconds: float | None = Field(description="Usual time of all, one after the other; null if there is no history")
     bytes: float | None = Field(description="Usual size of all; null if there is no history")
 

@@ -12,12 +12,14 @@ import attrs
 from sqlalchemy import func, select
 
 from airflow_partitions.core.dependencies import selection_text
-from airflow_partitions.core.errors import GoneError, InvalidKeyError, NotMigratedError
+from airflow_partitions.core.errors import GoneError, InvalidDefinitionError, InvalidKeyError, NotMigratedError
 from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 from airflow_partitions.engine.graph.absent_dags import Cause, import_failures
 from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_details
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.engine.graph.serialized_dags import SerializedDags, read_serialized_dags
+from airflow_partitions.engine.timetables.base import PartitionTimetable
+from airflow_partitions.engine.timetables.limits import check_named
 from airflow_partitions.engine.timetables.partitioned import Partitioned
 from airflow_partitions.engine.timetables.serialized_dag import read_timetables
 from airflow_partitions.operate.asker import Asker
@@ -162,6 +164,13 @@ def _graph(dags: SerializedDags) -> Iterator[Problem]:
     """What can't work as all Dags are now."""
     for text in dags.problems:
         yield Problem(kind="graph", text=text, is_error=True)
+    timetables = [one for each in dags.producers.values() for one in each if isinstance(one, PartitionTimetable)]
+    for dag_id, limits in sorted({one.dag_id: one.limits for one in timetables if one.limits}.items(), key=str):
+        try:
+            check_named(limits)
+        except InvalidDefinitionError as error:
+            text = f"Dag {dag_id!r} begins no runs: {error}; restart the scheduler once it is there"
+            yield Problem(kind="graph", text=text, is_error=True, dag_id=dag_id)
 
 
 def _cells(assets: Collection[str], track: Track) -> Iterator[Problem]:

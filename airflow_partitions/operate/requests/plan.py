@@ -13,6 +13,7 @@ from airflow_partitions.core.errors import RequestSizeError
 from airflow_partitions.engine.batches.size import size_of
 from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.engine.timetables.limits import ValueLimits
 from airflow_partitions.operate.requests.costs import Cost, recent_cost
 from airflow_partitions.operate.requests.producer import Producer
 from airflow_partitions.operate.requests.surroundings import Surroundings
@@ -34,6 +35,7 @@ class Step:
     :ivar stays: partitions that are stale afterwards, since the Dag's ``rerun`` does not make them again.
     :ivar again: how many of them were materialized before.
     :ivar batch: the most partitions that a task makes, as the Dag says or as its batches are now.
+    :ivar limits: how many runs of one value are at work at a time, by dimension.
     :ivar producer: the Dag, if it can be asked.
     """
 
@@ -46,6 +48,7 @@ class Step:
     again: int
     cost: Cost
     batch: int = 1
+    limits: Mapping[str, int] = attrs.field(factory=dict)
     producer: Producer | None = attrs.field(default=None, eq=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -63,6 +66,7 @@ class Step:
             "again": self.again,
             "batch": self.batch,
             "tasks": -(-count // self.batch),
+            "limits": dict(self.limits),
             "seconds": None if self.cost.seconds is None else round(count * self.cost.seconds, 1),
             "bytes": None if self.cost.bytes is None else count * self.cost.bytes,
         }
@@ -116,6 +120,7 @@ def plan(
     :raises RequestSizeError: if nothing is selected, or nothing in these states, or too much.
     :raises InvalidKeyError: for a partition whose interval is not over.
     :raises NotReadyError: if no Dag makes it when it is asked.
+    :raises InvalidDefinitionError: if airflow.cfg lacks a limit that a Dag names.
     """
     now = datetime.now(UTC) if now is None else now
     producer = Producer.of(asset)
@@ -141,7 +146,13 @@ def _step(around: Surroundings, dag_id: str, role: str, partitions: Selection, b
     cost = Cost() if name is None else recent_cost(around.asset(name), dag_id)
     stays = around.stays.get(dag_id, Selection(partitions.definition))
     producer = around.producer_of(dag_id)
-    return Step(name, dag_id, role, partitions, begins, stays, again, cost, _batch(dag_id, producer), producer)
+    batch, limits = _batch(dag_id, producer), _limits(producer)
+    return Step(name, dag_id, role, partitions, begins, stays, again, cost, batch, limits, producer)
+
+
+def _limits(producer: Producer | None) -> dict[str, int]:
+    limits = None if producer is None else ValueLimits.of(producer.timetable)
+    return {} if limits is None else {dimension: most for dimension, (_, most) in limits.most.items()}
 
 
 def _batch(dag_id: str, producer: Producer | None) -> int:

@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import insert, update
 
 from airflow_partitions.core.dependencies import parse_selection, selection_text
-from airflow_partitions.core.errors import InvalidKeyError, NotReadyError, RequestSizeError
+from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError, NotReadyError, RequestSizeError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.run_options import RunOptions
+from airflow_partitions.operate.contract.doctor import ListProblems
+from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests.materialize import carry_out, create_runs
 from airflow_partitions.operate.requests.plan import Plan, plan
 from airflow_partitions.operate.requests.request_rows import requests_of
@@ -58,14 +60,21 @@ def batched(): ...
 
 @asset(schedule="@hourly", partition=HOURS, batch="auto")
 def sized(): ...
+
+@asset(schedule="@daily", partition=PartitionByProduct([DAYS, AIRPORTS]), limits={"airport": 2})
+def limited(): ...
+
+@asset(schedule="@daily", partition=PartitionByProduct([DAYS, AIRPORTS]), limits={"airport": "tower"})
+def shared(): ...
 """
 MARCH = [f"2013-03-{day:02}T{hour:02}:00Z" for day in range(1, 32) for hour in range(24)]
 
 
 @pytest.fixture
-def estate(metadata: Metadata, tmp_path: Path) -> Metadata:
+def estate(metadata: Metadata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Metadata:
     from airflow.models.dag import DagModel
 
+    monkeypatch.setenv("AIRFLOW__ASSET_PARTITIONS__LIMITS", '{"tower": 3}')
     metadata.parse(tmp_path, dags=DAGS)
     with metadata.engine.begin() as at:
         at.execute(update(DagModel).values(is_paused=False))
@@ -229,6 +238,24 @@ def test_the_tasks_of_batches_are_told(estate: Metadata) -> None:
         "sized": (16, 15),
         "hours": (1, 240),
     }
+
+
+def test_how_many_runs_of_a_value_are_at_work_is_told(estate: Metadata) -> None:
+    limits = {name: made(name, "2013-03-01").to_json()["steps"][0]["limits"] for name in ("limited", "shared", "hours")}
+    assert limits == {"limited": {"airport": 2}, "shared": {"airport": 3}, "hours": {}}
+
+
+def test_a_limit_that_airflow_lacks_is_told_by_plan_and_doctor(
+    estate: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW__ASSET_PARTITIONS__LIMITS", '{"towers": 3}')
+    with pytest.raises(InvalidDefinitionError, match="names no limit 'tower'; expected one of towers"):
+        made("shared", "2013-03-01")
+    problems = [one for one in answer(ListProblems(records=False))["problems"] if one["dag_id"] == "shared"]
+    (problem,) = [one for one in problems if one["kind"] == "graph"]
+    assert problem["is_error"]
+    assert problem["text"].startswith("Dag 'shared' begins no runs: limits={'airport': 'tower'}: ")
+    assert problem["text"].endswith("nearest: towers; restart the scheduler once it is there")
 
 
 def test_limits(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
