@@ -16,6 +16,17 @@ const again = (step: Step): string => {
   return step.again === step.partitions ? ", again" : `, ${number(step.again)} of them again`;
 };
 
+/** By how many tasks they are made, and what lets only some of them be at work at a time. */
+export const paceWords = ({ batch, tasks, limits }: Pick<Step, "batch" | "tasks" | "limits">): string =>
+  [
+    batch > 1 ? `${counted(tasks, "task")}, of up to ${counted(batch, "partition")} each` : "",
+    ...Object.entries(limits).map(
+      ([dimension, most]) => `at most ${counted(most, "run")} of each ${dimension} at a time`,
+    ),
+  ]
+    .filter(Boolean)
+    .join("; ");
+
 const StepRow = ({ step, order }: { readonly step: Step; readonly order: number }) => (
   <Table.Row verticalAlign="top">
     <Table.Cell>{order}</Table.Cell>
@@ -31,6 +42,11 @@ const StepRow = ({ step, order }: { readonly step: Step; readonly order: number 
       <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere" lineClamp={3} title={step.selection}>
         <bdi>{step.selection}</bdi>
       </Text>
+      {paceWords(step) === "" ? null : (
+        <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">
+          {paceWords(step)}
+        </Text>
+      )}
       {step.stays === "" ? null : (
         <Text color="fg.warning" fontSize="xs" overflowWrap="anywhere" lineClamp={3} title={step.stays}>
           stay stale, as nothing makes them again: <bdi>{step.stays}</bdi>

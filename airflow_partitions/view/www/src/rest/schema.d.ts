@@ -2966,6 +2966,13 @@ export interface components {
              */
             tasks: number;
             /**
+             * Limits
+             * @description How many runs of one value are at work at a time, by dimension; empty if there is no such limit
+             */
+            limits: {
+                [key: string]: number;
+            };
+            /**
              * Seconds
              * @description Usual time of all, one after the other; null if there is no history
              */

@@ -54,6 +54,9 @@ export const step = {
   begins: "2013-02-08, 2013-02-09",
   stays: "",
   again: 1,
+  batch: 1,
+  tasks: 2,
+  limits: {},
   seconds: 75,
   bytes: 1500,
 };
