@@ -19,6 +19,7 @@ PAGES = {
     "": "partitioned assets",
     "/assets/days": "days",
     "/assets/hourly_departures": "hourly_departures",
+    "/assets/deliveries?calendar=": "deliveries",
     "/assets/region_days": "region_days",
     "/assets/airport_days": "airport_days",
     "/assets/load_days": "load_days",

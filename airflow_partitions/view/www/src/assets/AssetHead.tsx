@@ -1,7 +1,10 @@
 import { Button, Flex, HStack } from "@chakra-ui/react";
 
 import { RunPartitionButton } from "../actions/RunPartition";
+import { DAY } from "../calendar/days";
+import { extentOf } from "../grid/extent";
 import { useWhole, type Arrangement } from "../grid/useGrid";
+import { lengthOf } from "../grid/view";
 import type { Shown } from "../selection/usePicture";
 import { StateChips } from "../states/StateChips";
 import { ValuePicker } from "../values/ValuePicker";
@@ -9,7 +12,7 @@ import { ValuePicker } from "../values/ValuePicker";
 /** Above the partitions: how many are in which state, a way to run one, and how they are shown. */
 export const AssetHead = ({
   arrangement,
-  shown: { states, onStates, value, onValue, table, onTable },
+  shown: { states, onStates, value, onValue, form, onForm },
   mayChange,
   onPaste,
 }: {
@@ -20,6 +23,9 @@ export const AssetHead = ({
   readonly onPaste: () => void;
 }) => {
   const whole = useWhole(arrangement).data?.pages[0];
+  const extent = extentOf(whole);
+  // Days have 23 to 25 hours; a calendar says nothing of what is longer.
+  const daily = extent !== null && lengthOf(extent) / Math.max(1, extent.count) < 1.1 * DAY;
   return (
     <Flex wrap="wrap" gap={3} justify="space-between" minH={8}>
       <StateChips
@@ -37,10 +43,22 @@ export const AssetHead = ({
             </Button>
           </>
         ) : null}
-        {table ? null : <ValuePicker value={value} onValue={onValue} />}
-        <Button size="xs" variant="outline" aria-pressed={table} onClick={() => onTable(!table)}>
-          {table ? "Show as picture" : "Show as table"}
-        </Button>
+        {form === null ? <ValuePicker value={value} onValue={onValue} /> : null}
+        {form === null ? null : (
+          <Button size="xs" variant="outline" onClick={() => onForm(null)}>
+            Show as picture
+          </Button>
+        )}
+        {form === "table" ? null : (
+          <Button size="xs" variant="outline" onClick={() => onForm("table")}>
+            Show as table
+          </Button>
+        )}
+        {form === "calendar" || !daily ? null : (
+          <Button size="xs" variant="outline" onClick={() => onForm("calendar")}>
+            Show as calendar
+          </Button>
+        )}
       </HStack>
     </Flex>
   );

@@ -5,6 +5,7 @@ import { useNavigate } from "react-router-dom";
 import { Actions } from "../actions/Actions";
 import { KeysDialog } from "../actions/KeysDialog";
 import { PausedDags } from "../actions/PausedDags";
+import { Calendar } from "../calendar/Calendar";
 import { dimensionsOf } from "../grid/dimensions";
 import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
@@ -67,8 +68,17 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
       <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
       <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
       <Box>
-        {shown.table ? (
+        {shown.form === "table" ? (
           <StretchTable asset={name} select={select} states={states} />
+        ) : shown.form === "calendar" ? (
+          <Calendar
+            arrangement={arrangement}
+            definition={definition}
+            shown={shown}
+            canonical={selected && (selected.selection ?? select)}
+            onSeen={setInView}
+            onOpen={open}
+          />
         ) : (
           <Grid
             arrangement={arrangement}

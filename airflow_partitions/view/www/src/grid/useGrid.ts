@@ -50,7 +50,8 @@ const queryOf = ({ asset, ...part }: Part) => ({
   getNextPageParam: ({ row_cursor }: Answer) => row_cursor,
 });
 
-const useAnswer = (part: Part, enabled = true) =>
+/** What the server answers for a part, as it is now. */
+export const usePart = (part: Part, enabled = true) =>
   useInfiniteQuery({
     ...queryOf(part),
     enabled,
@@ -64,7 +65,7 @@ const useAnswer = (part: Part, enabled = true) =>
 
 /** All of the time axis in one row, with what is in it. */
 export const useWhole = (arrangement: Arrangement) =>
-  useAnswer({
+  usePart({
     asset: arrangement.asset,
     ...(arrangement.select && { select: arrangement.select }),
     columns: 300,
@@ -83,7 +84,7 @@ export const useGrid = (
   const queries = useQueryClient();
   const part = (one: Tile | null): Part => ({ ...arrangement, ...partOf(one, width) });
   const tile = view && bounds ? tileOf(view, bounds) : null;
-  const grid = useAnswer(part(tile), ready);
+  const grid = usePart(part(tile), ready);
   const settled = !grid.isFetching && grid.isSuccess;
   const nearer = view && bounds && tile && tileOf(middleOf(view), bounds);
   const next = JSON.stringify(nearer);

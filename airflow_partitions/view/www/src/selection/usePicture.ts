@@ -8,6 +8,10 @@ import { isValue, type Value } from "../values/value";
 /** How long a view stands still before it is put into the address, in milliseconds. */
 const PAUSE = 400;
 
+/** In what partitions are shown instead of one picture of all. */
+const FORMS = ["table", "calendar"] as const;
+export type Form = (typeof FORMS)[number];
+
 /** Before the name of a dimension of which one value is shown. */
 const ONLY = "only.";
 
@@ -51,10 +55,10 @@ export const usePicture = () => {
     only,
     value: isValue(value) ? value : null,
     onValue: (chosen: Value | null) => put({ value: chosen }),
-    table: parameters.has("table"),
+    form: FORMS.find((form) => parameters.has(form)) ?? null,
     /** Select something, and list it. */
-    onList: (text: string) => put({ select: text, table: "" }),
-    onTable: (shown: boolean) => put({ table: shown ? "" : null }),
+    onList: (text: string) => put({ select: text, table: "", calendar: null }),
+    onForm: (form: Form | null) => put(Object.fromEntries(FORMS.map((one) => [one, one === form ? "" : null]))),
   };
 };
 

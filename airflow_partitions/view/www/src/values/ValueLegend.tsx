@@ -25,11 +25,15 @@ export const ValueLegend = ({
         <Text color="fg.muted">no partition in view tells it</Text>
       ) : (
         <>
-          <HStack gap={2}>
-            <Text>{text(scale.low)}</Text>
-            <Box width={24} height={3} borderWidth="1px" borderRadius="sm" backgroundImage={RAMP} aria-hidden />
-            <Text>{text(scale.high)}</Text>
-          </HStack>
+          {scale.low === scale.high ? (
+            <Text>{text(scale.low)} in every cell</Text>
+          ) : (
+            <HStack gap={2}>
+              <Text>{text(scale.low)}</Text>
+              <Box width={24} height={3} borderWidth="1px" borderRadius="sm" backgroundImage={RAMP} aria-hidden />
+              <Text>{text(scale.high)}</Text>
+            </HStack>
+          )}
           {scale.most > scale.high ? <Text>▲ the largest 1 %, up to {text(scale.most)}</Text> : null}
           {scale.least < scale.low ? <Text>▼ the smallest 1 %, from {text(scale.least)}</Text> : null}
         </>

@@ -1,0 +1,105 @@
+"""The calendar of an asset: weeks and weekdays, by which one sees what is missing on every Sunday."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.view.conftest import Opens
+from tests.view.test_pages import settled
+
+
+def calendar(page: Page, asset: str) -> Locator:
+    """The calendar, once its days are there."""
+    grid = page.get_by_role("grid", name=f"Calendar of {asset}")
+    expect(grid.locator("[data-day]").first).to_be_visible()
+    return grid
+
+
+def day(grid: Locator, date: str) -> Locator:
+    return grid.get_by_role("gridcell", name=re.compile(f"^{date}[,:]"))
+
+
+def test_what_is_missing_on_every_sunday_is_a_line_that_one_selects_and_fills(opens: Opens) -> None:
+    page = opens("/assets/deliveries")
+    settled(page, "deliveries")
+    page.get_by_role("button", name="Show as calendar").click()
+    grid = calendar(page, "deliveries")
+    assert "calendar=" in page.url
+    sundays = grid.get_by_role("row").filter(has=page.get_by_role("button", name="Select every Sunday"))
+    words = [str(one.get_attribute("aria-label")) for one in sundays.locator("[data-day]").all()]
+    assert [text for text in words if "1 missing" not in text] == ["2023-11-05, 1 failed"]
+    assert len(words) == 53
+    mondays = grid.get_by_role("row").filter(has=page.get_by_role("button", name="Select every Monday"))
+    assert not any("missing" in str(one.get_attribute("aria-label")) for one in mondays.locator("[data-day]").all())
+    page.get_by_role("button", name="Select every Sunday").click()
+    expect(page.get_by_text("53 partitions selected")).to_be_visible()
+    expect(day(grid, "2023-06-04")).to_have_attribute("aria-selected", "true")
+    expect(day(grid, "2023-06-05")).to_have_attribute("aria-selected", "false")
+    page.get_by_role("group", name="Actions").get_by_role("button", name="Fill missing").click()
+    expect(page.get_by_role("dialog").get_by_role("button", name="Materialize 52 partitions")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Select every Sunday").click()
+    expect(page.get_by_text("53 partitions selected")).to_have_count(0)
+
+
+def test_all_of_it_goes_by_keys(opens: Opens) -> None:
+    page = opens("/assets/deliveries?calendar=")
+    settled(page, "deliveries")
+    grid = calendar(page, "deliveries")
+    day(grid, "2023-12-28").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(day(grid, "2023-12-21")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(day(grid, "2023-12-20")).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("1 partition selected")).to_be_visible()
+    page.keyboard.press("Shift+ArrowLeft")
+    expect(page.get_by_text("8 partitions selected")).to_be_visible()
+    expect(grid.locator("[data-day][tabindex='0']")).to_have_count(1)
+    page.keyboard.press("Enter")
+    settled(page, "2023-12-13")
+
+
+def test_days_are_dragged_over_and_all_in_view_are_selected(opens: Opens) -> None:
+    page = opens("/assets/deliveries?calendar=", viewport={"width": 390, "height": 844})
+    settled(page, "deliveries")
+    grid = calendar(page, "deliveries")
+    expect(day(grid, "2023-12-30")).to_be_in_viewport()  # on a phone, too, the newest is seen first
+    day(grid, "2023-12-12").hover()
+    page.mouse.down()
+    day(grid, "2023-12-15").hover()
+    page.mouse.up()
+    expect(page.get_by_text("4 partitions selected")).to_be_visible()
+    page.get_by_role("button", name="Select all in view").click()
+    expect(page.get_by_text("365 partitions selected")).to_be_visible()
+
+
+def test_days_of_hours_are_those_of_their_zone_and_of_other_years(opens: Opens) -> None:
+    page = opens("/assets/hourly_departures?calendar=")
+    settled(page, "hourly_departures")
+    grid = calendar(page, "hourly_departures")
+    for date, count in (("2024-03-10", 23), ("2024-11-03", 25), ("2024-07-04", 24)):
+        words = str(day(grid, date).get_attribute("aria-label"))
+        assert sum(int(number) for number in re.findall(r"(\d+) [a-z]+", words.rpartition("), ")[2])) == count, words
+    day(grid, "2024-03-10").hover()
+    expect(page.get_by_text("2024-03-10 to 2024-03-11 (America/New_York)")).to_be_visible()
+    day(grid, "2024-03-10").click(modifiers=["ControlOrMeta"])
+    expect(page.get_by_text("23 partitions selected")).to_be_visible()
+    page.goto(page.url.replace("hourly_departures", "region_days").split("?")[0] + "?calendar=")
+    settled(page, "region_days")
+    grid = calendar(page, "region_days")
+    expect(day(grid, "2024-01-02")).to_be_visible()
+    page.get_by_role("button", name="Year before").click()
+    expect(day(grid, "2023-01-02")).to_be_visible()
+    expect(day(grid, "2024-01-02")).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", ["/assets/months", "/assets/airports", "/assets/customers"])
+def test_nothing_is_offered_where_there_are_no_days(opens: Opens, path: str) -> None:
+    page = opens(path)
+    settled(page, path.rsplit("/", 1)[1])
+    expect(page.get_by_role("button", name="Show as table")).to_be_visible()
+    expect(page.get_by_role("button", name="Show as calendar")).to_have_count(0)
