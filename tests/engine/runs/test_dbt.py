@@ -13,7 +13,8 @@ import duckdb
 import pytest
 from jinja2 import Environment
 
-from airflow_partitions import PartitionByInterval
+from airflow_partitions import DbtBatches, PartitionByInterval
+from airflow_partitions.core.errors import CheckError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.runs.templates import PartitionExtension
 
@@ -74,6 +75,10 @@ def test_a_local_day_is_exactly_its_batches(dbt: Path, key: str, hours: int, mod
     (result,) = json.loads((dbt / "target/run_results.json").read_text())["results"]
     batches = result["batch_results"]
     assert (len(batches["successful"]), batches["failed"]) == (hours if model == "hours" else 1, [])
+    proof = DbtBatches(dbt / "target", clock="utc" if model == "hours" else "wall", models=[model])
+    assert proof.check(day) == {model: len(batches["successful"])}
+    with pytest.raises(CheckError, match="are not partition"):
+        proof.check(Partition(NEW_YORK, "2013-06-01"))
     with duckdb.connect(dbt / "delays.duckdb", read_only=True) as database:
         column = "utc" if model == "hours" else "wall"
         day_of_row = f"{column} >= ? and {column} < ?"
