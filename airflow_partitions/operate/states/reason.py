@@ -70,7 +70,7 @@ def reasons_of(of: AssetStates, evidence: Evidence) -> Iterator[str]:
         yield from _queued(of, evidence)
     elif state is State.FAILED:
         failed = next((run for run in evidence.runs if run.state == "failed"), newest)
-        yield _failed(failed) if failed is not None else "its newest run failed"
+        yield from _failed(failed) if failed is not None else ["its newest run failed"]
     elif state is State.STALE:
         yield from _stale(of, evidence)
     elif state is State.SKIPPED and newest is not None:
@@ -107,11 +107,14 @@ def _queued(of: AssetStates, evidence: Evidence) -> Iterator[str]:
                 yield f"it failed in the batch of run {run.leader}, and is tried alone now: {run.error}"
 
 
-def _failed(run: RunDetails) -> str:
-    tasks = f": {', '.join(run.failed)}" if run.failed else ""
-    why = f": {run.error}" if run.error else ""
-    failed = f"{_run(run)} failed at {_time(run.ended or run.began)}{tasks}{why}"
-    return f"{failed}; nothing has materialized it since it began"
+def _failed(run: RunDetails) -> Iterator[str]:
+    """What made it fail, before which run that was."""
+    tasks = ", ".join(run.failed)
+    if run.error is not None:
+        tries = f" after {run.tries} tries" if run.tries > 1 and tasks == run.task_id else ""
+        yield f"{f'task {tasks}' if tasks else 'it'} failed{tries}: {run.error}"
+    of_tasks = f": {tasks}" if tasks and run.error is None else ""
+    yield f"{_run(run)} failed at {_time(run.ended or run.began)}{of_tasks}; nothing has materialized it since it began"
 
 
 def _made(event: LedgerRecord) -> str:

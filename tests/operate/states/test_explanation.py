@@ -95,9 +95,13 @@ def test_what_is_stale_names_the_upstream_partition_and_when(dags: Metadata) -> 
 def test_what_failed_or_was_skipped_names_the_run_and_its_tasks(dags: Metadata) -> None:
     put_runs(dags, "flights", ["2013-02-03T05:00Z"], "failed", LATER, end_date=LATER)
     put_tasks(dags, "flights", ["2013-02-03T05:00Z"], "flights", "failed", LATER)
-    (reason,) = reasons("flights", "2013-02-03T05:00Z")
-    failed = f"failed at 2013-02-21 04:05:06 UTC: flights: {KILLED}"
-    assert reason.endswith(f"{failed}; nothing has materialized it since it began")
+    cause, run = reasons("flights", "2013-02-03T05:00Z")
+    assert cause == f"task flights failed: {KILLED}"
+    assert run.startswith("run flights 2013-02-03T05:00Z ")
+    assert run.endswith(" failed at 2013-02-21 04:05:06 UTC; nothing has materialized it since it began")
+    put_runs(dags, "flights", ["2013-02-03T07:00Z"], "failed", LATER, end_date=LATER)
+    put_tasks(dags, "flights", ["2013-02-03T07:00Z"], "flights", "failed", LATER, tries=3)
+    assert reasons("flights", "2013-02-03T07:00Z")[0] == f"task flights failed after 3 tries: {KILLED}"
     put_runs(dags, "flights", ["2013-02-03T06:00Z"], "success", LATER, end_date=LATER)
     put_tasks(dags, "flights", ["2013-02-03T06:00Z"], "flights", "skipped", LATER)
     (reason,) = reasons("flights", "2013-02-03T06:00Z")

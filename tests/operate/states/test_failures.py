@@ -115,7 +115,7 @@ def test_en17_the_last_line_of_an_exception_is_told_of_each_kind_of_failure(
     raised = "ConnectionError: 503 for 2013-03-10 by *** at postgresql://***@host/db second line"
     (run,) = explain("loads", "2013-03-10").runs
     assert run.error == raised
-    assert f"loads: {raised}; nothing has materialized it" in explain("loads", "2013-03-10").reasons[0]
+    assert explain("loads", "2013-03-10").reasons[0] == f"task loads failed: {raised}"
     (run,) = explain("loads", "2013-03-09").runs
     assert run.error == "Executor reported that the task instance finished with state failed"
     (run,) = explain("checked", "2013-03-10").runs

@@ -2,9 +2,11 @@ import { Button, Flex, HStack } from "@chakra-ui/react";
 
 import { RunPartitionButton } from "../actions/RunPartition";
 import { DAY } from "../calendar/days";
-import { extentOf } from "../grid/extent";
+import { expectedExtent } from "../grid/extent";
 import { useWhole, type Arrangement } from "../grid/useGrid";
 import { lengthOf } from "../grid/view";
+import type { components } from "../rest/schema";
+import { FormPicker } from "../selection/FormPicker";
 import type { Shown } from "../selection/usePicture";
 import { StateChips } from "../states/StateChips";
 import { ValuePicker } from "../values/ValuePicker";
@@ -12,18 +14,20 @@ import { ValuePicker } from "../values/ValuePicker";
 /** Above the partitions: how many are in which state, a way to run one, and how they are shown. */
 export const AssetHead = ({
   arrangement,
+  definition,
   shown: { states, onStates, value, onValue, form, onForm },
   mayChange,
   onPaste,
 }: {
   readonly arrangement: Arrangement;
+  readonly definition: components["schemas"]["Definition"];
   readonly shown: Shown;
   readonly mayChange: boolean;
   /** Somebody wants to paste a list of keys. */
   readonly onPaste: () => void;
 }) => {
   const whole = useWhole(arrangement).data?.pages[0];
-  const extent = extentOf(whole);
+  const extent = expectedExtent(definition); // known at once
   // Days have 23 to 25 hours; a calendar says nothing of what is longer.
   const daily = extent !== null && lengthOf(extent) / Math.max(1, extent.count) < 1.1 * DAY;
   return (
@@ -44,21 +48,7 @@ export const AssetHead = ({
           </>
         ) : null}
         {form === null ? <ValuePicker value={value} onValue={onValue} /> : null}
-        {form === null ? null : (
-          <Button size="xs" variant="outline" onClick={() => onForm(null)}>
-            Show as picture
-          </Button>
-        )}
-        {form === "table" ? null : (
-          <Button size="xs" variant="outline" onClick={() => onForm("table")}>
-            Show as table
-          </Button>
-        )}
-        {form === "calendar" || !daily ? null : (
-          <Button size="xs" variant="outline" onClick={() => onForm("calendar")}>
-            Show as calendar
-          </Button>
-        )}
+        <FormPicker form={form} daily={daily} onForm={onForm} />
       </HStack>
     </Flex>
   );

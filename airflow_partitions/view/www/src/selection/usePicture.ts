@@ -11,6 +11,7 @@ const PAUSE = 400;
 /** In what partitions are shown instead of one picture of all. */
 const FORMS = ["table", "calendar"] as const;
 export type Form = (typeof FORMS)[number];
+export const isForm = (text: string): text is Form => FORMS.some((form) => form === text);
 
 /** Before the name of a dimension of which one value is shown. */
 const ONLY = "only.";

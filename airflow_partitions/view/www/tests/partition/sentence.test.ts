@@ -5,6 +5,7 @@ import { sentence } from "../../src/partition/sentence";
 test.each([
   ["its newest run failed", "Its newest run failed"],
   ["run manual__1 of days failed at 10:00", "Run manual__1 of days failed at 10:00"],
+  ["task days failed after 3 tries: ValueError: no", "Task days failed after 3 tries: ValueError: no"],
   ["an event from outside materialized it at 10:00", "An event from outside materialized it at 10:00"],
   ["no Dag makes it: events come from outside", "No Dag makes it: events come from outside"],
 ])("%s begins with a capital", (reason, words) => expect(sentence(reason)).toBe(words));

@@ -1,0 +1,27 @@
+import { NativeSelect } from "@chakra-ui/react";
+
+import { isForm, type Form } from "./usePicture";
+
+/** In what the partitions are shown; a calendar is offered where it says something. */
+export const FormPicker = ({
+  form,
+  daily,
+  onForm,
+}: {
+  readonly form: Form | null;
+  readonly daily: boolean;
+  readonly onForm: (form: Form | null) => void;
+}) => (
+  <NativeSelect.Root size="xs" width="auto">
+    <NativeSelect.Field
+      aria-label="Show as"
+      value={form ?? ""}
+      onChange={({ target }) => onForm(isForm(target.value) ? target.value : null)}
+    >
+      <option value="">Show as picture</option>
+      {daily || form === "calendar" ? <option value="calendar">Show as calendar</option> : null}
+      <option value="table">Show as table</option>
+    </NativeSelect.Field>
+    <NativeSelect.Indicator />
+  </NativeSelect.Root>
+);
