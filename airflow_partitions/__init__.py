@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from airflow_partitions.authoring.assets import INFER, asset, spark_asset
     from airflow_partitions.authoring.deadline import PartitionDeadline
     from airflow_partitions.authoring.local import Trial, try_partition
-    from airflow_partitions.authoring.tasks import Materialize, MaterializedSensor, Publish
+    from airflow_partitions.authoring.tasks import DbtBatches, Materialize, MaterializedSensor, Publish
     from airflow_partitions.core.definitions import (
         PartitionAtRuntime,
         PartitionByInterval,

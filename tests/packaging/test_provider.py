@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from airflow.sdk import BaseOperator, BaseSensorOperator
 from airflow.triggers.base import BaseTrigger
 
+import airflow_partitions
 from airflow_partitions.engine.database.models import Base
 from airflow_partitions.provider import get_provider_info
 
@@ -68,6 +70,19 @@ def test_the_metadata_name_every_module_of_operators_sensors_and_triggers() -> N
     sensors = {each.__module__ for each in exported if isclass(each) and issubclass(each, BaseSensorOperator)}
     operators = {each.__module__ for each in exported if isclass(each) and issubclass(each, BaseOperator)} - sensors
     assert (operators, sensors) == (names["operators"], names["sensors"])
+
+
+@pytest.mark.parametrize("path", sorted(Path(airflow_partitions.__path__[0]).rglob("__init__.py")), ids=str)
+def test_what_is_exported_is_told_to_type_checkers_too(path: Path) -> None:
+    """A name that is loaded when first used is imported for them; the site is made from these imports as well."""
+    module = ast.parse(path.read_text())
+    lazy = [each for each in module.body if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "_MODULES"]
+    if not lazy:
+        return
+    names = set(ast.literal_eval(lazy[0].value))
+    blocks = [each for each in module.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"]
+    imports = [each for block in blocks for each in block.body if isinstance(each, ast.ImportFrom)]
+    assert {alias.name for each in imports for alias in each.names} >= names
 
 
 def test_the_guides_that_the_metadata_name_are_there() -> None:
