@@ -98,8 +98,9 @@ class DbtBatches:
             form = json.loads(file.read_text())
             began = datetime.fromisoformat(form["metadata"]["invocation_started_at"])
             batches = {
-                result["unique_id"].split(".", 2)[2]: tuple(
-                    [_batch(one) for one in result["batch_results"][name]] for name in ("successful", "failed")
+                result["unique_id"].split(".", 2)[2]: (
+                    [_batch(one) for one in result["batch_results"]["successful"]],
+                    [_batch(one) for one in result["batch_results"]["failed"]],
                 )
                 for result in form["results"]
                 if result.get("batch_results") is not None
@@ -119,7 +120,7 @@ class DbtBatches:
                 f" {since.isoformat()}; expected one by this task, and a folder of its own for each that works at the"
                 " same time (dbt --target-path)"
             )
-        return batches  # type: ignore[return-value]
+        return batches
 
 
 def _batch(bounds: Sequence[str]) -> _Batch:

@@ -2,10 +2,9 @@ import { Button, Flex, HStack } from "@chakra-ui/react";
 
 import { RunPartitionButton } from "../actions/RunPartition";
 import { DAY } from "../calendar/days";
-import { expectedExtent } from "../grid/extent";
+import { extentOf } from "../grid/extent";
 import { useWhole, type Arrangement } from "../grid/useGrid";
 import { lengthOf } from "../grid/view";
-import type { components } from "../rest/schema";
 import { FormPicker } from "../selection/FormPicker";
 import type { Shown } from "../selection/usePicture";
 import { StateChips } from "../states/StateChips";
@@ -14,20 +13,18 @@ import { ValuePicker } from "../values/ValuePicker";
 /** Above the partitions: how many are in which state, a way to run one, and how they are shown. */
 export const AssetHead = ({
   arrangement,
-  definition,
   shown: { states, onStates, value, onValue, form, onForm },
   mayChange,
   onPaste,
 }: {
   readonly arrangement: Arrangement;
-  readonly definition: components["schemas"]["Definition"];
   readonly shown: Shown;
   readonly mayChange: boolean;
   /** Somebody wants to paste a list of keys. */
   readonly onPaste: () => void;
 }) => {
   const whole = useWhole(arrangement).data?.pages[0];
-  const extent = expectedExtent(definition); // known at once
+  const extent = extentOf(whole);
   // Days have 23 to 25 hours; a calendar says nothing of what is longer.
   const daily = extent !== null && lengthOf(extent) / Math.max(1, extent.count) < 1.1 * DAY;
   return (

@@ -65,13 +65,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
         </Alert.Root>
       ))}
       <PausedDags dags={asset.paused} mayChange={mayChange} />
-      <AssetHead
-        arrangement={arrangement}
-        definition={definition}
-        shown={shown}
-        mayChange={mayChange}
-        onPaste={() => setPasted("")}
-      />
+      <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
       <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
       <Box>
         {shown.form === "table" ? (

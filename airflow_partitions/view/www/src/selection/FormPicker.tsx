@@ -2,7 +2,9 @@ import { NativeSelect } from "@chakra-ui/react";
 
 import { isForm, type Form } from "./usePicture";
 
-/** In what the partitions are shown; a calendar is offered where it says something. */
+/** In what the partitions are shown; a calendar is offered where it says something.
+ *
+ * It is as wide with it as without, for that is known later. */
 export const FormPicker = ({
   form,
   daily,
@@ -12,7 +14,7 @@ export const FormPicker = ({
   readonly daily: boolean;
   readonly onForm: (form: Form | null) => void;
 }) => (
-  <NativeSelect.Root size="xs" width="auto">
+  <NativeSelect.Root size="xs" width="36">
     <NativeSelect.Field
       aria-label="Show as"
       value={form ?? ""}
