@@ -11,7 +11,7 @@ from airflow_partitions.core.keys import Interval, ProductKey, Segment
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches import run_changes
 from airflow_partitions.engine.limits import limited_runs
-from airflow_partitions.engine.runs import failure, mailbox, run_note, task_error
+from airflow_partitions.engine.runs import failure, made_by_hand, mailbox, run_note, task_error
 from airflow_partitions.engine.runs.run_partition import RunPartition
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.mapper import DependencyMapper
@@ -34,7 +34,9 @@ class AssetPartitionsPlugin(AirflowPlugin):
     fastapi_apps = [{"app": Mount(BUNDLES, BUNDLES_PREFIX), "url_prefix": URL_PREFIX, "name": "asset partitions"}]  # noqa: RUF012
     fastapi_root_middlewares = [{"middleware": LineBreaks, "name": "line breaks in paths"}]  # noqa: RUF012
     react_apps = react_apps(URL_PREFIX, airflow_version)
-    listeners = [run_note, mailbox, failure, task_error, run_changes, limited_runs, stop_at_failure]  # noqa: RUF012
+    listeners = [  # noqa: RUF012
+        run_note, mailbox, made_by_hand, failure, task_error, run_changes, limited_runs, stop_at_failure,
+    ]  # fmt: skip
     global_operator_extra_links = [PartitionLink()]  # noqa: RUF012
     deadline_references = [PartitionDeadline]  # noqa: RUF012
     partition_mappers = [DependencyMapper]  # noqa: RUF012

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,9 +37,11 @@ class Instance:
     def xcom_push(self, key: str, value: Any) -> None: ...
 
 
-def batch(made: Any, *keys: str, own: str, cells: Cells | None = None) -> dict[str, Any]:
-    """The context of a task that makes some keys with its own."""
-    members = [Member(f"run {key}", key, DUE, "backfill") for key in keys]
+def batch(
+    made: Any, *keys: str, own: str, cells: Cells | None = None, skips: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The context of a task that makes some keys with its own; *skips* has why some are not to be made."""
+    members = [Member(f"run {key}", key, DUE, "backfill", skip=(skips or {}).get(key, "")) for key in keys]
     store = Cells({MEMBERS: members_to_json(members)}) if cells is None else cells
     run = DagRun.model_construct(
         dag_id="made", run_id="leader", run_after=DUE, start_date=DUE, run_type="backfill", clear_number=0,

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from sqlalchemy import and_, delete, insert, select
 
+from airflow_partitions.core.errors import InvalidKeyError
+from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.member import MEMBERS, Member, members_to_json
 from airflow_partitions.engine.batches.outcome import OUTCOMES, Ending
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
+from airflow_partitions.engine.ledger.dag_runs import runs_where
 from airflow_partitions.engine.ledger.state_store import form_of
 from airflow_partitions.engine.limits.batch_slots import fitting, take
 from airflow_partitions.engine.runs.claim import (
@@ -26,13 +31,16 @@ from airflow_partitions.engine.runs.claim import (
     note_of,
     passed_cell,
 )
+from airflow_partitions.engine.runs.made_by_hand import makers_of
+from airflow_partitions.engine.runs.skip import gives_way, reason_of
 from airflow_partitions.engine.runs.task_rows import is_live, next_try
+from airflow_partitions.engine.timetables.limits import ValueLimits
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
     from sqlalchemy import Connection
 
-    from airflow_partitions.engine.timetables.limits import ValueLimits
+    from airflow_partitions.engine.timetables.base import PartitionTimetable
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +48,7 @@ _ROWS = 1_000
 
 
 def choose(
-    at: Connection, leader: DagRun, task_id: str, assets: Collection[str], size: int, limits: ValueLimits | None = None
+    at: Connection, leader: DagRun, timetable: PartitionTimetable, task_id: str, assets: Collection[str], size: int
 ) -> int:
     """Give the run that begins others that are queued, whose partitions its task makes with its own; returns how many.
 
@@ -48,10 +56,10 @@ def choose(
     those that a batch has failed already, those whose partition another run is making, and those that wait for runs at
     work on the same value.
 
-    :param task_id: the Dag's only task.
+    :param timetable: of the Dag.
+    :param task_id: its only task.
     :param assets: names of those that it writes.
     :param size: the most partitions of a batch, with the leader's own.
-    :param limits: of the Dag; ``None`` if it has none.
     """
     _forget(at, leader.id, task_id)
     own = at.execute(select(BatchMember.outcome).where(BatchMember.run_id == leader.id)).one_or_none()
@@ -61,7 +69,7 @@ def choose(
         at.execute(delete(BatchMember).where(BatchMember.run_id == leader.id))
         if own.outcome == Ending.FAILED:
             return 0
-    runs = _queued(at, leader, task_id, size)
+    runs, limits = _queued(at, leader, task_id, size), ValueLimits.of(timetable)
     if limits is not None:
         fits = fitting(at, leader, limits, {number: member.key for number, member in runs.items()})
         runs = {number: member for number, member in runs.items() if number in fits}
@@ -73,7 +81,7 @@ def choose(
         rows = [{"run_id": number, "leader_id": leader.id} for number in members]
         at.execute(delete(BatchMember).where(BatchMember.run_id.in_(list(members))))
         at.execute(insert(BatchMember), rows)
-        _leave(at, leader, task_id, members.values())
+        _leave(at, leader, task_id, _with_skips(at, timetable, ids, list(members.values())))
         if limits is not None:
             take(at, leader, limits, [member.key for member in members.values()])
     return len(members)
@@ -130,6 +138,28 @@ def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int
     return members
 
 
+def _with_skips(
+    at: Connection, timetable: PartitionTimetable, asset_ids: Sequence[int], members: Sequence[Member]
+) -> list[Member]:
+    """The members, those with the reason that need not be made: somebody has made all of it by hand already."""
+    partitions: dict[str, Partition] = {}
+    definition: Any = timetable.partition
+    for member in members:
+        with suppress(InvalidKeyError):  # of an older definition: its own error says so
+            partition = Partition(definition, member.key)
+            if gives_way(timetable, member, partition):
+                partitions[member.key] = partition
+    if not partitions or not asset_ids:
+        return list(members)
+    makers = [makers_of(at, asset_id, list(partitions.values())) for asset_id in asset_ids]
+    reasons = {
+        key: reason_of(partition, [each[key] for each in makers])
+        for key, partition in partitions.items()
+        if all(key in each for each in makers)
+    }
+    return [attrs.evolve(member, skip=reasons.get(member.key, "")) for member in members]
+
+
 def _claim(at: Connection, claimant: Claimant, asset_ids: Sequence[int], keys: Sequence[str]) -> set[str]:
     """Claim *keys* of each asset for a run; those of them that another run has claimed, which it keeps.
 
@@ -181,16 +211,8 @@ def _running(at: Connection, claimants: Iterable[Claimant]) -> set[Claimant]:
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    running: set[Claimant] = set()
-    runs = list(claimants)
-    for portion in portions(runs):
-        query = select(DagRun.dag_id, DagRun.run_id).where(
-            DagRun.state == DagRunState.RUNNING,
-            DagRun.dag_id.in_({run.dag_id for run in portion}),
-            DagRun.run_id.in_({run.run_id for run in portion}),
-        )
-        running.update(Claimant(dag_id, run_id) for dag_id, run_id in at.execute(query))
-    return running.intersection(runs)
+    runs = {(run.dag_id, run.run_id) for run in claimants}
+    return {Claimant(*run) for run in runs_where(at, runs, DagRun.state == DagRunState.RUNNING)}
 
 
 def _leave(at: Connection, leader: DagRun, task_id: str, members: Iterable[Member]) -> None:

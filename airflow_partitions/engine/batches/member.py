@@ -24,6 +24,7 @@ class Member:
     :ivar run_type: Airflow's, such as ``backfill``.
     :ivar clear_number: how often it was cleared.
     :ivar try_number: that of its task if its leader makes it: the one after the last.
+    :ivar skip: why it is not to be made, if it was made by hand already; else empty.
     """
 
     run_id: str
@@ -32,12 +33,12 @@ class Member:
     run_type: str
     clear_number: int = 0
     try_number: int = 1
+    skip: str = ""
 
 
 def members_to_json(members: Iterable[Member]) -> dict[str, Any]:
     """JSON form, read back by :func:`members_from_json`."""
-    rows = [[m.run_id, m.key, m.run_after.isoformat(), m.run_type, m.clear_number, m.try_number] for m in members]
-    return {"version": _VERSION, "members": rows}
+    return {"version": _VERSION, "members": [_row(member) for member in members]}
 
 
 def members_from_json(form: Mapping[str, Any]) -> list[Member]:
@@ -47,6 +48,13 @@ def members_from_json(form: Mapping[str, Any]) -> list[Member]:
     """
     check_version(form, _VERSION, "the members of a batch")
     return [
-        Member(run_id, key, read_time(run_after), run_type, clear_number, try_number)
-        for run_id, key, run_after, run_type, clear_number, try_number in form["members"]
+        Member(run_id, key, read_time(run_after), run_type, clear_number, try_number, *skip)
+        for run_id, key, run_after, run_type, clear_number, try_number, *skip in form["members"]
     ]
+
+
+def _row(member: Member) -> list[Any]:
+    # Tasks of a release without the last column read all rows but those that have one.
+    skip = [member.skip] if member.skip else []
+    when = member.run_after.isoformat()
+    return [member.run_id, member.key, when, member.run_type, member.clear_number, member.try_number, *skip]

@@ -13,25 +13,26 @@ from sqlalchemy.orm import object_session
 from airflow_partitions.engine.batches.choice import choose
 from airflow_partitions.engine.batches.ending import Leader, end_batch
 from airflow_partitions.engine.batches.size import size_of
+from airflow_partitions.engine.runs.made_by_hand import is_skipped
 from airflow_partitions.engine.runs.transaction import within
 from airflow_partitions.engine.timetables.base import PartitionTimetable
-from airflow_partitions.engine.timetables.limits import ValueLimits
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
 
 
-@hookimpl
+@hookimpl(trylast=True)
 def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
-    """Give it the runs that it makes together with its own partition."""
+    """Give it the runs that it makes together with its own partition, unless its task is skipped."""
     from airflow.utils.state import DagRunState
 
     if dag_run.state != DagRunState.RUNNING:  # its limits have left it no slot
         return
     if (timetable := batching(dag_run)) is not None and (task := _task_of(dag_run)) is not None:
         with within(dag_run, "it makes its own partition only") as at:
-            size = size_of(at, dag_run.dag_id, timetable.batch)
-            choose(at, dag_run, task.task_id, assets_of(task), size, ValueLimits.of(timetable))
+            if not is_skipped(at, dag_run, task.task_id):
+                size = size_of(at, dag_run.dag_id, timetable.batch)
+                choose(at, dag_run, timetable, task.task_id, assets_of(task), size)
 
 
 @hookimpl

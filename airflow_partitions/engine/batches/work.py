@@ -24,7 +24,6 @@ from airflow_partitions.engine.batches.outcome_cells import OutcomeCells
 from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
 from airflow_partitions.engine.runs.own_past import wait_for_past
 from airflow_partitions.engine.runs.publication import FAILED_CHECKS
-from airflow_partitions.engine.runs.skip import skip_if_materialized
 from airflow_partitions.engine.runs.task_error import error_line
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ class _Batch:
             return False
         try:
             if (taken_over := self._taken_over(member, context)) is None:
-                skip_if_materialized(context)
+                _skip(member)
         except AirflowSkipException as error:
             self._tell(context, Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=str(error)))
             return False
@@ -289,7 +288,7 @@ class _Batch:
         """Make its partition; the extras of its events, and the checks that it fails all the same."""
         if (taken_over := self._taken_over(member, context)) is not None:
             return taken_over, ""
-        skip_if_materialized(context)
+        _skip(member)
         wait_for_past(context, self._made)
         self._make(context)
         return _told(context)
@@ -323,6 +322,17 @@ class _Batch:
         partitions = [_partition(context) for context in self._contexts.values()]
         stored: Mapping[Key, StoredPartition] = storage.get_many([partition.wrapped for partition in partitions])
         return stored
+
+
+def _skip(member: Member) -> None:
+    """End the work for a member that need not be made.
+
+    :raises AirflowSkipException: with the reason.
+    """
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    if member.skip:
+        raise AirflowSkipException(member.skip)
 
 
 def _told(context: Mapping[str, Any]) -> tuple[dict[str, Any], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import attrs
 from sqlalchemy import func, select
@@ -15,6 +16,9 @@ from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.ledger.ledger import materialized_times
 from airflow_partitions.engine.ledger.producers import outlets
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection
 
 # What the scheduler's MAX_PARTITION_DAG_RUNS_PER_LOOP is.
 _PER_LOOP = 500
@@ -139,3 +143,19 @@ def run_after_of(asset: str, key: str) -> datetime | None:
     with open_connection() as connection:
         run_after: datetime | None = connection.scalar(query)
         return run_after
+
+
+def runs_where(
+    connection: Connection, runs: Collection[tuple[str, str]], condition: ColumnElement[bool]
+) -> set[tuple[str, str]]:
+    """Those of *runs*, each by its Dag's id and its own, that are there and meet a *condition*."""
+    from airflow.models.dagrun import DagRun
+
+    there: set[tuple[str, str]] = set()
+    for portion in portions(sorted(runs)):
+        dag_ids, run_ids = ({run[i] for run in portion} for i in (0, 1))
+        query = select(DagRun.dag_id, DagRun.run_id).where(
+            DagRun.dag_id.in_(dag_ids), DagRun.run_id.in_(run_ids), condition
+        )
+        there.update((dag_id, run_id) for dag_id, run_id in connection.execute(query))
+    return there.intersection(runs)

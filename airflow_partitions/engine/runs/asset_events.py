@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from airflow_partitions.core.errors import UnreadableEventsError
@@ -11,6 +13,28 @@ if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import InletEventsAccessor
 
 _SERVER_ERROR = 500
+_PAGE = 100
+
+
+def newest_events(asset: str, since: datetime) -> Iterator[AssetEventResult]:
+    """The events of an *asset* since an instant, the newest first; some of them twice.
+
+    They are read in pages, as far as they are asked for: an asset may have very many.
+
+    :raises UnreadableEventsError: as :func:`read_events` does.
+    """
+    from airflow.sdk.execution_time.context import InletEventsAccessor
+
+    before: datetime | None = None
+    while True:
+        accessor = InletEventsAccessor(asset_name=asset).after(since.isoformat()).ascending(ascending=False)
+        accessor = accessor.limit(_PAGE)
+        page = read_events(accessor if before is None else accessor.before(before.isoformat()), asset)
+        yield from page
+        if len(page) < _PAGE:
+            return
+        oldest = page[-1].timestamp
+        before = oldest if oldest != page[0].timestamp else oldest - timedelta(microseconds=1)
 
 
 def read_events(events: InletEventsAccessor, asset: str) -> list[AssetEventResult]:

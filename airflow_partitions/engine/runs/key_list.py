@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.sdk import Asset
-from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
+from airflow.sdk.execution_time.context import AssetStateStoreAccessor
 
 from airflow_partitions.core.definitions.definition import MAX_KEY_LENGTH
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.keys.printable import is_printable
 from airflow_partitions.core.versions import check_version, read_form, read_number, read_time
-from airflow_partitions.engine.runs.asset_events import read_events
+from airflow_partitions.engine.runs.asset_events import newest_events
 
 if TYPE_CHECKING:
     from airflow_partitions.core.definitions import PartitionAtRuntime
@@ -195,14 +195,7 @@ def _read_additions(data: Iterable[Any]) -> dict[str, Addition]:
 
 def _has_event(run: AddingRun) -> bool:
     """Whether *run* has events, for a task; looks from the newest event of its asset back."""
-    before, oldest = None, run.at - CLOCKS
-    while True:
-        events = InletEventsAccessor(asset_name=run.asset).ascending(ascending=False).limit(_PAGE)
-        page = read_events(events if before is None else events.before(before.isoformat()), run.asset)
-        for event in page:
-            source = event.source_dag_id, event.source_run_id
-            if source == (run.dag_id, run.run_id) and event.timestamp >= oldest:
-                return True
-        if len(page) < _PAGE or page[-1].timestamp < oldest:
-            return False
-        before = page[-1].timestamp - timedelta(microseconds=1)
+    return any(
+        (event.source_dag_id, event.source_run_id) == (run.dag_id, run.run_id)
+        for event in newest_events(run.asset, run.at - CLOCKS)
+    )

@@ -29,9 +29,9 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
     """Say which partition it is about, unless a person has left a note."""
     if (partition := partition_of_run(dag_run)) is not None:
         note, own = dag_run.note, words(partition)
-        # A run that was cleared works now.
-        if not note or note.startswith((own + SKIPPED, own + FAILED)):
-            _write(dag_run, own)
+        # A run that was cleared works now. In one that was not, it has just been said.
+        if not note or (dag_run.clear_number and note.startswith((own + SKIPPED, own + FAILED))):
+            write_note(dag_run, own)
 
 
 @hookimpl
@@ -46,7 +46,7 @@ def on_dag_run_success(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
         if heading not in note:
             note += f"{heading}{value}"
     if note != own:
-        _write(dag_run, note)
+        write_note(dag_run, note)
 
 
 def words(partition: Partition) -> str:
@@ -86,7 +86,7 @@ def _pushed(dag_run: DagRun) -> list[tuple[str, str]]:
     return [(row.key, str(XComModel.deserialize_value(row))) for row in rows]
 
 
-def _write(dag_run: DagRun, text: str) -> None:
+def write_note(dag_run: DagRun, text: str) -> None:
     """Set the note; at once, so that a person who sets one in the same moment does not fail the scheduler's commit."""
     from airflow.models.dagrun import DagRunNote
     from airflow.utils.sqlalchemy import build_upsert_stmt, get_dialect_name

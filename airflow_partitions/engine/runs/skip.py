@@ -1,16 +1,21 @@
-"""Skip of scheduled runs whose partition was made by hand already."""
+"""Scheduled runs give way to what was made by hand.
+
+What was made before a run begins is seen by the scheduler, which skips its tasks before one of them begins: see
+:mod:`.made_by_hand`. What was made since is seen by the task.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.core.errors import UnreadableEventsError
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.ledger.forgotten import Forgotten
 from airflow_partitions.engine.ledger.ledger_pages import FORGOTTEN
+from airflow_partitions.engine.runs.asset_events import newest_events
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset
@@ -22,80 +27,80 @@ log = logging.getLogger(__name__)
 #: Key of the XCom in which a task leaves the reason why it did nothing.
 SKIP_REASON = "partition_skipped"
 
-_ALWAYS = datetime.max.replace(tzinfo=UTC)
+#: Maker of what no run has made.
+FROM_OUTSIDE = "an event from outside"
+
+# Events of an asset since the run began. What has had more is looked at in vain, and made once more.
+_MOST = 1_000
+
+
+def gives_way(timetable: Any, run: Any, partition: Partition) -> bool:
+    """Whether a run leaves its *partition* as it is, if it was made by hand after its interval was over.
+
+    Only scheduled runs do, and neither a cleared run nor a refresh: whoever clears a run, or asks for one, wants it to
+    work. What was made before the interval's end is provisional and is made again.
+
+    :param timetable: of its Dag.
+    :param run: with ``run_type``, ``clear_number`` and ``run_after``, as Airflow has them.
+    """
+    return bool(
+        run.run_type == "scheduled"
+        and not run.clear_number
+        and partition.end is not None
+        and timetable.makes_due(partition.wrapped, run.run_after)
+    )
+
+
+def reason_of(partition: Partition, makers: Iterable[str]) -> str:
+    """Why nothing is done, in words: who has made the *partition*."""
+    return f"partition {partition} was made already, after its end: {', '.join(dict.fromkeys(makers))}"
 
 
 def skip_if_materialized(context: Mapping[str, Any]) -> None:
-    """End the task as skipped if its partition was made by hand after the partition's interval was over.
-
-    That is: by an event from outside, or by a run that is there still and that no schedule has started. If the Dag's
-    assets all had it when the run began, none of its tasks works; if they have it since, those do not that write it.
-
-    Only in scheduled runs, and neither in a cleared run nor for a refresh: whoever clears a run, or asks for one, wants
-    it to work. What was made before the interval's end is provisional and is made again.
+    """End the task as skipped if all that it writes was made by hand since its run began, and the run gives way.
 
     :raises AirflowSkipException: naming the run. The reason is in the task's XCom too, for the note of the run.
     """
     from airflow.sdk import Asset
+    from airflow.sdk.exceptions import AirflowSkipException
 
     partition: Partition = context["partition"]
-    run, timetable = context["dag_run"], context["dag"].timetable
-    if run.run_type != "scheduled" or run.clear_number or partition.end is None:
+    if not gives_way(context["dag"].timetable, context["dag_run"], partition):
         return
-    if not timetable.makes_due(partition.wrapped, run.run_after):
-        return
-    own, of_dag = (
-        {outlet.name: outlet for task in tasks for outlet in task.outlets or () if isinstance(outlet, Asset)}
-        for tasks in ([context["task"]], context["dag"].tasks)
-    )
-    makers = _makers(own.values(), context, _ALWAYS) or _makers(of_dag.values(), context, run.start_date)
+    outlets = {outlet.name: outlet for outlet in context["task"].outlets or () if isinstance(outlet, Asset)}
+    makers = []
+    for outlet in outlets.values():
+        if (maker := _maker(outlet, context)) is None:
+            return
+        makers.append(maker)
     if makers:
-        from airflow.sdk.exceptions import AirflowSkipException
-
-        reason = f"partition {partition} was made already, after its end: {', '.join(makers)}"
+        reason = reason_of(partition, makers)
         context["ti"].xcom_push(SKIP_REASON, reason)
         raise AirflowSkipException(reason)
 
 
-def _makers(assets: Collection[Asset], context: Mapping[str, Any], before: datetime) -> list[str]:
-    """The makers by hand, before an instant, of the run's partition of each asset; none if one has not been made."""
-    makers: dict[str, None] = {}
-    for asset in assets:
-        maker = next(_makers_of(asset, context, before), None)
-        if maker is None:
-            return []
-        makers[maker] = None
-    return list(makers)
-
-
-def _makers_of(asset: Asset, context: Mapping[str, Any], before: datetime) -> Iterator[str]:
-    from airflow.sdk.execution_time.context import AssetStateStoreAccessor, InletEventsAccessor
+def _maker(asset: Asset, context: Mapping[str, Any]) -> str | None:
+    """Who has made the run's partition of an asset by hand since it began; ``None`` if nobody has."""
+    from airflow.sdk.execution_time.context import AssetStateStoreAccessor
     from airflow.utils.types import DagRunType
-
-    from airflow_partitions.engine.runs.asset_events import read_events
 
     by_schedule = DagRunType.SCHEDULED, DagRunType.ASSET_TRIGGERED
     partition: Partition = context["partition"]
-    if partition.end is None:
-        return
-    forgotten: Forgotten | None = None
-    since_end = InletEventsAccessor(asset_name=asset.name, asset_uri=asset.uri).after(partition.end.isoformat())
     try:
-        events = read_events(since_end, asset.name)
+        events = islice(newest_events(asset.name, context["dag_run"].start_date), _MOST)
+        event = next((event for event in events if event.partition_key == partition.text), None)
     except UnreadableEventsError as error:
         log.warning("Whether somebody has made the partition by hand can't be told, so it is made: %s", error)
-        return
-    for event in events:
-        dag_id, run_id = event.source_dag_id, event.source_run_id
-        if event.partition_key != partition.text or event.timestamp >= before:
-            continue
-        if forgotten is None:
-            form = AssetStateStoreAccessor(name=asset.name).get(FORGOTTEN)
-            name = f"the cell {FORGOTTEN} of asset {asset.name!r}"
-            forgotten = read_form(form, Forgotten.from_json, name, log.warning) or Forgotten()
-        if forgotten.hides(partition.wrapped, event.id):
-            continue
-        if dag_id is None or run_id is None:
-            yield "an event from outside"
-        elif DagRunType.from_run_id(run_id) not in by_schedule and context["ti"].get_dr_count(dag_id, run_ids=[run_id]):
-            yield f"run {run_id} of {dag_id}"
+        return None
+    if event is None:
+        return None
+    form = AssetStateStoreAccessor(name=asset.name).get(FORGOTTEN)
+    forgotten = read_form(form, Forgotten.from_json, f"the cell {FORGOTTEN} of asset {asset.name!r}", log.warning)
+    if forgotten is not None and forgotten.hides(partition.wrapped, event.id):
+        return None
+    dag_id, run_id = event.source_dag_id, event.source_run_id
+    if dag_id is None or run_id is None:
+        return FROM_OUTSIDE
+    if DagRunType.from_run_id(run_id) in by_schedule or not context["ti"].get_dr_count(dag_id, run_ids=[run_id]):
+        return None
+    return f"run {run_id} of {dag_id}"

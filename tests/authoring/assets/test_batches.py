@@ -30,14 +30,14 @@ from airflow_partitions.engine.batches.outcome import IN_CELL, OUTCOMES, outcome
 from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
 from airflow_partitions.storage import Iceberg, Parquet
 from tests import batch_context
-from tests.batch_context import Cells, endings, outcomes
+from tests.batch_context import endings, outcomes
 
 DAYS = PartitionByInterval("@daily", start="2013-01-01", name="date")
 KEYS = [f"2013-01-{day:02}" for day in range(1, 9)]
 
 
-def batch(made: Any, *keys: str, own: str = KEYS[0], cells: Cells | None = None) -> dict[str, Any]:
-    return batch_context.batch(made, *keys, own=own, cells=cells)
+def batch(made: Any, *keys: str, own: str = KEYS[0], **options: Any) -> dict[str, Any]:
+    return batch_context.batch(made, *keys, own=own, **options)
 
 
 def declared(function: Callable[..., Any], storage: Any, **options: Any) -> Any:
@@ -106,6 +106,16 @@ def test_what_fails_is_the_outcome_of_one(files: Parquet) -> None:
     assert set(MADE_BESIDE) == stored(made).keys() - {KEYS[0]}  # what OpenLineage is told
     made.task.execute(batch(made, own=KEYS[1]))
     assert MADE_BESIDE == []
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_what_was_made_by_hand_already_is_skipped_with_the_reason(files: Parquet, several: bool) -> None:
+    made = declared(together if several else one, files)
+    context = batch(made, *KEYS[1:4], skips={KEYS[2]: "made already"})
+    made.task.execute(context)
+    assert endings(context) == {KEYS[1]: "made", KEYS[2]: "skipped", KEYS[3]: "made"}
+    assert outcomes(context)[KEYS[2]].text == "made already"
+    assert set(stored(made)) == {*KEYS[:2], KEYS[3]}
 
 
 def test_what_earlier_tries_left_fails_nothing_that_is_published(

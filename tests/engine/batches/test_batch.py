@@ -37,6 +37,9 @@ def hours(partition): ...
 @asset(schedule=None, partition=HOURS, batch="auto")
 def grown(partition): ...
 
+@asset(schedule="@hourly", partition=HOURS, batch=5)
+def ticking(partition): ...
+
 @asset(schedule=None, partition=HOURS)
 def singles(partition): ...
 
@@ -202,6 +205,31 @@ def test_other_requests_settings_and_keys_that_failed_or_are_made_elsewhere_are_
     notify(dags, alone, "running")
     assert members(dags, alone) == []
     assert rows(dags) == {KEYS[5]: None}
+
+
+def test_eo2_scheduled_members_that_were_made_by_hand_are_told_so_and_ask_nothing(dags: Metadata) -> None:
+    ends = [datetime(2013, 1, 1, hour + 1, tzinfo=UTC) for hour in range(4)]
+    runs = [
+        run
+        for key, end in zip(KEYS, ends, strict=False)
+        for run in queue(dags, key, dag_id="ticking", run_type="scheduled", run_after=end)
+    ]
+    dags.emit("ticking", KEYS[1], at=ends[1] - timedelta(minutes=1))  # provisional
+    dags.emit("ticking", *KEYS[2:4], at=ends[3])
+    notify(dags, runs[0], "running", "ticking")
+    reasons = {member.key: member.skip for member in members(dags, runs[0])}
+    assert list(reasons) == KEYS[1:4]
+    assert not reasons[KEYS[1]]
+    expected = "partition {} was made already, after its end: an event from outside"
+    assert [reasons[key] for key in KEYS[2:4]] == [expected.format(key) for key in KEYS[2:4]]
+
+
+def test_a_run_whose_task_is_skipped_leads_nobody(dags: Metadata) -> None:
+    leader, *_ = queue(dags, *KEYS)
+    with dags.engine.begin() as at:
+        at.execute(text("update task_instance set state = 'skipped' where run_id = :run"), {"run": leader})
+    notify(dags, leader, "running")
+    assert not members(dags, leader)
 
 
 def test_a_run_that_begins_while_another_makes_it_leads_nobody(dags: Metadata) -> None:

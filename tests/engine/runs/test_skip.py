@@ -1,11 +1,12 @@
-"""Which tasks of a scheduled run do nothing, by what was made of its partition before."""
+"""Which tasks of a scheduled run do nothing, by what was made of its partition since the run began."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from airflow.sdk import Asset
@@ -18,15 +19,16 @@ from airflow_partitions.engine.ledger.forgotten import Forgetting, Forgotten
 from airflow_partitions.engine.ledger.ledger_pages import FORGOTTEN
 from airflow_partitions.engine.runs.skip import SKIP_REASON, skip_if_materialized
 
-DAYS = PartitionByInterval("@daily")
+DAYS, DAY = PartitionByInterval("@daily"), "2013-02-08"
 ONE, TWO = Asset("one"), Asset("two")
 END, START = datetime(2013, 2, 9, tzinfo=UTC), datetime(2013, 2, 9, 0, 5, tzinfo=UTC)
 BEFORE, SINCE = datetime(2013, 2, 9, 0, 1, tzinfo=UTC), datetime(2013, 2, 9, 0, 9, tzinfo=UTC)
+LATER = SINCE + timedelta(minutes=1)
 TASKS = {"load": [], "first": [ONE], "second": [TWO], "both": [ONE, TWO]}
 
 
-#: The asset, the time, the run; its id is the place that it has, from 1.
-Event = tuple[str, datetime, str | None]
+#: The asset, the time, the run, the key; its id is the place that it has, from 1.
+Event = tuple[str, datetime, str | None, str]
 
 
 class Cells:
@@ -42,25 +44,45 @@ class Cells:
 
 
 class Events:
-    """The events of an asset, as a task asks for them."""
+    """The events of an asset, as a task asks for them: a page of them, the newest first."""
 
     events: tuple[Event, ...] = ()
+    pages = 0
 
-    def __init__(self, asset_name: str, asset_uri: str) -> None:
+    def __init__(self, asset_name: str) -> None:
         self._name = asset_name
+        self._before = datetime.max.replace(tzinfo=UTC)
 
-    def after(self, moment: str) -> list[Any]:
-        return [
+    def after(self, moment: str) -> Self:
+        self._after = datetime.fromisoformat(moment)
+        return self
+
+    def before(self, moment: str) -> Self:
+        self._before = datetime.fromisoformat(moment)
+        return self
+
+    def ascending(self, *, ascending: bool) -> Self:
+        assert not ascending
+        return self
+
+    def limit(self, most: int) -> Self:
+        self._most = most
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        type(self).pages += 1
+        events = [
             SimpleNamespace(
                 id=number,
-                partition_key="2013-02-08",
+                partition_key=key,
                 timestamp=at,
                 source_run_id=run_id,
                 source_dag_id=run_id and "days",
             )
-            for number, (name, at, run_id) in enumerate(self.events, 1)
-            if name == self._name and at >= datetime.fromisoformat(moment)
+            for number, (name, at, run_id, key) in enumerate(self.events, 1)
+            if name == self._name and self._after <= at <= self._before
         ]
+        return iter(sorted(events, key=lambda event: event.timestamp, reverse=True)[: self._most])
 
 
 def skipping(
@@ -99,44 +121,51 @@ def skipping(
 
 
 @pytest.mark.parametrize("run_id", ["manual__x", "mine", "backfill__x", "operator_triggered__x", None])
-def test_a17_no_task_works_if_all_was_made_by_hand_before_the_run_began(
+def test_a17_only_the_tasks_do_not_work_that_write_what_was_made_by_hand_since(
     monkeypatch: pytest.MonkeyPatch, run_id: str | None
 ) -> None:
-    events = ("one", BEFORE, run_id), ("two", BEFORE, run_id)
-    assert skipping(monkeypatch, *events) == set(TASKS)
-    assert skipping(monkeypatch, *events, clear_number=1) == set()
+    assert skipping(monkeypatch, ("one", SINCE, run_id, DAY)) == {"first"}
+    both = ("one", SINCE, run_id, DAY), ("two", SINCE, run_id, DAY)
+    assert skipping(monkeypatch, *both) == {"first", "second", "both"}
+    assert skipping(monkeypatch, *both, clear_number=1) == set()
 
 
 @pytest.mark.parametrize("run_id", ["scheduled__x", "asset_triggered__x", "manual__deleted"])
 def test_er9_what_a_schedule_made_and_what_was_deleted_is_made(monkeypatch: pytest.MonkeyPatch, run_id: str) -> None:
-    assert skipping(monkeypatch, ("one", BEFORE, run_id), ("two", BEFORE, run_id)) == set()
+    assert skipping(monkeypatch, ("one", SINCE, run_id, DAY), ("two", SINCE, run_id, DAY)) == set()
 
 
-def test_a17_only_the_tasks_do_not_work_that_write_what_was_made_since(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert skipping(monkeypatch, ("one", SINCE, "mine"), ("two", BEFORE, "mine")) == {"first", "second", "both"}
-    assert skipping(monkeypatch, ("one", BEFORE, "mine")) == {"first"}
-
-
-def test_a17_what_was_made_before_the_interval_was_over_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    open_still = datetime(2013, 2, 8, 23, 59, tzinfo=UTC)
-    assert skipping(monkeypatch, ("one", open_still, "mine"), ("two", open_still, "mine")) == set()
+def test_what_was_made_before_the_run_began_was_the_schedulers_to_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert skipping(monkeypatch, ("one", BEFORE, "mine", DAY), ("two", BEFORE, "mine", DAY)) == set()
 
 
 def test_what_was_made_by_hand_and_forgotten_since_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = ("one", BEFORE, "mine"), ("two", BEFORE, "mine")
+    one, two = ("one", SINCE, "mine", DAY), ("two", SINCE, "mine", DAY)
     assert skipping(monkeypatch, one, two, forgotten=2) == set()
-    assert skipping(monkeypatch, one, two, one, forgotten=2) == {"first"}
+    assert skipping(monkeypatch, one, two, ("one", LATER, "mine", DAY), forgotten=2) == {"first"}
+
+
+@pytest.mark.parametrize("apart", [timedelta(0), timedelta(seconds=1)])
+def test_eo2_events_of_others_are_read_in_pages_and_not_without_end(
+    monkeypatch: pytest.MonkeyPatch, apart: timedelta
+) -> None:
+    mine: Event = ("one", SINCE, "mine", DAY)
+    others: list[Event] = [("one", LATER + apart * i, "mine", f"other {i}") for i in range(5_000)]
+    assert skipping(monkeypatch, mine, *others[:450]) == {"first"}
+    monkeypatch.setattr(Events, "pages", 0)
+    # Those of one instant are read as far as a page goes: it can't be told where the next begins.
+    assert skipping(monkeypatch, mine, *others) == (set() if apart else {"first"})
+    assert Events.pages <= 3 * 11  # of two tasks that write it, and one that writes the other
 
 
 def test_what_airflow_can_not_tell_of_keeps_no_task_from_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
     class Unreadable(Events):
-        def after(self, moment: str) -> Any:
-            yield from ()
+        def __iter__(self) -> Iterator[Any]:
             error = ErrorResponse(error=ErrorType.API_SERVER_ERROR, detail={"status_code": status})
             raise AirflowRuntimeError(error)
 
     status = 500
-    assert skipping(monkeypatch, ("one", BEFORE, None), ("two", BEFORE, None), reader=Unreadable) == set()
+    assert skipping(monkeypatch, ("one", SINCE, None, DAY), ("two", SINCE, None, DAY), reader=Unreadable) == set()
     status = 403
     with pytest.raises(AirflowRuntimeError):
-        skipping(monkeypatch, ("one", BEFORE, None), reader=Unreadable)
+        skipping(monkeypatch, ("one", SINCE, None, DAY), reader=Unreadable)

@@ -100,7 +100,9 @@ export const RequestsPage = () => {
           </NativeSelect.Root>
         </Field.Root>
       </HStack>
-      {nowhere ? (
+      {part !== "" && names.data === undefined ? (
+        <Answer query={names}>{() => null}</Answer>
+      ) : nowhere ? (
         <Text color="fg.muted">No asset has that in its name.</Text>
       ) : (
         <Answer query={requests}>

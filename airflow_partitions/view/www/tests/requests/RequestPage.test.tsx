@@ -9,7 +9,7 @@ import { RequestPage } from "../../src/requests/RequestPage";
 import { RequestsPage } from "../../src/requests/RequestsPage";
 import { partsOf, partsText } from "../../src/requests/RunsBar";
 import { answer, cache, refuse, request as sample, take } from "../actions/server";
-import { server } from "../server";
+import { answers, server } from "../server";
 import { shown } from "../shown";
 
 type Request = Parameters<typeof verbsFor>[0];
@@ -255,6 +255,20 @@ test("requests are listed by state, and by a part of the asset's name", async ()
   await userEvent.type(screen.getByLabelText("Asset"), "day");
   await waitFor(() => expect(questions.at(-1)?.getAll("asset")).toEqual(["days"]));
   expect(window.location.search).toBe("?state=running&asset=day");
+});
+
+test.each([
+  ["", "/requests"],
+  ["?asset=day", "/assets"],
+])("EO7: at requests%s a server that fails at %s is told of, not waited for", async (at, path) => {
+  answers("get", `/api/v1${path}`, () => ({ title: "The server failed", detail: "no space left" }), 500);
+  open(at);
+  expect(await screen.findByText("no space left")).toBeDefined();
+  expect(screen.getByRole("button", { name: "Try again" })).toBeDefined();
+  answer("/assets", { assets: [{ name: "days" }], cursor: null });
+  answer("/requests", { requests: [request], cursor: null });
+  await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+  expect(await screen.findByRole("link", { name: "7" })).toBeDefined();
 });
 
 test("who may only look at the asset is offered no change of its requests", async () => {
