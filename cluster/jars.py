@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cluster.home import ClusterHome
@@ -22,37 +23,44 @@ _IVY = ".ivy2.5.2"
 
 def class_path(home: ClusterHome) -> str:
     """The jars of :data:`PACKAGE` and of what it needs; fetched if they are not there."""
-    file = home.root / "jars"
+    environment = home.environment(dict(os.environ)) | {"SPARK_CONF_DIR": str(home.root)}  # without what is fetched
+    return fetch([PACKAGE], home.root / "jars", home.logs / "jars.log", environment)
+
+
+def fetch(packages: Sequence[str], file: Path, log: Path, environment: Mapping[str, str]) -> str:
+    """The class path of *packages*, which is kept in a *file*; they are fetched if they are not there.
+
+    :param log: of Spark's, which fetches them.
+    """
     if file.exists() and all(map(os.path.exists, file.read_text().split(":"))):
         return file.read_text()
-    log = home.logs / "jars.log"
-    environment = home.environment(dict(os.environ)) | {"SPARK_CONF_DIR": str(home.root)}  # without what is fetched
-    words = _words(file)
+    words = _words(packages, file)
     with log.open("w") as out:
         process = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False)
     if process.returncode or not file.exists():
         failed = f"spark-submit ended with {process.returncode}" if process.returncode else f"{file} was not written"
-        raise DemoError(f"Spark's package {PACKAGE} could not be fetched: {failed}; the end of {log}:\n{tail(log)}")
+        names = ", ".join(packages)
+        raise DemoError(f"Spark's packages {names} could not be fetched: {failed}; the end of {log}:\n{tail(log)}")
     return file.read_text()
 
 
-def _words(file: Path) -> list[str]:
+def _words(packages: Sequence[str], file: Path) -> list[str]:
     """The command that writes the class path to *file*.
 
     Java does not look at HOME, and may know no home at all: Spark is told where to keep jars.
     """
     ivy = f"spark.jars.ivy={Path.home() / _IVY}"
-    return ["spark-submit", "--master", "local[1]", "--conf", ivy, "--packages", PACKAGE, __file__, str(file)]
+    options = ["--master", "local[1]", "--conf", ivy, "--packages", ",".join(packages)]
+    return ["spark-submit", *options, __file__, str(file)]
 
 
 def _write(file: Path) -> None:
     """Write the class path of the packages that this program was submitted with."""
-    from pyspark.sql import SparkSession
+    from pyspark.java_gateway import launch_gateway
 
-    spark = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
-    jars = spark.conf.get("spark.jars") or ""
+    # Without a session, which would have a copy of each.
+    jars = launch_gateway().jvm.java.lang.System.getProperty("spark.jars")  # type: ignore[no-untyped-call]
     file.write_text(":".join(jar.removeprefix("file://") for jar in jars.split(",")))
-    spark.stop()
 
 
 if __name__ == "__main__":

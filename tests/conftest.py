@@ -8,8 +8,10 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,6 +33,21 @@ PACKAGES = (
     iceberg_package("4.1"),
     "org.xerial:sqlite-jdbc:3.50.3.0",
 )
+
+
+@contextmanager
+def packages_on_class_path() -> Iterator[None]:
+    """Whatever Java begins meanwhile has the jars of :data:`PACKAGES`: by Spark's option for packages each driver makes
+    a copy of them, of 700 MB.
+    """
+    from cluster.jars import fetch
+
+    file = Path(sys.prefix) / f"spark-jars-{crc32(','.join(PACKAGES).encode()):08x}"
+    path = fetch(PACKAGES, file, file.with_suffix(".log"), os.environ)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_DIST_CLASSPATH", path)
+        yield
+
 
 #: An archive of Spark's classes. The Makefile has it written; without it, Java is slower and says nothing.
 CLASSES = Path(sys.prefix) / "spark-classes.jsa"
@@ -88,12 +105,14 @@ def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = probe.getsockname()[1]
     folder = tmp_path_factory.mktemp("connect")
     conf = {
-        "spark.jars.packages": ",".join(PACKAGES),
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    with ConnectServer(port=port, log=folder / "server.log", memory="1g", conf=conf) as server:
-        yield server.url
+    with packages_on_class_path():
+        server = ConnectServer(port=port, log=folder / "server.log", memory="1g", conf=conf)
+        server.start()
+    yield server.url
+    server.stop()
 
 
 #: A client that is collected while another works stops the threads that all share, and the other waits for ever.
@@ -124,7 +143,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
+    builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "2g")  # for what it remembers of all tests
@@ -133,11 +152,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .config("spark.jars.packages", ",".join(PACKAGES if pyspark.__version__.startswith("4.1.") else ()))
         # Tables name their files by s3:, which Hadoop knows as s3a: only.
         .config("spark.hadoop.fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
-        .getOrCreate()
     )
+    with packages_on_class_path() if pyspark.__version__.startswith("4.1.") else nullcontext():
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
