@@ -33,16 +33,16 @@ def materialize(args: Namespace) -> None:
         source = source_of(args)
         answer = source.ask(asked(MaterializePartitions, args))
         if args.wait and answer["requests"]:
-            answer["requests"] = _wait(source, answer["requests"])
+            answer["requests"] = wait(source, answer["requests"])
     except PartitionError as error:
         sys.exit(words_of(error, args))
     rows = plan_rows(answer["plan"]) if args.dry_run else [[r["id"], r["state"]] for r in answer["requests"]]
-    show(args.output, answer, rows, lambda: _shown(answer))
+    show(args.output, answer, rows, lambda: shown(answer))
     if args.wait:
-        sys.exit(_status({request["state"] for request in answer["requests"]}))
+        sys.exit(status({request["state"] for request in answer["requests"]}))
 
 
-def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The requests as they are when none goes on any more; meanwhile a bar for each, on the error stream.
 
     They go on without whoever waits: so while the database or the API server is away it looks again, ever less often.
@@ -76,14 +76,16 @@ def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]
                 pause = _LOOK_AGAIN
 
 
-def _status(states: set[str]) -> int:
+def status(states: set[str]) -> int:
+    """The exit status that tells what has become of requests, by their *states*."""
     if states & {"cancelled", "paused", "stopped"}:
         return STANDS_STILL
     return FAILED if "failed" in states else 0
 
 
-def _shown(answer: dict[str, Any]) -> RenderableType:
-    shown: list[RenderableType] = [plan_table(answer["plan"])]
+def shown(answer: dict[str, Any]) -> RenderableType:
+    """A plan, and the requests that come of it."""
+    parts: list[RenderableType] = [plan_table(answer["plan"])]
     if answer["requests"]:
-        shown.append(requests_table(answer["requests"], "requests"))
-    return Group(*shown, *map(Text, answer["notes"]))
+        parts.append(requests_table(answer["requests"], "requests"))
+    return Group(*parts, *map(Text, answer["notes"]))

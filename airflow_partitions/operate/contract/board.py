@@ -7,7 +7,19 @@ from typing import Annotated
 from pydantic import Field
 
 from airflow_partitions.operate.contract.assets import Absence
-from airflow_partitions.operate.contract.fields import MOST, USUAL, Cursor, Search, Since, Text
+from airflow_partitions.operate.contract.fields import (
+    MOST,
+    USUAL,
+    Cursor,
+    OfDag,
+    OfGroup,
+    OfOwner,
+    OfTag,
+    OnlyAssets,
+    Search,
+    Since,
+    Text,
+)
 from airflow_partitions.operate.contract.grid import Cell, Row, Slot
 from airflow_partitions.operate.contract.operation import Answer, Operation
 from airflow_partitions.operate.state import State
@@ -88,15 +100,12 @@ class ShowBoard(Operation, route="GET /board", answer=Board, noun="states", refu
     since: Since = "30d"
     until: Annotated[Text | None, Field(description="Until when, as since=; by default now")] = None
     columns: Annotated[int, Field(ge=1, le=MOST_BOARD_COLUMNS, description="The most columns")] = USUAL_BOARD_COLUMNS
-    asset: Annotated[list[Text] | None, Field(description="Only these assets")] = None
+    asset: OnlyAssets = None
     search: Search = None
-    tag: Annotated[Text | None, Field(description="Only those of whose Dags one has this tag")] = None
-    owner: Annotated[Text | None, Field(description="Only those of whose Dags one has this owner")] = None
-    group: Annotated[Text | None, Field(description="Only those of this group of Airflow's")] = None
-    dag: Annotated[
-        Text | None,
-        Field(description="Only those that this Dag makes or waits for, and those made of what it makes"),
-    ] = None
+    tag: OfTag = None
+    owner: OfOwner = None
+    group: OfGroup = None
+    dag: OfDag = None
     states: Annotated[
         list[State] | None, Field(description="Only those with partitions here in one of these states")
     ] = None

@@ -8,6 +8,7 @@ from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.corrections import Adopt, Forget, Mark, Remember
 from airflow_partitions.operate.contract.doctor import ListProblems
 from airflow_partitions.operate.contract.failures import ListFailures
+from airflow_partitions.operate.contract.fill import FillAssets
 from airflow_partitions.operate.contract.grid import ShowGrid
 from airflow_partitions.operate.contract.keys import AddKeys, ListKeys, RemoveKeys
 from airflow_partitions.operate.contract.late import ListLate
@@ -45,6 +46,7 @@ OPERATIONS: tuple[type[Operation], ...] = (
     ShowBoard,
     PlanPartitions,
     MaterializePartitions,
+    FillAssets,
     ListRequests,
     ShowRequest,
     PauseRequest,

@@ -23,6 +23,14 @@ from airflow_partitions.operate.contract.fields import (
 from airflow_partitions.operate.contract.operation import Answer, Operation
 from airflow_partitions.operate.state import State
 
+Concurrency = Annotated[int, Field(ge=1, le=MOST_AT_A_TIME, description="The most runs at a time")]
+NewestFirst = Annotated[bool, Field(description="Begin with the newest partition")]
+StopAtFailure = Annotated[bool, Field(description="Begin no more runs once one has failed")]
+Label = Annotated[Text, Field(description="In the note of every run", examples=["after the outage"])]
+WhilePaused = Annotated[
+    bool, Field(description="Also if the Dag is paused; its schedule begins no run until the request has ended")
+]
+
 
 class RunOptions(Answer):
     """How the runs of a request are to go."""
@@ -152,14 +160,12 @@ class MaterializePartitions(
     keys: KeyTexts = None
     states: Annotated[list[State] | None, Field(description="Only those in one of these states")] = None
     upstream: Annotated[bool, Field(description="What they need and is missing is made first")] = False
-    concurrency: Annotated[int, Field(ge=1, le=MOST_AT_A_TIME, description="The most runs at a time")] = 16
-    newest_first: Annotated[bool, Field(description="Begin with the newest partition")] = False
-    stop_at_failure: Annotated[bool, Field(description="Begin no more runs once one has failed")] = False
-    label: Annotated[Text, Field(description="In the note of every run", examples=["after the outage"])] = ""
+    concurrency: Concurrency = 16
+    newest_first: NewestFirst = False
+    stop_at_failure: StopAtFailure = False
+    label: Label = ""
     conf: dict[str, Any] = Field(default={}, description="Configuration of every run")
-    while_paused: Annotated[
-        bool, Field(description="Also if the Dag is paused; its schedule begins no run until the request has ended")
-    ] = False
+    while_paused: WhilePaused = False
     downstream: Annotated[bool, Field(description="Tell what events make again because of it")] = False
     dry_run: Annotated[bool, Field(description="Only plan")] = False
 

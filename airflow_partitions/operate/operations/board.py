@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from airflow_partitions.core.calendars.clock import Clock
-from airflow_partitions.core.errors import InvalidRequestError, SelectionError
+from airflow_partitions.core.errors import SelectionError
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.graph.asset_order import upstream_first
 from airflow_partitions.engine.graph.asset_surroundings import AssetSurroundings, asset_groups
@@ -18,9 +18,9 @@ from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_det
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.board import ShowBoard
-from airflow_partitions.operate.operations.chosen_assets import chosen_assets, is_of
+from airflow_partitions.operate.operations.chosen_assets import chosen_assets, fitting_assets
 from airflow_partitions.operate.operations.page import page
-from airflow_partitions.operate.operations.since import since_moment
+from airflow_partitions.operate.operations.since import stretch
 from airflow_partitions.operate.states.axis import Slot
 from airflow_partitions.operate.states.board import BoardColumns, Strip, strips_of
 from airflow_partitions.operate.states.grid import Cell, cell_form
@@ -35,16 +35,11 @@ def show_board(asked: ShowBoard, asker: Asker) -> dict[str, Any]:
     from airflow.settings import TIMEZONE
 
     now = datetime.now(UTC)
-    end = now if asked.until is None else since_moment(asked.until, now, "until")
-    start = since_moment(asked.since, now)
-    if start >= end:
-        raise InvalidRequestError(
-            f"since={asked.since!r} is not before until={asked.until!r}; expected an earlier time"
-        )
+    start, end = stretch(asked.since, asked.until, now)
     columns = BoardColumns.of(start, end, TIMEZONE, asked.columns)
     every = asset_dags()
     surroundings = AssetSurroundings.of(every, asker.readable)
-    around = _asked_for(asked, chosen_assets(asker, asked.asset), surroundings)
+    around = fitting_assets(asked, chosen_assets(asker, asked.asset), surroundings)
     order = upstream_first({name: surroundings.upstream(dags) for name, dags in around.items()})
     drawing = _Drawing(Clock(TIMEZONE))
 
@@ -80,25 +75,6 @@ def show_board(asked: ShowBoard, asker: Asker) -> dict[str, Any]:
         "cells": [cell_form(cell) for cell in drawing.cells],
         "hidden": sum(not asker.sees(dags) for dags in every.values()),
     }
-
-
-def _asked_for(
-    asked: ShowBoard, assets: Mapping[str, AssetDags], surroundings: AssetSurroundings
-) -> dict[str, AssetDags]:
-    """Those of the *assets* that the filters leave."""
-    part = (asked.search or "").casefold()
-    left = {name: dags for name, dags in assets.items() if part in name.casefold()}
-    if asked.dag is not None:
-        made = {name for name, dags in assets.items() if asked.dag in dags.producers}
-        below = {name for one in made for name in surroundings.downstream(assets[one])}
-        left = {name: dags for name, dags in left.items() if name in made | below or asked.dag in dags.consumers}
-    if asked.group is not None:
-        groups = asset_groups(left)
-        left = {name: dags for name, dags in left.items() if groups.get(name) == asked.group}
-    if asked.tag is not None or asked.owner is not None:
-        details = read_dag_details({dag_id for dags in left.values() for dag_id in dags.owners})
-        left = {name: dags for name, dags in left.items() if is_of(dags, details, asked.tag, asked.owner)}
-    return left
 
 
 def _paused(asset: AssetDags, details: Mapping[str, DagDetails]) -> list[str]:

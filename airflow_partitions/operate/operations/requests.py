@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -33,6 +33,7 @@ from airflow_partitions.operate.requests import control
 from airflow_partitions.operate.requests.concurrency import concurrency_note
 from airflow_partitions.operate.requests.materialize import begin, create_runs
 from airflow_partitions.operate.requests.plan import plan
+from airflow_partitions.operate.requests.producer import Producer
 from airflow_partitions.operate.requests.progress import Progress, progress, progress_of_all
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.request_rows import read_request, requests_of
@@ -48,7 +49,7 @@ def plan_partitions(asked: PlanPartitions, asker: Asker) -> dict[str, Any]:
     selection, states = _asked_for(asset, asked, now), frozenset(asked.states or ())
     options: dict[str, Any] = {"upstream": asked.upstream, "downstream": asked.downstream, "dags": asker.readable}
     steps = plan(asset, selection, states=states, **options, now=now)
-    return _visible(steps.to_json(), asker) | {"asset": asset.name}
+    return visible(steps.to_json(), asker) | {"asset": asset.name}
 
 
 def materialize_partitions(asked: MaterializePartitions, asker: Asker) -> dict[str, Any]:
@@ -57,23 +58,16 @@ def materialize_partitions(asked: MaterializePartitions, asker: Asker) -> dict[s
     selection, states = _asked_for(asset, asked, now), frozenset(asked.states or ())
     if asked.while_paused:
         asker.check_pausing(asset.dags.producers)
-    dags = _startable(asker, asked) if asked.upstream else None
+    dags = startable(asker, while_paused=asked.while_paused) if asked.upstream else None
     steps = plan(
         asset, selection, states=states, upstream=asked.upstream, downstream=asked.downstream, dags=dags, now=now
     )
-    requests: list[Progress] = []
     options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})
     begun = begin(steps, options, by=asker.name, dry_run=asked.dry_run)
-    for request, producer in () if asked.dry_run else begun:
-        work = partial(create_runs, request, producer)
-        if asker.does_later(work):
-            requests.append(Progress(request, "creating", {}))
-        else:
-            requests += _progress(iter([work()]), 1)
     return {
         "asset": asset.name,
-        "plan": _visible(steps.to_json(), asker),
-        "requests": [each.to_json() for each in requests],
+        "plan": visible(steps.to_json(), asker),
+        "requests": [] if asked.dry_run else begun_progress(begun, asker),
         "notes": [note] if (note := concurrency_note(asked.concurrency)) else [],
         "dry_run": asked.dry_run,
     }
@@ -136,15 +130,30 @@ def _begun_again(asked: ResumeRequest | RetryRequest, asker: Asker, change: Call
     return changed.to_json()
 
 
-def _startable(asker: Asker, asked: MaterializePartitions) -> Collection[str] | None:
-    """The other Dags that may be asked for something; ``None`` for all."""
+def startable(asker: Asker, *, while_paused: bool) -> Collection[str] | None:
+    """The Dags that may be asked for something; ``None`` for all.
+
+    :param while_paused: also while they are paused, which takes the right to unpause them.
+    """
     if asker.readable is None:
         return None
     dags = set(asker.startable(asker.readable))
-    return dags & set(asker.editable(dags)) if asked.while_paused else dags
+    return dags & set(asker.editable(dags)) if while_paused else dags
 
 
-def _visible(plan: dict[str, Any], asker: Asker) -> dict[str, Any]:
+def begun_progress(begun: Iterable[tuple[Request, Producer]], asker: Asker) -> list[dict[str, Any]]:
+    """How far requests that have just begun have come; their runs are created after the answer, if that can be."""
+    requests: list[Progress] = []
+    for request, producer in begun:
+        work = partial(create_runs, request, producer)
+        if asker.does_later(work):
+            requests.append(Progress(request, "creating", {}))
+        else:
+            requests += _progress(iter([work()]), 1)
+    return [each.to_json() for each in requests]
+
+
+def visible(plan: dict[str, Any], asker: Asker) -> dict[str, Any]:
     """A *plan* without the assets that one may not read."""
     around = asset_dags() if plan["lacking"] and asker.readable is not None else {}
     if not around:

@@ -124,7 +124,7 @@ def plan(
     """
     now = datetime.now(UTC) if now is None else now
     producer = Producer.of(asset)
-    around = Surroundings(asset, producer, now, dags)
+    around = Surroundings([(asset, producer)], now, dags)
     if states:
         selection = _in_states(around.states(asset.name), selection, states)
     producer.check_request(selection, now)
@@ -132,15 +132,19 @@ def plan(
     first = around.upstream(dag_id, selection) if upstream else {}
     for each, partitions in first.items():
         begins = around.complete(each, partitions - around.follows(each, partitions, first))
-        steps.append(_step(around, each, UPSTREAM, partitions, begins))
+        steps.append(step_of(around, each, UPSTREAM, partitions, begins))
     begins = selection - around.follows(dag_id, selection, first)
-    steps.append(_step(around, dag_id, ASKED, selection, begins))
+    steps.append(step_of(around, dag_id, ASKED, selection, begins))
     for each, partitions in around.downstream(dag_id, selection).items() if downstream else ():
-        steps.append(_step(around, each, DOWNSTREAM, partitions, Selection(partitions.definition)))
+        steps.append(step_of(around, each, DOWNSTREAM, partitions, Selection(partitions.definition)))
     return Plan(tuple(steps), around.lacking)
 
 
-def _step(around: Surroundings, dag_id: str, role: str, partitions: Selection, begins: Selection) -> Step:
+def step_of(around: Surroundings, dag_id: str, role: str, partitions: Selection, begins: Selection) -> Step:
+    """What a Dag makes in a plan, with what is known of it.
+
+    :param begins: those for which a run is asked for at once.
+    """
     name = around.outlet(dag_id)
     again = 0 if name is None else around.number_there(name, partitions)
     cost = Cost() if name is None else recent_cost(around.asset(name), dag_id)

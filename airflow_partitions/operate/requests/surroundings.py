@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from graphlib import TopologicalSorter
@@ -32,24 +32,28 @@ PartitionsOfDags = dict[str, Selection]
 
 
 class Surroundings:
-    """What is up- and downstream of a *producer*, as of one moment; each asset is read once, when it is asked about.
+    """What is up- and downstream of some Dags, as of one moment; each asset is read once, when it is asked about.
 
+    :param makers: assets, each with the Dag that makes it.
     :param dags: the only others that are looked at; all if not given.
     :ivar lacking: upstream partitions that are needed, not there, and made by no Dag that could be asked, by asset.
     :ivar stays: downstream partitions that become stale, since ``rerun`` of their Dag does not make them again.
     """
 
     def __init__(
-        self, asset: PartitionedAsset, producer: Producer, now: datetime, dags: Collection[str] | None = None
+        self,
+        makers: Sequence[tuple[PartitionedAsset, Producer]],
+        now: datetime,
+        dags: Collection[str] | None = None,
     ) -> None:
         self.lacking: dict[str, Selection] = {}
         self.stays: PartitionsOfDags = {}
         self._now = now
         self._dags = dags
         self._coming: PartitionsOfDags = {}
-        self._assets = {asset.name: asset}
-        self._producers: dict[str, Producer | None] = {asset.name: producer}
-        self._timetables: dict[str, Partitioned] = {producer.dag_id: producer.timetable}
+        self._assets = {asset.name: asset for asset, _ in makers}
+        self._producers: dict[str, Producer | None] = {asset.name: producer for asset, producer in makers}
+        self._timetables: dict[str, Partitioned] = {producer.dag_id: producer.timetable for _, producer in makers}
         self._states: dict[str, AssetStates] = {}
 
     def asset(self, name: str) -> PartitionedAsset:
@@ -137,6 +141,14 @@ class Surroundings:
                 if producer is not None and producer.dag_id != dag_id and (upstream := some.get(producer.dag_id)):
                     follows |= member.dependency.downstream(upstream, now=self._now) & partitions
         return follows
+
+    def note_lacking(self, dag_id: str, partitions: Selection, planned: Mapping[str, Selection]) -> None:
+        """Note what *partitions* of a Dag need that is not there, not *planned*, and not at work."""
+        for name, needed in self._needs(dag_id, partitions) if partitions else ():
+            producer = self._producer(name)
+            coming = planned.get(producer.dag_id) if producer is not None else None
+            if lacking := needed - (self._at_work(name, needed) if coming is None else coming):
+                self.lacking[name] = self.lacking[name] | lacking if name in self.lacking else lacking
 
     def there(self, name: str, partitions: Selection) -> Selection:
         """Those *partitions* of an asset that were materialized."""

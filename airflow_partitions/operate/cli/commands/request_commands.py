@@ -12,6 +12,7 @@ from airflow_partitions.operate.cli.arguments import arguments
 from airflow_partitions.operate.cli.commands.command import command
 from airflow_partitions.operate.cli.output import OUTPUT
 from airflow_partitions.operate.cli.source import SOURCE
+from airflow_partitions.operate.contract.fill import FillAssets
 from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.requests import (
     CancelRequest,
@@ -24,6 +25,7 @@ from airflow_partitions.operate.contract.requests import (
     RetryRequest,
 )
 
+_SINCE = str(FillAssets.model_fields["since"].description)
 _CONTROL_NOTES = "exit status: 0 if all of them were told so; 1 if one is refused, which keeps none from the others\n"
 _MATERIALIZE_NOTES = """
 exit status:
@@ -67,6 +69,30 @@ def requests() -> tuple[CLICommand, ...]:
             """,
             (
                 *arguments(MaterializePartitions),
+                Arg(("--wait",), action="store_true", help="Wait until the requests have ended"),
+                *SOURCE,
+                OUTPUT,
+            ),
+            notes=_MATERIALIZE_NOTES,
+        ),
+        command(
+            "fill",
+            "fill.fill",
+            "Ask for what is missing of several assets",
+            "Ask for what is missing, failed or waiting of all assets, or some, over one stretch of time, by one plan: "
+            "what is upstream is asked for, and what is made of it follows by events. What lacks something that is not "
+            "planned is told and left alone; an asset that can't be asked for keeps no other from it.",
+            """
+            airflow asset-partitions fill --since 22:00 --dry-run
+            airflow asset-partitions fill --since 7d --tag finance --wait
+            airflow asset-partitions fill --since 2013-03-01T00:00Z --until 2013-04-01T00:00Z --dag hourly_flights
+            airflow asset-partitions fill --since 2h --only failed --label 'after the outage' --output json
+            """,
+            (
+                Arg(
+                    ("--since",), metavar="TIME", required=True, help=str(FillAssets.model_fields["since"].description)
+                ),
+                *arguments(FillAssets, without=("since",)),
                 Arg(("--wait",), action="store_true", help="Wait until the requests have ended"),
                 *SOURCE,
                 OUTPUT,

@@ -1,0 +1,134 @@
+"""What is missing of several assets over one stretch of time: one plan, in which each partition is made once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
+import attrs
+
+from airflow_partitions.core.calendars.instants import TimeRange
+from airflow_partitions.core.dependencies import Selection
+from airflow_partitions.core.dependencies.box import Box
+from airflow_partitions.core.errors import NotReadyError, PartitionError
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.engine.runs.run_options import RunOptions
+from airflow_partitions.operate.requests.materialize import begin
+from airflow_partitions.operate.requests.plan import ASKED, Plan, step_of
+from airflow_partitions.operate.requests.producer import Producer
+from airflow_partitions.operate.requests.request import Request
+from airflow_partitions.operate.requests.surroundings import PartitionsOfDags, Surroundings
+from airflow_partitions.operate.state import State
+from airflow_partitions.operate.states.asset_states import AssetStates
+from airflow_partitions.operate.states.readings import Readings
+
+log = logging.getLogger(__name__)
+
+#: What is filled where nobody says otherwise.
+LACKING = (State.MISSING, State.FAILED, State.WAITING)
+
+
+@attrs.frozen
+class Fill:
+    """What fills several assets.
+
+    :ivar plan: upstream first. What follows by events once its upstream is made is not asked for.
+    :ivar left_out: why an asset with something to fill is left out, by name.
+    """
+
+    plan: Plan
+    left_out: dict[str, str]
+
+
+def plan_fill(
+    assets: Sequence[PartitionedAsset],
+    time_range: TimeRange,
+    states: Collection[State],
+    options: RunOptions,
+    now: datetime,
+    dags: Collection[str] | None = None,
+) -> Fill:
+    """What fills *assets*: their partitions in some *states* that begin in a range of time. Changes nothing.
+
+    A partition is only asked for if all that it needs is there, or made by the same plan; of the others the plan tells
+    what is lacking. One asset that can't be asked for leaves the others as they are.
+
+    :param assets: upstream first. Of one without time all partitions are looked at.
+    :param options: for the runs.
+    :param now: aware.
+    :param dags: the only ones that may be asked; all if not given.
+    """
+    left_out: dict[str, str] = {}
+    makers: list[tuple[PartitionedAsset, Producer]] = []
+    asked: PartitionsOfDags = {}
+    for asset, selection in _selected(assets, time_range, states, now, left_out):
+        try:
+            producer = _producer(asset, options, dags)
+            producer.check_request(selection, now)
+        except PartitionError as error:
+            left_out[asset.name] = str(error)
+            continue
+        makers.append((asset, producer))
+        asked[producer.dag_id] = asked[producer.dag_id] | selection if producer.dag_id in asked else selection
+    around = Surroundings(makers, now, dags)
+    steps = []
+    for dag_id, partitions in list(asked.items()):
+        # What is upstream has been looked at before: of that, too, only what is possible is planned.
+        possible = asked[dag_id] = around.complete(dag_id, partitions, asked)
+        around.note_lacking(dag_id, partitions - possible, asked)
+        if possible:
+            begins = around.complete(dag_id, possible - around.follows(dag_id, possible, asked))
+            steps.append(step_of(around, dag_id, ASKED, possible, begins))
+    return Fill(Plan(tuple(steps), around.lacking), left_out)
+
+
+def begin_fill(fill: Fill, options: RunOptions, *, by: str, dry_run: bool) -> list[tuple[Request, Producer]]:
+    """The requests for what begins at once in a *fill*, each with the Dag that makes its partitions.
+
+    One that is refused, since somebody else asks for the same meanwhile, is noted as left out.
+
+    :param dry_run: keep none of them.
+    """
+    begun: list[tuple[Request, Producer]] = []
+    for step in fill.plan.steps:
+        try:
+            begun += begin(Plan((step,)), options, by=by, dry_run=dry_run)
+        except PartitionError as error:
+            fill.left_out[step.asset or step.dag_id] = str(error)
+    return begun
+
+
+def _selected(
+    assets: Sequence[PartitionedAsset],
+    time_range: TimeRange,
+    states: Collection[State],
+    now: datetime,
+    left_out: dict[str, str],
+) -> Iterator[tuple[PartitionedAsset, Selection]]:
+    """The assets with partitions to fill, and these; notes those of which that can't be told."""
+    readings = Readings(assets)
+    for asset in assets:
+        try:
+            of = AssetStates(asset, now, readings=readings)
+            time = asset.definition.time
+            stretch = of.everything() if time is None else Selection(asset.definition, (Box(time_range),))
+            boxes = tuple(each.box for each in of.stretches(stretch) if each.state in states)
+        except Exception as error:
+            log.warning("What is to be filled of asset %r can't be told", asset.name, exc_info=error)
+            left_out[asset.name] = f"what is to be filled can't be told: {type(error).__name__}: {error}"
+            continue
+        if boxes:
+            yield asset, Selection(asset.definition, boxes)
+
+
+def _producer(asset: PartitionedAsset, options: RunOptions, dags: Collection[str] | None) -> Producer:
+    """The Dag that makes the partitions of an asset.
+
+    :raises NotReadyError: if it can't, or may not, be asked.
+    """
+    producer = Producer.of(asset)
+    if dags is not None and producer.dag_id not in dags:
+        raise NotReadyError(f"you may not start runs of Dag {producer.dag_id}, which makes it")
+    producer.check_ready(options)
+    return producer
