@@ -60,6 +60,23 @@ def test_several_cells_tell_what_failed_of_them_and_can_be_filled(opens: Opens) 
     expect(picked).to_have_count(0)
 
 
+def test_all_assets_on_the_board_are_filled_by_one_plan(opens: Opens) -> None:
+    page = opens(f"{WINTER}&dag=days")
+    picked = pick(page, "airport_days", 59, 63)
+    picked.get_by_role("button", name=re.compile(r"^Fill this time of \d+ assets$")).click()
+    dialog = page.get_by_role("dialog")
+    steps = dialog.get_by_role("group", name="Steps of the plan")
+    expect(steps.get_by_role("row").filter(has_text="airport_days")).to_contain_text("2013-03-0")
+    expect(dialog.get_by_role("button", name=re.compile(r"^Materialize \d+ partitions$"))).to_be_enabled()
+    assert faults_of_access(page) == []
+    dialog.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Fill what is missing").click()
+    expect(dialog).to_contain_text("to 2013-04-01")
+    dialog.get_by_text("waiting", exact=True).click()
+    expect(dialog.get_by_role("checkbox", name="waiting")).not_to_be_checked()
+    dialog.get_by_role("button", name="Cancel").click()
+
+
 def test_filters_and_the_period_stand_in_the_address(opens: Opens) -> None:
     page = opens(WINTER)
     expect(strip(page, "mart_1_report")).to_be_visible()

@@ -25,7 +25,12 @@ const FIELDS = ["select", "concurrency", "label", "conf"];
 
 type Asked = { readonly asset: string; readonly partitions: Partitions };
 
-const Requested = ({ requested }: { readonly requested: components["schemas"]["Requested"] }) => (
+/** What was asked for, each request with how far it has come. */
+export const Requested = ({
+  requested,
+}: {
+  readonly requested: Pick<components["schemas"]["Requested"], "plan" | "requests">;
+}) => (
   <Stack gap={3} role="status">
     <Text>
       {requested.requests.length === 0

@@ -1,4 +1,5 @@
 import { Checkbox, Field, Input, Text, Textarea } from "@chakra-ui/react";
+import type { ReactNode } from "react";
 
 type Texts = {
   readonly label: string;
@@ -63,7 +64,7 @@ export const Tick = ({
   checked,
   onChange,
 }: {
-  readonly label: string;
+  readonly label: ReactNode;
   readonly help?: string | undefined;
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;

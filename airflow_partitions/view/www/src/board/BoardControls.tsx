@@ -1,9 +1,10 @@
-import { Button, Flex, Input, SegmentGroup } from "@chakra-ui/react";
+import { Box, Button, Flex, Input, SegmentGroup } from "@chakra-ui/react";
 
+import { FillButton } from "../actions/FillDialog";
 import { Chooser } from "../assets/Chooser";
 import { StateChips } from "../states/StateChips";
 import { states, type Counts } from "../states/state";
-import type { Board, Days, Period, Strip } from "./board";
+import { stretchOf, type Board, type Days, type Period, type Strip } from "./board";
 import { tagsOf, type BoardFilters } from "./filters";
 
 const words: readonly (readonly [Days, string])[] = [
@@ -36,10 +37,16 @@ type Content = {
   readonly onPeriod: (period: Period) => void;
   readonly filters: BoardFilters;
   readonly onFilters: (change: Partial<BoardFilters>) => void;
+  /** Those that are shown and that one may ask for. */
+  readonly changeable: readonly string[];
 };
 
+/** All of a board's time. */
+const allOf = (assets: readonly string[], board: Board) =>
+  stretchOf(assets, Date.parse(board.columns[0]?.start ?? ""), Date.parse(board.columns.at(-1)?.end ?? ""), board);
+
 /** Chooses the period and the assets of a board. */
-export const BoardControls = ({ board, strips, shown, period, onPeriod, filters, onFilters }: Content) => (
+export const BoardControls = ({ board, strips, shown, period, onPeriod, filters, onFilters, changeable }: Content) => (
   <Flex direction="column" gap={2} mb={2}>
     <Flex gap={2} wrap="wrap" align="center">
       <SegmentGroup.Root
@@ -78,6 +85,11 @@ export const BoardControls = ({ board, strips, shown, period, onPeriod, filters,
       >
         Now
       </Button>
+      {board === undefined || changeable.length === 0 ? null : (
+        <Box ms="auto">
+          <FillButton stretch={allOf(changeable, board)}>Fill what is missing</FillButton>
+        </Box>
+      )}
     </Flex>
     <Flex gap={2} wrap="wrap" align="center">
       <Input

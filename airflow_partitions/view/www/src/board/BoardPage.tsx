@@ -28,6 +28,7 @@ export const BoardPage = () => {
   }, [lines, filters]);
   const states = useMemo(() => new Set(filters.states), [filters.states]);
   const onPick = useCallback((next: Pick | null) => setPick(next), []);
+  const changeable = useMemo(() => shown.flatMap(({ strip }) => (strip.may_change ? [strip.asset] : [])), [shown]);
   const [first] = pages;
   // What was picked, as it is now.
   const now = pick && (lines.find(({ key }) => key === pick.line.key) ?? pick.line);
@@ -44,6 +45,7 @@ export const BoardPage = () => {
         }}
         filters={filters}
         onFilters={onFilters}
+        changeable={changeable}
       />
       <Answer query={board} loading={<Loading rows={12} height="22px" />}>
         {() =>
@@ -66,8 +68,13 @@ export const BoardPage = () => {
           {counted(first.hidden, "asset")} that you may not read {first.hidden === 1 ? "is" : "are"} left out.
         </Text>
       ) : null}
-      {pick === null || now === null ? null : (
-        <BoardPick pick={pick.line.value === null ? { ...pick, line: now } : pick} onClose={() => setPick(null)} />
+      {pick === null || now === null || first === undefined ? null : (
+        <BoardPick
+          pick={pick.line.value === null ? { ...pick, line: now } : pick}
+          board={first}
+          assets={changeable}
+          onClose={() => setPick(null)}
+        />
       )}
     </Page>
   );

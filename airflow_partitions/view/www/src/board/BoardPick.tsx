@@ -2,7 +2,8 @@ import { Box, Button, CloseButton, Flex, Heading, HStack, Link, Text } from "@ch
 import { Link as RouterLink } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
-import { number } from "../page/amounts";
+import { FillButton } from "../actions/FillDialog";
+import { counted, number } from "../page/amounts";
 import { paths } from "../page/paths";
 import { useFailed } from "../requests/failed";
 import { FailedPartitions } from "../requests/FailedPartitions";
@@ -10,7 +11,7 @@ import { rest } from "../rest/client";
 import { written } from "../selection/text";
 import { StateName } from "../states/StateName";
 import { statesOf, totalOf } from "../states/state";
-import { pickCounts, pickKey, pickText, type Pick } from "./board";
+import { pickCounts, pickKey, pickText, stretchOf, type Board, type Pick } from "./board";
 
 /** The key of the only partition that was picked, asked for where the slot does not say it. */
 const useKey = (pick: Pick, text: string): string | undefined => {
@@ -41,8 +42,19 @@ const Reasons = ({ asset, partition }: { readonly asset: string; readonly partit
   );
 };
 
-/** What is in the cells that were picked, why, and what can be done with it. */
-export const BoardPick = ({ pick, onClose }: { readonly pick: Pick; readonly onClose: () => void }) => {
+/** What is in the cells that were picked, why, and what can be done with it, and with the others at that time. */
+export const BoardPick = ({
+  pick,
+  board,
+  assets,
+  onClose,
+}: {
+  readonly pick: Pick;
+  readonly board: Board;
+  /** Those on the board that one may ask for. */
+  readonly assets: readonly string[];
+  readonly onClose: () => void;
+}) => {
   const { strip, value, slots } = pick.line;
   const text = pickText(pick, written);
   const counts = pickCounts(pick);
@@ -103,6 +115,11 @@ export const BoardPick = ({ pick, onClose }: { readonly pick: Pick; readonly onC
           </RouterLink>
         </Button>
         {totalOf(counts) === 0 ? null : <Actions asset={strip.asset} selection={text} mayChange={strip.may_change} />}
+        {first === undefined || last === undefined || assets.length < 2 ? null : (
+          <FillButton stretch={stretchOf(assets, first.start, last.end, board)}>
+            {`Fill this time of ${counted(assets.length, "asset")}`}
+          </FillButton>
+        )}
       </Flex>
     </Box>
   );

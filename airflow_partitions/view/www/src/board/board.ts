@@ -1,6 +1,7 @@
 import { useInfiniteQuery, type InfiniteData } from "@tanstack/react-query";
 import { useEffect } from "react";
 
+import type { Stretch } from "../actions/FillDialog";
 import type { CellCounts } from "../grid/answer";
 import type { PlacedColumn } from "../grid/picture";
 import { LIVE } from "../page/queries";
@@ -187,3 +188,10 @@ export const pickKey = (pick: Pick): string | undefined => {
     ? (slot.first ?? undefined)
     : undefined;
 };
+
+/** A stretch of time of some assets, by its bounds in milliseconds; what is to come is left out. */
+export const stretchOf = (assets: readonly string[], start: number, end: number, { now }: Board): Stretch => ({
+  assets,
+  since: new Date(start).toISOString(),
+  until: end >= Date.parse(now) ? null : new Date(end).toISOString(),
+});

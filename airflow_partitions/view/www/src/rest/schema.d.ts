@@ -292,6 +292,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fill Assets
+         * @description Ask for what is missing of all assets that one may start runs of, or some, over one stretch of time: one plan.
+         *
+         *     What is made of what is asked for follows by events. Nothing is asked for that lacks something upstream which is not
+         *     planned, too. An asset that can't be asked for is left out, with the reason, and keeps no other from it.
+         */
+        post: operations["fill_assets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/requests": {
         parameters: {
             query?: never;
@@ -1619,6 +1642,148 @@ export interface components {
              * @description From which the next page goes on; null at the end
              */
             cursor: string | null;
+        };
+        /**
+         * FillAssets
+         * @description Ask for what is missing of all assets that one may start runs of, or some, over one stretch of time: one plan.
+         *
+         *     What is made of what is asked for follows by events. Nothing is asked for that lacks something upstream which is not
+         *     planned, too. An asset that can't be asked for is left out, with the reason, and keeps no other from it.
+         */
+        FillAssets: {
+            /**
+             * Since
+             * @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset
+             * @example 2h
+             * @example 22:00
+             * @example 2013-03-10T22:00+01:00
+             */
+            since: string;
+            /**
+             * Until
+             * @description Until when, as since=; by default now
+             */
+            until?: string | null;
+            /**
+             * Asset
+             * @description Only these assets
+             */
+            asset?: string[] | null;
+            /**
+             * Search
+             * @description A part of the text, in capitals or not
+             * @example flights
+             */
+            search?: string | null;
+            /**
+             * Tag
+             * @description Only those of whose Dags one has this tag
+             */
+            tag?: string | null;
+            /**
+             * Owner
+             * @description Only those of whose Dags one has this owner
+             */
+            owner?: string | null;
+            /**
+             * Group
+             * @description Only those of this group of Airflow's
+             */
+            group?: string | null;
+            /**
+             * Dag
+             * @description Only those that this Dag makes or waits for, and those made of what it makes
+             */
+            dag?: string | null;
+            /**
+             * States
+             * @description Only those in one of these states; by default missing, failed or waiting
+             */
+            states?: components["schemas"]["State"][] | null;
+            /**
+             * Concurrency
+             * @description The most runs at a time
+             * @default 16
+             */
+            concurrency: number;
+            /**
+             * Newest First
+             * @description Begin with the newest partition
+             * @default false
+             */
+            newest_first: boolean;
+            /**
+             * Stop At Failure
+             * @description Begin no more runs once one has failed
+             * @default false
+             */
+            stop_at_failure: boolean;
+            /**
+             * Label
+             * @description In the note of every run
+             * @default
+             * @example after the outage
+             */
+            label: string;
+            /**
+             * Conf
+             * @description Configuration of every run
+             * @default {}
+             */
+            conf: {
+                [key: string]: unknown;
+            };
+            /**
+             * While Paused
+             * @description Also if the Dag is paused; its schedule begins no run until the request has ended
+             * @default false
+             */
+            while_paused: boolean;
+            /**
+             * Dry Run
+             * @description Change nothing, only tell
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /**
+         * Filled
+         * @description What was asked for to fill some assets, or would be.
+         */
+        Filled: {
+            /**
+             * Start
+             * @description Partitions that begin from then on, with UTC offset
+             */
+            start: string;
+            /**
+             * End
+             * @description And before it
+             */
+            end: string;
+            plan: components["schemas"]["Plan"];
+            /**
+             * Left Out
+             * @description Why an asset with something to fill is left out, by its name
+             * @example {
+             *       "orders": "Dag orders is paused, so none of its runs begins"
+             *     }
+             */
+            left_out: {
+                [key: string]: string;
+            };
+            /**
+             * Requests
+             * @description One for each Dag of which something begins at once; none of a dry run
+             */
+            requests: components["schemas"]["Request"][];
+            /**
+             * Notes
+             * @description What will be otherwise than one might expect, each a sentence
+             */
+            notes: string[];
+            /** Dry Run */
+            dry_run: boolean;
         };
         /**
          * Forget
@@ -4372,6 +4537,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Requested"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fill_assets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text; needed without a bearer token, by which forged requests are known */
+                "X-Requested-With"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FillAssets"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Filled"];
                 };
             };
             /** @description Unauthorized */

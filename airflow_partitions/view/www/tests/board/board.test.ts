@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 
-import { linesOf, openedLines, pickCounts, pickKey, pickText, type Board, type Strip } from "../../src/board/board";
+import {
+  linesOf,
+  openedLines,
+  pickCounts,
+  pickKey,
+  pickText,
+  stretchOf,
+  type Board,
+  type Strip,
+} from "../../src/board/board";
 import { slotAt, slotX } from "../../src/board/drawStrip";
 import { NONE, shownStrips } from "../../src/board/filters";
 import { written } from "../../src/selection/text";
@@ -116,4 +125,12 @@ test("filters leave what fits; a Dag has its neighbourhood", () => {
   expect(left({ states: ["failed"] })).toEqual(["raw", "report", "broken"]);
   expect(left({ dags: ["clean"] })).toEqual(["raw", "clean", "report"]);
   expect(left({ dags: ["report"] })).toEqual(["clean", "report"]);
+});
+
+test("a stretch of time ends now where the board goes on", () => {
+  const [start, end] = ["2013-02-01T00:00:00.000Z", "2013-02-03T00:00:00.000Z"];
+  const over = { assets: ["raw"], since: start, until: end };
+  expect(stretchOf(["raw"], Date.parse(start), Date.parse(end), board())).toEqual(over);
+  const open = stretchOf(["raw"], Date.parse(start), Date.parse(end), { ...board(), now: "2013-02-02T12:00:00Z" });
+  expect(open).toEqual({ ...over, until: null });
 });
