@@ -35,5 +35,5 @@ def fill(args: Namespace) -> None:
 
 def _shown(answer: dict[str, Any]) -> RenderableType:
     first, last = (answer[bound][:16].replace("T", " ") for bound in ("start", "end"))
-    left_out = (f"left out: {asset}: {why}" for asset, why in answer["left_out"].items())
+    left_out = (f"left out: {each['asset']}: {each['why']}" for each in answer["left_out"])
     return Group(f"partitions that begin from {first} to {last}", shown(answer), *map(Text, left_out))

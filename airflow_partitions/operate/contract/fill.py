@@ -30,16 +30,20 @@ from airflow_partitions.operate.contract.requests import (
 from airflow_partitions.operate.state import State
 
 
+class LeftOut(Answer):
+    """An asset that is left out."""
+
+    asset: str
+    why: str = Field(examples=["Dag orders is paused, so none of its runs begins"])
+
+
 class Filled(Answer):
     """What was asked for to fill some assets, or would be."""
 
     start: str = Field(description="Partitions that begin from then on, with UTC offset")
     end: str = Field(description="And before it")
     plan: Plan
-    left_out: dict[str, str] = Field(
-        description="Why an asset with something to fill is left out, by its name",
-        examples=[{"orders": "Dag orders is paused, so none of its runs begins"}],
-    )
+    left_out: list[LeftOut] = Field(description="Those with something to fill that can't be asked for")
     requests: list[Request] = Field(description="One for each Dag of which something begins at once; none of a dry run")
     notes: list[str] = Field(description="What will be otherwise than one might expect, each a sentence")
     dry_run: bool

@@ -49,7 +49,7 @@ def fill_assets(asked: FillAssets, asker: Asker) -> dict[str, Any]:
         "start": clock.datetime(instant(start)).isoformat(),
         "end": clock.datetime(instant(end)).isoformat(),
         "plan": visible(fill.plan.to_json(), asker),
-        "left_out": fill.left_out,
+        "left_out": [{"asset": name, "why": why} for name, why in fill.left_out.items()],
         "requests": [] if asked.dry_run else begun_progress(begun, asker),
         "notes": [note] if (note := concurrency_note(asked.concurrency)) else [],
         "dry_run": asked.dry_run,

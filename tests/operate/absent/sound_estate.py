@@ -33,6 +33,7 @@ from airflow_partitions.operate.contract.board import ShowBoard
 from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.doctor import ListProblems
 from airflow_partitions.operate.contract.failures import ListFailures
+from airflow_partitions.operate.contract.fill import FillAssets
 from airflow_partitions.operate.contract.grid import ShowGrid
 from airflow_partitions.operate.contract.keys import ListKeys
 from airflow_partitions.operate.contract.late import ListLate
@@ -156,6 +157,7 @@ def operations() -> Iterator[Operation]:
     """All that is asked of many assets, and of each sound one."""
     yield from (ListAssets(counts=True), ListAssets(), ListAssets(states=["failed"]))
     yield ShowBoard(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", asset=list(SOUND_ASSETS))
+    yield FillAssets(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", dry_run=True)
     yield from (ListRequests(), ListFailures(), ListChanges(since="2013-01-01T00:00+00:00"), ListProblems())
     for name in SOUND_ASSETS:
         yield from (ShowAsset(asset=name), CountStates(asset=name), ListStates(asset=name), ShowGrid(asset=name))

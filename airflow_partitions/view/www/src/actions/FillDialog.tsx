@@ -51,14 +51,14 @@ const useFill = (stretch: Stretch, states: readonly State[], whilePaused: boolea
   });
 
 const LeftOut = ({ filled }: { readonly filled: Filled }) => {
-  const assets = Object.entries(filled.left_out);
+  const { left_out: assets } = filled;
   return assets.length === 0 ? null : (
     <Alert.Root status="warning">
       <Alert.Indicator />
       <Alert.Content minW={0}>
         <Alert.Title>{counted(assets.length, "asset")} left out</Alert.Title>
         <Box maxH={32} overflowY="auto" tabIndex={0} role="group" aria-label="Assets left out">
-          {assets.map(([asset, why]) => (
+          {assets.map(({ asset, why }) => (
             <Alert.Description key={asset} overflowWrap="anywhere">
               <bdi>{asset}</bdi>: {why}
             </Alert.Description>

@@ -1764,14 +1764,9 @@ export interface components {
             plan: components["schemas"]["Plan"];
             /**
              * Left Out
-             * @description Why an asset with something to fill is left out, by its name
-             * @example {
-             *       "orders": "Dag orders is paused, so none of its runs begins"
-             *     }
+             * @description Those with something to fill that can't be asked for
              */
-            left_out: {
-                [key: string]: string;
-            };
+            left_out: components["schemas"]["LeftOut"][];
             /**
              * Requests
              * @description One for each Dag of which something begins at once; none of a dry run
@@ -2014,6 +2009,19 @@ export interface components {
             asset: string;
             /** Deadlines */
             deadlines: components["schemas"]["Deadline"][];
+        };
+        /**
+         * LeftOut
+         * @description An asset that is left out.
+         */
+        LeftOut: {
+            /** Asset */
+            asset: string;
+            /**
+             * Why
+             * @example Dag orders is paused, so none of its runs begins
+             */
+            why: string;
         };
         /**
          * Mark

@@ -16,7 +16,7 @@ const filled = {
   start: stretch.since,
   end: stretch.until,
   plan: { ...plan, steps: [{ ...step, asset: "hours", dag_id: "hours", partitions: 5 }, step] },
-  left_out: {},
+  left_out: [],
   requests: [],
   notes: [],
   dry_run: true,
@@ -47,7 +47,7 @@ test("assets are filled by one plan: what is asked for, and then how far it has 
 test("one chooses the states, and paused Dags; what is left out says why", async () => {
   const bodies = take("/fill", ({ while_paused: paused }) => ({
     ...filled,
-    left_out: paused === true ? {} : { days: "Dag days is paused" },
+    left_out: paused === true ? [] : [{ asset: "days", why: "Dag days is paused" }],
   }));
   await open({ ...stretch, until: null });
   expect(await screen.findByText(/Dag days is paused/)).toBeDefined();
