@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import attrs
@@ -15,15 +15,18 @@ from airflow_partitions.core.errors import NotReadyError, PartitionError
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.requests.materialize import begin
-from airflow_partitions.operate.requests.plan import ASKED, Plan, step_of
+from airflow_partitions.operate.requests.plan import ASKED, Plan, Step, step_of
 from airflow_partitions.operate.requests.producer import Producer
 from airflow_partitions.operate.requests.request import Request
 from airflow_partitions.operate.requests.surroundings import PartitionsOfDags, Surroundings
 from airflow_partitions.operate.state import State
+from airflow_partitions.operate.states.apart import asked_apart
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.readings import Readings
 
 log = logging.getLogger(__name__)
+
+_UNTOLD = "What is to be filled of asset %r can't be told"
 
 #: What is filled where nobody says otherwise.
 LACKING = (State.MISSING, State.FAILED, State.WAITING)
@@ -62,7 +65,14 @@ def plan_fill(
     left_out: dict[str, str] = {}
     makers: list[tuple[PartitionedAsset, Producer]] = []
     asked: PartitionsOfDags = {}
-    for asset, selection in _selected(assets, time_range, states, now, left_out):
+    partitions = _to_fill(assets, time_range, states, now)
+    for asset in assets:
+        selection = partitions[asset.name]
+        if isinstance(selection, Exception):
+            log.warning(_UNTOLD, asset.name, exc_info=selection)
+            left_out[asset.name] = _cause(selection)
+        if isinstance(selection, Exception) or not selection:
+            continue
         try:
             producer = _producer(asset, options, dags)
             producer.check_request(selection, now)
@@ -72,14 +82,23 @@ def plan_fill(
         makers.append((asset, producer))
         asked[producer.dag_id] = asked[producer.dag_id] | selection if producer.dag_id in asked else selection
     around = Surroundings(makers, now, dags)
-    steps = []
-    for dag_id, partitions in list(asked.items()):
-        # What is upstream has been looked at before: of that, too, only what is possible is planned.
-        possible = asked[dag_id] = around.complete(dag_id, partitions, asked)
-        around.note_lacking(dag_id, partitions - possible, asked)
-        if possible:
-            begins = around.complete(dag_id, possible - around.follows(dag_id, possible, asked))
-            steps.append(step_of(around, dag_id, ASKED, possible, begins))
+    steps: list[Step] = []
+    for asset, producer in makers:
+        dag_id = producer.dag_id
+        if dag_id not in asked or any(step.dag_id == dag_id for step in steps):
+            continue
+        wanted = asked.pop(dag_id)
+        try:
+            # What is upstream has been looked at before: of that, too, only what is possible is planned.
+            possible = around.complete(dag_id, wanted, asked)
+            around.note_lacking(dag_id, wanted - possible, asked)
+            if possible:
+                begins = around.complete(dag_id, possible - around.follows(dag_id, possible, asked))
+                steps.append(step_of(around, dag_id, ASKED, possible, begins))
+                asked[dag_id] = possible
+        except Exception as error:
+            log.warning(_UNTOLD, asset.name, exc_info=error)
+            left_out[asset.name] = _cause(error)
     return Fill(Plan(tuple(steps), around.lacking), left_out)
 
 
@@ -99,27 +118,23 @@ def begin_fill(fill: Fill, options: RunOptions, *, by: str, dry_run: bool) -> li
     return begun
 
 
-def _selected(
-    assets: Sequence[PartitionedAsset],
-    time_range: TimeRange,
-    states: Collection[State],
-    now: datetime,
-    left_out: dict[str, str],
-) -> Iterator[tuple[PartitionedAsset, Selection]]:
-    """The assets with partitions to fill, and these; notes those of which that can't be told."""
-    readings = Readings(assets)
-    for asset in assets:
-        try:
-            of = AssetStates(asset, now, readings=readings)
-            time = asset.definition.time
-            stretch = of.everything() if time is None else Selection(asset.definition, (Box(time_range),))
-            boxes = tuple(each.box for each in of.stretches(stretch) if each.state in states)
-        except Exception as error:
-            log.warning("What is to be filled of asset %r can't be told", asset.name, exc_info=error)
-            left_out[asset.name] = f"what is to be filled can't be told: {type(error).__name__}: {error}"
-            continue
-        if boxes:
-            yield asset, Selection(asset.definition, boxes)
+def _to_fill(
+    assets: Sequence[PartitionedAsset], time_range: TimeRange, states: Collection[State], now: datetime
+) -> dict[str, Selection | Exception]:
+    """The partitions of *assets* in some *states* that begin in a range of time, or why that can't be told, by name."""
+
+    def read(some: Sequence[PartitionedAsset]) -> dict[str, Selection | Exception]:
+        readings = Readings(some)
+        readings.read_times()
+        return {asset.name: to_fill(AssetStates(asset, now, readings=readings)) for asset in some}
+
+    def to_fill(of: AssetStates) -> Selection:
+        timeless = of.definition.time is None
+        stretch = of.everything() if timeless else Selection(of.definition, (Box(time_range),))
+        boxes = tuple(each.box for each in of.stretches(stretch) if each.state in states)
+        return Selection(of.definition, boxes)
+
+    return asked_apart(assets, read, lambda _, error: error)
 
 
 def _producer(asset: PartitionedAsset, options: RunOptions, dags: Collection[str] | None) -> Producer:
@@ -132,3 +147,7 @@ def _producer(asset: PartitionedAsset, options: RunOptions, dags: Collection[str
         raise NotReadyError(f"you may not start runs of Dag {producer.dag_id}, which makes it")
     producer.check_ready(options)
     return producer
+
+
+def _cause(error: Exception) -> str:
+    return f"what is to be filled can't be told: {type(error).__name__}: {error}"

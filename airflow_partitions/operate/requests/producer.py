@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -141,7 +143,9 @@ def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
         query = select(DagModel).where(DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False))
         models = {row.dag_id: row for row in session.scalars(query)} if dag_ids else {}
     for serialized in serialized_dags(list(models)):
-        model, timetable = models[serialized.dag_id], serialized.timetable
+        model = models[serialized.dag_id]
+        with _told_as_not_ready(model.dag_id):
+            timetable = serialized.timetable
         if not isinstance(timetable, Partitioned) or timetable.partition is None or timetable.adds_keys:
             continue
         if model.has_import_errors:  # in the moment before Airflow marks it as stale
@@ -149,7 +153,25 @@ def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
                 f"the file of Dag {model.dag_id} can't be read any more, so nothing can be asked of it: see Airflow's"
                 " import errors, or airflow dags list-import-errors"
             )
-        dag = serialized.whole
+        with _told_as_not_ready(model.dag_id):
+            dag = serialized.whole
         version = None if dag.disable_bundle_versioning else model.bundle_version
         producers.append(Producer(asset, dag, dag.timetable, version, bool(model.is_paused)))
     return producers
+
+
+@contextmanager
+def _told_as_not_ready(dag_id: str) -> Iterator[None]:
+    """What is done to read a Dag.
+
+    :raises NotReadyError: if it can't be read.
+    """
+    from airflow.exceptions import DeserializationError
+
+    try:
+        yield
+    except DeserializationError as error:
+        raise NotReadyError(
+            f"Dag {dag_id} can't be read as Airflow has serialized it, so nothing can be asked of it:"
+            f" {error.__cause__ or error}; once its file is parsed again it can"
+        ) from error

@@ -157,7 +157,7 @@ def operations() -> Iterator[Operation]:
     """All that is asked of many assets, and of each sound one."""
     yield from (ListAssets(counts=True), ListAssets(), ListAssets(states=["failed"]))
     yield ShowBoard(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", asset=list(SOUND_ASSETS))
-    yield FillAssets(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", dry_run=True)
+    yield FillAssets(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", asset=list(SOUND_ASSETS), dry_run=True)
     yield from (ListRequests(), ListFailures(), ListChanges(since="2013-01-01T00:00+00:00"), ListProblems())
     for name in SOUND_ASSETS:
         yield from (ShowAsset(asset=name), CountStates(asset=name), ListStates(asset=name), ShowGrid(asset=name))

@@ -26,7 +26,7 @@ READ = {
     "explain": ("explain", "sound", "2013-01-04"),
     "failures": ("failures",),
     "board": ("board", "--since", "2012-12-20T00:00Z", "--until", "2013-02-01T00:00Z", "--asset", "sound"),
-    "fill": ("fill", "--since", "2012-12-20T00:00Z", "--until", "2013-02-01T00:00Z", "--dry-run"),
+    "fill": ("fill", "--since", "2012-12-20T00:00Z", "--until", "2013-02-01T00:00Z", "--asset", "sound", "--dry-run"),
     "changes": ("changes", "--since", "2013-01-01T00:00+00:00"),
     "records": ("records", "sound"),
     "keys": ("keys", "sound"),

@@ -16,6 +16,7 @@ from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.engine.runs.task_request import TASK_REQUEST
 from airflow_partitions.operate.contract.assets import ListAssets
 from airflow_partitions.operate.contract.doctor import ListProblems
+from airflow_partitions.operate.contract.fill import FillAssets
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.readings import Readings
@@ -157,6 +158,15 @@ def test_en2_en19_what_is_broken_takes_nothing_else_with_it(estate: Metadata, tm
     assert bool(rows) is is_told
     if damage == "cell of an older release":
         assert "an older release has written" in rows[0]["text"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_fill_of_all_assets_fills_the_others(estate: Metadata, tmp_path: Path, damage: str) -> None:
+    asked = FillAssets(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", while_paused=True, dry_run=True)
+    before = of_others(answer(asked))["plan"]["steps"]
+    assert {step["asset"] for step in before} >= {"sound", "after_sound"}
+    DAMAGES[damage][0](estate, tmp_path)
+    assert of_others(answer(asked))["plan"]["steps"] == before
 
 
 def test_the_others_have_something_of_each_kind(estate: Metadata) -> None:
