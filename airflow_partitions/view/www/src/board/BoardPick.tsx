@@ -5,6 +5,7 @@ import { Actions } from "../actions/Actions";
 import { FillButton } from "../actions/FillDialog";
 import { counted, number } from "../page/amounts";
 import { paths } from "../page/paths";
+import { useReasons } from "../partition/useReasons";
 import { useFailed } from "../requests/failed";
 import { FailedPartitions } from "../requests/FailedPartitions";
 import { rest } from "../rest/client";
@@ -28,12 +29,10 @@ const useKey = (pick: Pick, text: string): string | undefined => {
 
 /** Why one partition is what it is. */
 const Reasons = ({ asset, partition }: { readonly asset: string; readonly partition: string }) => {
-  const { data } = rest.useQuery("get", "/api/v1/assets/{asset}/partitions/{key}", {
-    params: { path: { asset, key: partition } },
-  });
+  const reasons = useReasons({ asset, partition });
   return (
     <Box fontSize="sm" minH={5}>
-      {data?.reasons.map((reason) => (
+      {reasons?.map((reason) => (
         <Text key={reason} overflowWrap="anywhere">
           {reason}
         </Text>

@@ -9,7 +9,7 @@ import { paths } from "../page/paths";
 import { usePalette } from "../states/palette";
 import { StateBar } from "../states/StateBar";
 import { countsText, totalOf, type State } from "../states/state";
-import type { Line } from "./board";
+import { pickKey, type Line } from "./board";
 import { drawStrip, slotAt, slotX } from "./drawStrip";
 
 /** Height of a row of cells. */
@@ -95,6 +95,7 @@ const Cells = ({ line, columns, width, states, from, until, focus, zone, onPicke
   const spot = hover ?? focus;
   const slot = spot === null ? undefined : slots[spot];
   const cell = spot === null ? undefined : line.cells[spot];
+  const partition = spot === null ? undefined : pickKey({ line, from: spot, until: spot });
   const scene = { slots, cells: line.cells, columns, width, height: STRIP, states, picked, spot };
   return (
     <Box
@@ -130,6 +131,7 @@ const Cells = ({ line, columns, width, states, from, until, focus, zone, onPicke
             total: totalOf(cell.states),
           }}
           zone={zone}
+          partition={partition === undefined ? null : { asset: line.strip.asset, partition }}
           area={area}
           x={slotX(slot, columns, width).reduce((sum, x) => sum + x / 2, 0)}
           y={0}

@@ -5,10 +5,11 @@ import { CellNote } from "../grid/CellNote";
 import { cellText } from "../grid/cellText";
 import { dimensionsOf } from "../grid/dimensions";
 import { extentOf } from "../grid/extent";
-import { pictureOf, type Cell, type Picture } from "../grid/picture";
+import { keyOf, pictureOf, type Cell, type Picture } from "../grid/picture";
 import { usePart, useWhole, type Arrangement } from "../grid/useGrid";
 import type { Span } from "../grid/view";
 import { Trouble } from "../page/Trouble";
+import type { PartitionName } from "../partition/useReasons";
 import type { components } from "../rest/schema";
 import { holds, withBox, without, type Region } from "../selection/region";
 import { regionText, type Frame } from "../selection/text";
@@ -96,6 +97,10 @@ export const Calendar = ({
         states={new Set(shown.states)}
         region={region}
         onRegion={setRegion}
+        partitionOf={(cell) => {
+          const partition = keyOf(picture, cell, frame.dimensions, arrangement.only);
+          return partition === null ? null : { asset: arrangement.asset, partition };
+        }}
         onOpen={(cell, day) => {
           onOpen(picture, cell, regionText([{ ...spanOf(day, zone), rows: null }], frame));
         }}
@@ -111,6 +116,7 @@ const Weeks = ({
   zone,
   states,
   region,
+  partitionOf,
   onRegion,
   onOpen,
 }: {
@@ -120,6 +126,8 @@ const Weeks = ({
   readonly zone: string;
   readonly states: ReadonlySet<Shown["states"][number]>;
   readonly region: Region;
+  /** The one partition of a day, where it is one. */
+  readonly partitionOf: (cell: Cell) => PartitionName | null;
   readonly onRegion: (region: Region) => void;
   readonly onOpen: (cell: Cell, day: DayNumber) => void;
 }) => {
@@ -250,7 +258,17 @@ const Weeks = ({
           </HStack>
         ))}
       </Box>
-      {noted && cell ? <CellNote cell={cell} zone={zone} area={area} x={noted.x} y={noted.y} height={SIDE} /> : null}
+      {noted && cell ? (
+        <CellNote
+          cell={cell}
+          partition={partitionOf(cell)}
+          zone={zone}
+          area={area}
+          x={noted.x}
+          y={noted.y}
+          height={SIDE}
+        />
+      ) : null}
     </Box>
   );
 };

@@ -2,6 +2,8 @@ import { Box, HStack, Portal, Stack, Text } from "@chakra-ui/react";
 import { useLayoutEffect, useRef, type RefObject } from "react";
 
 import { number } from "../page/amounts";
+import { useSettled } from "../page/useSettled";
+import { useReasons, type PartitionName } from "../partition/useReasons";
 import { looks, statesOf } from "../states/state";
 import { StateMark } from "../states/StateMark";
 import { boundsText, cellName } from "./cellText";
@@ -10,12 +12,14 @@ import { browserZone } from "./zone";
 
 const WIDTH = 300;
 const GAP = 8;
+const MOST_REASONS = 3;
 
 /** What a cell is, beside it; it takes no clicks. */
 export const CellNote = ({
   cell,
   zone,
   value = null,
+  partition = null,
   area,
   x,
   y,
@@ -25,6 +29,8 @@ export const CellNote = ({
   readonly zone: string | null;
   /** Its value in words, where one is chosen. */
   readonly value?: string | null;
+  /** The one that it is, where that is known: then it says why, once one stays there. */
+  readonly partition?: PartitionName | null;
   /** What the cell is in. */
   readonly area: RefObject<HTMLElement | null>;
   /** The middle of the cell, and its upper edge, in the area. */
@@ -33,6 +39,8 @@ export const CellNote = ({
   readonly height: number;
 }) => {
   const note = useRef<HTMLDivElement>(null);
+  const name = partition === null ? "" : `${partition.asset} ${partition.partition}`;
+  const reasons = useReasons(useSettled(name, "") === name ? partition : null);
   useLayoutEffect(() => {
     const element = note.current;
     const around = area.current?.getBoundingClientRect();
@@ -75,7 +83,14 @@ export const CellNote = ({
           </HStack>
         ))}
         {value === null ? null : <Text>{value}</Text>}
-        {single ? <Text color="fg.muted">{statesOf(cell.states).map((state) => looks[state].meaning)}</Text> : null}
+        {single && !reasons?.length ? (
+          <Text color="fg.muted">{statesOf(cell.states).map((state) => looks[state].meaning)}</Text>
+        ) : null}
+        {reasons?.slice(0, MOST_REASONS).map((reason) => (
+          <Text key={reason} color="fg.muted" lineClamp={3} overflowWrap="anywhere">
+            {reason}
+          </Text>
+        ))}
         {cell.provisional ? <Text color="fg.muted">Provisional: made before the interval was over</Text> : null}
         {zone === null ? null : (
           <Box color="fg.muted" fontSize="xs">

@@ -1,6 +1,7 @@
 import { Box, VisuallyHidden } from "@chakra-ui/react";
 import { useId, useRef } from "react";
 
+import type { PartitionName } from "../partition/useReasons";
 import type { Region } from "../selection/region";
 import { usePalette } from "../states/palette";
 import type { State } from "../states/state";
@@ -24,6 +25,7 @@ export const Cells = ({
   states,
   region,
   label,
+  partitionOf,
   onOpen,
   onRegion,
   onReveal,
@@ -34,6 +36,8 @@ export const Cells = ({
   readonly states: ReadonlySet<State>;
   readonly region: Region;
   readonly label: string;
+  /** The one partition of a cell, where it is one. */
+  readonly partitionOf: (cell: Cell) => PartitionName | null;
   /** What to do with a cell that is clicked. */
   readonly onOpen: (cell: Cell) => void;
   readonly onRegion: (region: Region) => void;
@@ -102,6 +106,7 @@ export const Cells = ({
           cell={cell}
           zone={zone}
           value={value}
+          partition={partitionOf(cell)}
           x={placeX((Math.max(cell.column.start, view.start) + Math.min(cell.column.end, view.end)) / 2, view, width)}
           y={place.row * rowHeight - top}
           height={rowHeight}

@@ -14,7 +14,7 @@ import { Arrange } from "./Arrange";
 import { dimensionsOf } from "./dimensions";
 import { HEIGHT as MINIMAP } from "./Minimap";
 import { MoreRows } from "./MoreRows";
-import type { Cell, Picture } from "./picture";
+import { keyOf, type Cell, type Picture } from "./picture";
 import { Rows } from "./Rows";
 import { Scale } from "./Scale";
 import type { Sheet } from "./sheet";
@@ -135,6 +135,10 @@ export const Grid = ({
               states={states}
               region={region}
               onRegion={setRegion}
+              partitionOf={(cell) => {
+                const partition = keyOf(sheet.picture, cell, dimensions.names, arrangement.only);
+                return partition === null ? null : { asset: arrangement.asset, partition };
+              }}
               onOpen={(cell) => open(sheet.picture, cell)}
             />
             {layer ? (

@@ -32,7 +32,7 @@ export const useDrawing = (
   );
   const asked = useMemo(() => askedSpan(definition, shown.select), [definition, shown.select]);
   const time = useTimeView(extent, asked, overview, width, shown.view, shown.setView);
-  const settled = useSettled(time.view, PAUSE) ?? time.view;
+  const settled = useSettled(time.view, time.view, PAUSE) ?? time.view;
   const grid = useGrid(arrangement, settled, extent, width, width > 0 && (!timed || settled !== null));
   const picture = useMemo(() => pictureOf(grid.data?.pages ?? []), [grid.data]);
   const tile = settled && extent ? tileOf(settled, extent) : null;

@@ -72,8 +72,12 @@ const grid = {
 /** The selections of which the server was asked for the numbers. */
 let counted: string[] = [];
 
+/** The keys of the partitions of which it was asked why. */
+let explained: string[] = [];
+
 beforeEach(() => {
   counted = [];
+  explained = [];
   window.history.replaceState(null, "", "/plugin/partitions/assets/days");
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(WIDTH);
   vi.spyOn(HTMLElement.prototype, "setPointerCapture").mockReturnValue();
@@ -83,6 +87,12 @@ beforeEach(() => {
     http.get(`${rest}/materializations`, () => HttpResponse.json({ asset: "days", materializations: [] })),
     http.get(`${rest}/grid`, () => HttpResponse.json(grid)),
     http.get(`${rest}/states`, () => HttpResponse.json({ asset: "days", now: grid.now, stretches: [], cursor: null })),
+    http.get(`${rest}/partitions/:key`, ({ params }) => {
+      explained.push(String(params.key));
+      return HttpResponse.json({
+        reasons: [`run days_${String(params.key)} raised ValueError`, "it waits for nothing"],
+      });
+    }),
     http.get(`${rest}/counts`, ({ request }) => {
       const select = new URL(request.url).searchParams.get("select") ?? "";
       counted.push(select);
@@ -131,6 +141,16 @@ test("with keys one goes to a cell, hears what it is, selects from there, and no
   await waitFor(() => expect(text()).toBe("2013-01-01..2013-01-11"));
   fireEvent.keyDown(cells, { key: "Escape" });
   await waitFor(() => expect(text()).toBe(""));
+});
+
+test("who stays on a cell is told why it is so; who passes by asks nothing", async () => {
+  shown(<AssetView asset="days" />);
+  const cells = await picture();
+  for (const day of [2, 3, 4, 8])
+    fireEvent.pointerMove(cells, { pointerId: 1, pointerType: "mouse", clientX: day * 48 + 5, clientY: 10 });
+  expect(await screen.findByText("run days_2013-01-09 raised ValueError")).toBeTruthy();
+  expect(screen.getByText("it waits for nothing")).toBeTruthy();
+  expect(explained).toEqual(["2013-01-09"]);
 });
 
 test("a click opens the partition of the cell", async () => {
