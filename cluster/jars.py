@@ -44,13 +44,17 @@ def fetch(packages: Sequence[str], file: Path, log: Path, environment: Mapping[s
     return file.read_text()
 
 
-def _words(packages: Sequence[str], file: Path) -> list[str]:
-    """The command that writes the class path to *file*.
+def package_options(packages: Sequence[str]) -> list[str]:
+    """What spark-submit is told of *packages*.
 
     Java does not look at HOME, and may know no home at all: Spark is told where to keep jars.
     """
-    ivy = f"spark.jars.ivy={Path.home() / _IVY}"
-    options = ["--master", "local[1]", "--conf", ivy, "--packages", ",".join(packages)]
+    return ["--conf", f"spark.jars.ivy={Path.home() / _IVY}", "--packages", ",".join(packages)]
+
+
+def _words(packages: Sequence[str], file: Path) -> list[str]:
+    """The command that writes the class path to *file*."""
+    options = ["--master", "local[1]", *package_options(packages)]
     return ["spark-submit", *options, __file__, str(file)]
 
 

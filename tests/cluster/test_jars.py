@@ -13,5 +13,5 @@ def test_ev1_jars_are_kept_below_home_whatever_java_takes_for_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    words = jars._words([jars.PACKAGE], tmp_path / "jars")
+    words = jars.package_options([jars.PACKAGE])
     assert words[words.index("--conf") + 1] == f"spark.jars.ivy={tmp_path}/.ivy2.5.2"

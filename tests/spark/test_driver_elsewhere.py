@@ -46,6 +46,7 @@ def test_storage_is_all_that_they_share(endpoint: str, tmp_path: Path) -> None:
     partition = Partition(definition, f"2013-01-02|{names[7]}")
     conf = {
         "spark.ui.enabled": "false",
+        "spark.jars.ivy": str(Path.home() / ".ivy2.5.2"),  # Java may know another home
         "spark.pyspark.driver.python": python_of_its_own(tmp_path),
         "spark.pyspark.python": sys.executable,
         "spark.hadoop.fs.s3a.endpoint": endpoint,

@@ -46,7 +46,7 @@ def test_all_that_task_and_job_share_is_the_bucket(endpoint: str, platform: Any)
     rows = pa.table({"origin": ["EWR", "JFK"], "delay": [1.0, 2.0]})
     flights.save(dict.fromkeys(HOURLY.keys(start="2013-01-02", end="2013-01-03"), rows))
     made = Parquet("s3://managed/made", partition_on={"date": "%Y-%m-%d", "airport": "{airport}"}).of(DAILY)
-    platform.packages = ",".join(PACKAGES)
+    platform.packages = PACKAGES
     platform.settings |= {
         "spark.hadoop.fs.s3a.endpoint": endpoint,
         "spark.hadoop.fs.s3a.path.style.access": "true",
