@@ -50,6 +50,7 @@ ANSWERS = {
     "GET /changes": (401, 200, 200, 200),
     "GET /doctor": (401, 200, 200, 200),
     "GET /upkeep": (401, 200, 200, 200),
+    "POST /fill": (401, 200, 200, 200),  # who may start no Dag has all left out
 }
 #: What a route needs in its query.
 QUERIES = {
@@ -59,6 +60,7 @@ QUERIES = {
 }
 #: What a request of a route needs to be answered.
 BODIES: dict[str, dict[str, Any]] = {
+    "POST /fill": {"since": "2013-01-01T00:00Z", "until": "2013-03-01T00:00Z", "dry_run": True},
     "POST /assets/{asset}/requests": {"select": "2013-01-01..2013-01-03", "dry_run": True},
     **{
         f"POST /requests/{{request}}/{verb}": {"dry_run": True}
