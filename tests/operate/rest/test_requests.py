@@ -367,6 +367,7 @@ def test_eo6_keys_or_a_selection_and_each_key_is_one(client: httpx.Client, path:
 #: What changes something and can be tried first: what a refusal of it takes, and what it says.
 REFUSED: dict[str, tuple[dict[str, Any], int]] = {
     "POST /assets/{asset}/requests": ({"select": "2013-01-01|JFK"}, 422),
+    "POST /fill": ({"since": "2h", "until": "3h"}, 422),
     "POST /assets/{asset}/mark": ({"select": "2015-01-01"}, 422),
     "POST /assets/{asset}/forget": ({"select": "2015-01-01"}, 422),
     "POST /assets/{asset}/remember": ({"select": "2015-01-01"}, 422),
