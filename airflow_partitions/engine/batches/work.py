@@ -193,20 +193,15 @@ class _Batch:
 
     def _is_needed(self, member: Member, context: Context) -> bool:
         """Whether it is still to be made; if not, that is told."""
-        from airflow.sdk.exceptions import AirflowSkipException
-
         begin = datetime.now(UTC)
         if self._has_ended(member):
             return False
-        try:
-            if (taken_over := self._taken_over(member, context)) is None:
-                _skip(member)
-        except AirflowSkipException as error:
-            self._tell(context, Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=str(error)))
-            return False
+        taken_over = self._taken_over(member, context)
         if taken_over is not None:
             self._tell(context, Outcome(member.run_id, Ending.MADE, begin, datetime.now(UTC), taken_over))
-        return taken_over is None
+        elif member.skip:
+            self._tell(context, Outcome(member.run_id, Ending.SKIPPED, begin, datetime.now(UTC), text=member.skip))
+        return taken_over is None and not member.skip
 
     def _make_group(self, together: MakeTogether, group: Sequence[tuple[Member | None, Context]]) -> None:
         """Make some partitions at once."""
@@ -286,9 +281,12 @@ class _Batch:
 
     def _made_by(self, member: Member, context: Context) -> tuple[dict[str, Any], str]:
         """Make its partition; the extras of its events, and the checks that it fails all the same."""
+        from airflow.sdk.exceptions import AirflowSkipException
+
         if (taken_over := self._taken_over(member, context)) is not None:
             return taken_over, ""
-        _skip(member)
+        if member.skip:
+            raise AirflowSkipException(member.skip)
         wait_for_past(context, self._made)
         self._make(context)
         return _told(context)
@@ -322,17 +320,6 @@ class _Batch:
         partitions = [_partition(context) for context in self._contexts.values()]
         stored: Mapping[Key, StoredPartition] = storage.get_many([partition.wrapped for partition in partitions])
         return stored
-
-
-def _skip(member: Member) -> None:
-    """End the work for a member that need not be made.
-
-    :raises AirflowSkipException: with the reason.
-    """
-    from airflow.sdk.exceptions import AirflowSkipException
-
-    if member.skip:
-        raise AirflowSkipException(member.skip)
 
 
 def _told(context: Mapping[str, Any]) -> tuple[dict[str, Any], str]:

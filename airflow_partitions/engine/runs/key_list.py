@@ -36,7 +36,6 @@ CELL = "partitions"
 #: What the name of an asset that stands for a list begins with, and its group.
 KEYS_OF, KEYS_GROUP = "keys of ", "partition_keys"
 _VERSION = 1
-_PAGE = 100
 #: The clocks of the worker that wrote the cell and of the server that made the events may differ by this much.
 CLOCKS = timedelta(minutes=5)
 

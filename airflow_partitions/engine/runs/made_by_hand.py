@@ -47,13 +47,12 @@ def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Air
         outlets = _outlets(at, dag_run.dag_id)
         of_dag = sorted({asset_id for written in outlets.values() for asset_id in written})
         makers = {asset_id: maker for asset_id in of_dag for maker in makers_of(at, asset_id, [partition]).values()}
-        if of_dag and len(makers) == len(of_dag):
-            _skip_tasks(at, dag_run, None)
-        else:
-            _skip_tasks(at, dag_run, [task_id for task_id, written in outlets.items() if written <= makers.keys()])
-        if makers:
-            reason = reason_of(partition, makers.values())
-            write_note(dag_run, f"{dag_run.note or words(partition)}{SKIPPED}{reason}")
+        if not makers:
+            return
+        some = [task_id for task_id, written in outlets.items() if written <= makers.keys()]
+        _skip_tasks(at, dag_run, None if len(makers) == len(of_dag) else some)
+        reason = reason_of(partition, makers.values())
+        write_note(dag_run, f"{dag_run.note or words(partition)}{SKIPPED}{reason}")
 
 
 def makers_of(at: Connection, asset_id: int, partitions: Sequence[Partition]) -> dict[str, str]:
@@ -95,8 +94,7 @@ def _newest_records(
     definition = next(iter(partitions.values())).definition
     addresses, progress = Addresses.by(definition), read_progress(at, asset_id)
     # The ledger has what those up to its last event tell, also where Airflow keeps them no longer.
-    has_ledger = progress is not None and progress.addresses.family == addresses.family
-    last = progress.event if has_ledger and progress is not None else 0
+    last = progress.event if progress is not None and progress.addresses.family == addresses.family else 0
     events: dict[str, LedgerRecord] = {}
     for texts in portions(sorted(partitions)):
         query = select(E.partition_key, E.timestamp, E.id, E.source_dag_id, E.source_run_id).where(
@@ -123,7 +121,7 @@ def _by_hand(at: Connection, runs: Collection[tuple[str, str]]) -> set[tuple[str
     from airflow.utils.types import DagRunType
 
     by_hand = DagRun.run_type.not_in([DagRunType.SCHEDULED, DagRunType.ASSET_TRIGGERED])
-    return set(runs_where(at, runs, by_hand))
+    return runs_where(at, runs, by_hand)
 
 
 def _outlets(at: Connection, dag_id: str) -> dict[str, set[int]]:
@@ -137,7 +135,10 @@ def _outlets(at: Connection, dag_id: str) -> dict[str, set[int]]:
 
 
 def _skip_tasks(at: Connection, dag_run: DagRun, task_ids: Collection[str] | None) -> None:
-    """Skip those tasks of a run, or all, that have not been at work."""
+    """Skip tasks of a run that have not been at work.
+
+    :param task_ids: of those; ``None`` for all.
+    """
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.state import TaskInstanceState
 

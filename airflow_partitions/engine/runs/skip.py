@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.core.errors import UnreadableEventsError
 from airflow_partitions.core.versions import read_form
+from airflow_partitions.engine.ledger.clocks import CLOCKS
 from airflow_partitions.engine.ledger.forgotten import Forgotten
 from airflow_partitions.engine.ledger.ledger_pages import FORGOTTEN
 from airflow_partitions.engine.runs.asset_events import newest_events
@@ -86,8 +88,11 @@ def _maker(asset: Asset, context: Mapping[str, Any]) -> str | None:
 
     by_schedule = DagRunType.SCHEDULED, DagRunType.ASSET_TRIGGERED
     partition: Partition = context["partition"]
+    began: datetime = context["dag_run"].start_date
     try:
-        events = islice(newest_events(asset.name, context["dag_run"].start_date), _MOST)
+        # The scheduler has seen what was there as the run began; what came in that moment it may have missed.
+        since = max(partition.end or began, began - CLOCKS)
+        events = islice(newest_events(asset.name, since), _MOST)
         event = next((event for event in events if event.partition_key == partition.text), None)
     except UnreadableEventsError as error:
         log.warning("Whether somebody has made the partition by hand can't be told, so it is made: %s", error)

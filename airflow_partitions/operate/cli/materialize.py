@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -19,6 +20,7 @@ from airflow_partitions.operate.cli.output import show
 from airflow_partitions.operate.cli.plan import plan_rows, plan_table
 from airflow_partitions.operate.cli.requests import requests_table
 from airflow_partitions.operate.cli.source import Source, source_of
+from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.requests import MaterializePartitions, ShowRequest
 
 #: Exit status where a request that was waited for has ended or stands still otherwise than well.
@@ -29,20 +31,25 @@ _ENDED = ("success", "skipped", "failed", "again", "elsewhere", "deleted")
 
 def materialize(args: Namespace) -> None:
     """Ask for partitions, and wait for them if that is said."""
+    ask_for(MaterializePartitions, args, shown)
+
+
+def ask_for(operation: type[Operation], args: Namespace, as_shown: Callable[[dict[str, Any]], RenderableType]) -> None:
+    """Ask for an *operation* whose answer has a plan and requests, and wait for these if that is said."""
     try:
         source = source_of(args)
-        answer = source.ask(asked(MaterializePartitions, args))
+        answer = source.ask(asked(operation, args))
         if args.wait and answer["requests"]:
-            answer["requests"] = wait(source, answer["requests"])
+            answer["requests"] = _wait(source, answer["requests"])
     except PartitionError as error:
         sys.exit(words_of(error, args))
     rows = plan_rows(answer["plan"]) if args.dry_run else [[r["id"], r["state"]] for r in answer["requests"]]
-    show(args.output, answer, rows, lambda: shown(answer))
+    show(args.output, answer, rows, lambda: as_shown(answer))
     if args.wait:
-        sys.exit(status({request["state"] for request in answer["requests"]}))
+        sys.exit(_status({request["state"] for request in answer["requests"]}))
 
 
-def wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The requests as they are when none goes on any more; meanwhile a bar for each, on the error stream.
 
     They go on without whoever waits: so while the database or the API server is away it looks again, ever less often.
@@ -76,8 +83,7 @@ def wait(source: Source, requests: list[dict[str, Any]]) -> list[dict[str, Any]]
                 pause = _LOOK_AGAIN
 
 
-def status(states: set[str]) -> int:
-    """The exit status that tells what has become of requests, by their *states*."""
+def _status(states: set[str]) -> int:
     if states & {"cancelled", "paused", "stopped"}:
         return STANDS_STILL
     return FAILED if "failed" in states else 0

@@ -18,7 +18,7 @@ from airflow_partitions.operate.contract.fields import (
     OnlyAssets,
     Search,
     Since,
-    Text,
+    Until,
 )
 from airflow_partitions.operate.contract.grid import Cell, Row, Slot
 from airflow_partitions.operate.contract.operation import Answer, Operation
@@ -98,7 +98,7 @@ class ShowBoard(Operation, route="GET /board", answer=Board, noun="states", refu
     """The partitions of all assets that one may read over one stretch of time, in one scale, upstream ones first."""
 
     since: Since = "30d"
-    until: Annotated[Text | None, Field(description="Until when, as since=; by default now")] = None
+    until: Until = None
     columns: Annotated[int, Field(ge=1, le=MOST_BOARD_COLUMNS, description="The most columns")] = USUAL_BOARD_COLUMNS
     asset: OnlyAssets = None
     search: Search = None

@@ -44,6 +44,7 @@ Since = Annotated[
         examples=["2h", "22:00", "2013-03-10T22:00+01:00"],
     ),
 ]
+Until = Annotated[Text | None, Field(description="Until when, as since=; by default now")]
 Limit = Annotated[int, Field(ge=1, le=MOST, description="The most entries of a page")]
 Cursor = Annotated[Text | None, Field(description="The cursor of the page before")]
 DryRun = Annotated[bool, Field(description="Change nothing, only tell")]

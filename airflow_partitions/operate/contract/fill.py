@@ -15,7 +15,7 @@ from airflow_partitions.operate.contract.fields import (
     OnlyAssets,
     Search,
     Since,
-    Text,
+    Until,
 )
 from airflow_partitions.operate.contract.operation import Answer, Operation
 from airflow_partitions.operate.contract.requests import (
@@ -57,7 +57,7 @@ class FillAssets(Operation, route="POST /fill", answer=Filled, noun="requests", 
     """
 
     since: Since
-    until: Annotated[Text | None, Field(description="Until when, as since=; by default now")] = None
+    until: Until = None
     asset: OnlyAssets = None
     search: Search = None
     tag: OfTag = None

@@ -38,7 +38,7 @@ def fill_assets(asked: FillAssets, asker: Asker) -> dict[str, Any]:
     options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})
     dags = startable(asker, while_paused=asked.while_paused)
     fill = plan_fill([assets[name] for name in order], (instant(start), instant(end)), states, options, now, dags)
-    begun = begin_fill(fill, options, by=asker.name, dry_run=asked.dry_run)
+    begun, refused = begin_fill(fill.plan, options, by=asker.name, dry_run=asked.dry_run)
     if not fill.plan.steps and not fill.left_out and not fill.plan.lacking:
         raise RequestSizeError(
             f"of {len(order):,} assets none has a partition that begins in this time and is {' or '.join(states)}; ask"
@@ -49,7 +49,7 @@ def fill_assets(asked: FillAssets, asker: Asker) -> dict[str, Any]:
         "start": clock.datetime(instant(start)).isoformat(),
         "end": clock.datetime(instant(end)).isoformat(),
         "plan": visible(fill.plan.to_json(), asker),
-        "left_out": [{"asset": name, "why": why} for name, why in fill.left_out.items()],
+        "left_out": [{"asset": name, "why": why} for name, why in {**fill.left_out, **refused}.items()],
         "requests": [] if asked.dry_run else begun_progress(begun, asker),
         "notes": [note] if (note := concurrency_note(asked.concurrency)) else [],
         "dry_run": asked.dry_run,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import attrs
@@ -26,8 +26,6 @@ from airflow_partitions.operate.states.readings import Readings
 
 log = logging.getLogger(__name__)
 
-_UNTOLD = "What is to be filled of asset %r can't be told"
-
 #: What is filled where nobody says otherwise.
 LACKING = (State.MISSING, State.FAILED, State.WAITING)
 
@@ -41,7 +39,7 @@ class Fill:
     """
 
     plan: Plan
-    left_out: dict[str, str]
+    left_out: Mapping[str, str]
 
 
 def plan_fill(
@@ -69,53 +67,57 @@ def plan_fill(
     for asset in assets:
         selection = partitions[asset.name]
         if isinstance(selection, Exception):
-            log.warning(_UNTOLD, asset.name, exc_info=selection)
-            left_out[asset.name] = _cause(selection)
-        if isinstance(selection, Exception) or not selection:
-            continue
-        try:
-            producer = _producer(asset, options, dags)
-            producer.check_request(selection, now)
-        except PartitionError as error:
-            left_out[asset.name] = str(error)
-            continue
-        makers.append((asset, producer))
-        asked[producer.dag_id] = asked[producer.dag_id] | selection if producer.dag_id in asked else selection
+            left_out[asset.name] = _cause(asset.name, selection)
+        elif selection:
+            try:
+                producer = _producer(asset, selection, options, now, dags)
+            except PartitionError as error:
+                left_out[asset.name] = str(error)
+            else:
+                makers.append((asset, producer))
+                before = asked.get(producer.dag_id)
+                asked[producer.dag_id] = selection if before is None else before | selection
     around = Surroundings(makers, now, dags)
-    steps: list[Step] = []
-    for asset, producer in makers:
-        dag_id = producer.dag_id
-        if dag_id not in asked or any(step.dag_id == dag_id for step in steps):
-            continue
-        wanted = asked.pop(dag_id)
+    steps = []
+    for dag_id in list(asked):
         try:
-            # What is upstream has been looked at before: of that, too, only what is possible is planned.
-            possible = around.complete(dag_id, wanted, asked)
-            around.note_lacking(dag_id, wanted - possible, asked)
-            if possible:
-                begins = around.complete(dag_id, possible - around.follows(dag_id, possible, asked))
-                steps.append(step_of(around, dag_id, ASKED, possible, begins))
-                asked[dag_id] = possible
-        except Exception as error:
-            log.warning(_UNTOLD, asset.name, exc_info=error)
-            left_out[asset.name] = _cause(error)
+            steps += _steps(around, dag_id, asked)
+        except Exception as error:  # noqa: BLE001 - what is upstream of it may be broken in any way
+            del asked[dag_id]  # so that nothing waits for it
+            names = [asset.name for asset, producer in makers if producer.dag_id == dag_id]
+            left_out.update((name, _cause(name, error)) for name in names)
     return Fill(Plan(tuple(steps), around.lacking), left_out)
 
 
-def begin_fill(fill: Fill, options: RunOptions, *, by: str, dry_run: bool) -> list[tuple[Request, Producer]]:
-    """The requests for what begins at once in a *fill*, each with the Dag that makes its partitions.
+def _steps(around: Surroundings, dag_id: str, asked: PartitionsOfDags) -> list[Step]:
+    """What a Dag makes of what it is *asked* for, which is no more than that afterwards; none if all of it lacks
+    something.
 
-    One that is refused, since somebody else asks for the same meanwhile, is noted as left out.
+    :param asked: of all Dags; those upstream have been looked at before.
+    """
+    wanted = asked[dag_id]
+    possible = asked[dag_id] = around.complete(dag_id, wanted, asked)
+    around.note_lacking(dag_id, wanted - possible, asked)
+    begins = around.complete(dag_id, possible - around.follows(dag_id, possible, asked))
+    return [step_of(around, dag_id, ASKED, possible, begins)] if possible else []
+
+
+def begin_fill(
+    plan: Plan, options: RunOptions, *, by: str, dry_run: bool
+) -> tuple[list[tuple[Request, Producer]], dict[str, str]]:
+    """The requests for what begins at once in a *plan*, each with the Dag that makes its partitions; and why one is
+    refused, by asset, such as for what somebody else asks for meanwhile. That keeps none of the others from it.
 
     :param dry_run: keep none of them.
     """
     begun: list[tuple[Request, Producer]] = []
-    for step in fill.plan.steps:
+    refused: dict[str, str] = {}
+    for step in plan.steps:
         try:
             begun += begin(Plan((step,)), options, by=by, dry_run=dry_run)
         except PartitionError as error:
-            fill.left_out[step.asset or step.dag_id] = str(error)
-    return begun
+            refused[step.asset or step.dag_id] = str(error)
+    return begun, refused
 
 
 def _to_fill(
@@ -137,17 +139,22 @@ def _to_fill(
     return asked_apart(assets, read, lambda _, error: error)
 
 
-def _producer(asset: PartitionedAsset, options: RunOptions, dags: Collection[str] | None) -> Producer:
-    """The Dag that makes the partitions of an asset.
+def _producer(
+    asset: PartitionedAsset, selection: Selection, options: RunOptions, now: datetime, dags: Collection[str] | None
+) -> Producer:
+    """The Dag that can be asked for a *selection* of an asset's partitions.
 
-    :raises NotReadyError: if it can't, or may not, be asked.
+    :raises PartitionError: if it can't, or may not, be asked.
     """
     producer = Producer.of(asset)
     if dags is not None and producer.dag_id not in dags:
         raise NotReadyError(f"you may not start runs of Dag {producer.dag_id}, which makes it")
     producer.check_ready(options)
+    producer.check_request(selection, now)
     return producer
 
 
-def _cause(error: Exception) -> str:
+def _cause(asset: str, error: Exception) -> str:
+    """Why an asset can't be filled, in words; whose fault it is stands in the log."""
+    log.warning("What is to be filled of asset %r can't be told", asset, exc_info=error)
     return f"what is to be filled can't be told: {type(error).__name__}: {error}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from airflow.exceptions import DeserializationError
 from sqlalchemy import select
 
 from airflow_partitions.core.definitions import PartitionDefinition
@@ -15,12 +14,14 @@ from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.graph.cycles import DagNode
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.engine.timetables import Partitioned
-from airflow_partitions.engine.timetables.serialized_dag import serialized_dags
+from airflow_partitions.engine.timetables.serialized_dag import SerializedDag, serialized_dags
 from airflow_partitions.operate.requests.request_size import check_request, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from airflow.models.dag import DagModel
 
     from airflow_partitions.core.dependencies import Selection
     from airflow_partitions.engine.runs.run_options import RunOptions
@@ -143,35 +144,32 @@ def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
         query = select(DagModel).where(DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False))
         models = {row.dag_id: row for row in session.scalars(query)} if dag_ids else {}
     for serialized in serialized_dags(list(models)):
-        model = models[serialized.dag_id]
-        with _told_as_not_ready(model.dag_id):
-            timetable = serialized.timetable
-        if not isinstance(timetable, Partitioned) or timetable.partition is None or timetable.adds_keys:
-            continue
-        if model.has_import_errors:  # in the moment before Airflow marks it as stale
+        try:
+            producer = _producer(asset, models[serialized.dag_id], serialized)
+        except DeserializationError as error:
             raise NotReadyError(
-                f"the file of Dag {model.dag_id} can't be read any more, so nothing can be asked of it: see Airflow's"
-                " import errors, or airflow dags list-import-errors"
-            )
-        with _told_as_not_ready(model.dag_id):
-            dag = serialized.whole
-        version = None if dag.disable_bundle_versioning else model.bundle_version
-        producers.append(Producer(asset, dag, dag.timetable, version, bool(model.is_paused)))
+                f"Dag {serialized.dag_id} can't be read as Airflow has serialized it, so nothing can be asked of it:"
+                f" {error.__cause__ or error}; once its file is parsed again it can"
+            ) from error
+        if producer is not None:
+            producers.append(producer)
     return producers
 
 
-@contextmanager
-def _told_as_not_ready(dag_id: str) -> Iterator[None]:
-    """What is done to read a Dag.
+def _producer(asset: str, model: DagModel, serialized: SerializedDag) -> Producer | None:
+    """A Dag if it has a run for each partition of an asset.
 
-    :raises NotReadyError: if it can't be read.
+    :raises NotReadyError: if its file has errors.
+    :raises DeserializationError: if it can't be read.
     """
-    from airflow.exceptions import DeserializationError
-
-    try:
-        yield
-    except DeserializationError as error:
+    timetable = serialized.timetable
+    if not isinstance(timetable, Partitioned) or timetable.partition is None or timetable.adds_keys:
+        return None
+    if model.has_import_errors:  # in the moment before Airflow marks it as stale
         raise NotReadyError(
-            f"Dag {dag_id} can't be read as Airflow has serialized it, so nothing can be asked of it:"
-            f" {error.__cause__ or error}; once its file is parsed again it can"
-        ) from error
+            f"the file of Dag {model.dag_id} can't be read any more, so nothing can be asked of it: see Airflow's"
+            " import errors, or airflow dags list-import-errors"
+        )
+    dag = serialized.whole
+    version = None if dag.disable_bundle_versioning else model.bundle_version
+    return Producer(asset, dag, dag.timetable, version, bool(model.is_paused))

@@ -78,7 +78,7 @@ class Surroundings:
             for name, lacking in self._needs(downstream, some):
                 producer = self._producer(name)
                 if producer is None:
-                    self.lacking[name] = self.lacking[name] | lacking if name in self.lacking else lacking
+                    _add(self.lacking, name, lacking)
                     continue
                 upstream = producer.dag_id
                 if upstream == downstream:  # its own past
@@ -148,7 +148,7 @@ class Surroundings:
             producer = self._producer(name)
             coming = planned.get(producer.dag_id) if producer is not None else None
             if lacking := needed - (self._at_work(name, needed) if coming is None else coming):
-                self.lacking[name] = self.lacking[name] | lacking if name in self.lacking else lacking
+                _add(self.lacking, name, lacking)
 
     def there(self, name: str, partitions: Selection) -> Selection:
         """Those *partitions* of an asset that were materialized."""
@@ -275,9 +275,9 @@ def _over(partitions: Selection, by: datetime) -> Selection:
     return partitions & Selection(definition, () if last is None else (Box((FIRST, last.time_range[1])),))
 
 
-def _add(partitions: PartitionsOfDags, dag_id: str, more: Selection) -> Selection:
-    """Take in *more* partitions of a Dag; those that are new."""
-    before = partitions.get(dag_id)
+def _add(partitions: dict[str, Selection], name: str, more: Selection) -> Selection:
+    """Take in *more* partitions of a Dag or an asset; those that are new."""
+    before = partitions.get(name)
     new = more if before is None else more - before
-    partitions[dag_id] = new if before is None else before | new
+    partitions[name] = new if before is None else before | new
     return new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -137,6 +138,13 @@ def test_er9_what_a_schedule_made_and_what_was_deleted_is_made(monkeypatch: pyte
 
 def test_what_was_made_before_the_run_began_was_the_schedulers_to_see(monkeypatch: pytest.MonkeyPatch) -> None:
     assert skipping(monkeypatch, ("one", BEFORE, "mine", DAY), ("two", BEFORE, "mine", DAY)) == set()
+
+
+def test_what_came_in_the_moment_in_which_the_run_began_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert skipping(monkeypatch, ("one", START - timedelta(seconds=20), "mine", DAY)) == {"first"}
+    monkeypatch.setattr(sys.modules[__name__], "START", END + timedelta(seconds=5))
+    assert skipping(monkeypatch, ("one", END - timedelta(seconds=1), "mine", DAY)) == set()  # it was open still
+    assert skipping(monkeypatch, ("one", END, "mine", DAY)) == {"first"}
 
 
 def test_what_was_made_by_hand_and_forgotten_since_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

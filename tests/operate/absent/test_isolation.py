@@ -10,14 +10,15 @@ import pytest
 from sqlalchemy import delete, literal_column, select, update
 
 from airflow_partitions.core import errors
-from airflow_partitions.core.errors import GoneError, NotMigratedError, PartitionError
+from airflow_partitions.core.errors import GoneError, NotMigratedError, NotReadyError, PartitionError
 from airflow_partitions.engine.database.models import Asset, Forgetting, Partition, Request
-from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, partitioned_asset
 from airflow_partitions.engine.runs.task_request import TASK_REQUEST
 from airflow_partitions.operate.contract.assets import ListAssets
 from airflow_partitions.operate.contract.doctor import ListProblems
 from airflow_partitions.operate.contract.fill import FillAssets
 from airflow_partitions.operate.operations import answer
+from airflow_partitions.operate.requests.producer import Producer
 from airflow_partitions.operate.states.asset_states import AssetStates
 from airflow_partitions.operate.states.readings import Readings
 from tests.metadata import Metadata
@@ -167,6 +168,16 @@ def test_a_fill_of_all_assets_fills_the_others(estate: Metadata, tmp_path: Path,
     assert {step["asset"] for step in before} >= {"sound", "after_sound"}
     DAMAGES[damage][0](estate, tmp_path)
     assert of_others(answer(asked))["plan"]["steps"] == before
+
+
+@pytest.mark.parametrize("damage", ["definition in the Dag that is none", "tasks that are none"])
+def test_nothing_is_asked_of_a_dag_that_cant_be_read_and_it_says_why(
+    estate: Metadata, tmp_path: Path, damage: str
+) -> None:
+    asset = partitioned_asset("broken")
+    DAMAGES[damage][0](estate, tmp_path)
+    with pytest.raises(NotReadyError, match=r"Dag broken can't be read as Airflow has serialized it.*once its file"):
+        Producer.of(asset)
 
 
 def test_the_others_have_something_of_each_kind(estate: Metadata) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from airflow.cli.cli_config import (
-    CLICommand,
-)
+from airflow.cli.cli_config import CLICommand
 
 from airflow_partitions.operate.cli.arguments import arguments
 from airflow_partitions.operate.cli.commands.command import command

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from airflow.cli.cli_config import (
-    Arg,
-    CLICommand,
-)
+from airflow.cli.cli_config import Arg, CLICommand
 
 from airflow_partitions.operate.cli.commands.command import TABLE_OR_JSON, command
 

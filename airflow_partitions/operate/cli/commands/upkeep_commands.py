@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from airflow.cli.cli_config import (
-    ARG_DB_FROM_REVISION,
-    ARG_DB_FROM_VERSION,
-    ARG_DB_SQL_ONLY,
-    ARG_YES,
-    Arg,
-    CLICommand,
-)
+from airflow.cli.cli_config import ARG_DB_FROM_REVISION, ARG_DB_FROM_VERSION, ARG_DB_SQL_ONLY, ARG_YES, Arg, CLICommand
 
 from airflow_partitions.operate.cli.commands.command import TABLE_OR_JSON, command
 from airflow_partitions.operate.cli.source import SOURCE

@@ -15,23 +15,21 @@ import { DialogButtons } from "./DialogButtons";
 import { Tick } from "./fields";
 import { Requested } from "./MaterializeDialog";
 import { OptionsFields } from "./OptionsFields";
+import type { Stretch } from "./partitions";
 import { numbersOf, PlanPreview } from "./PlanPreview";
 import { atFields, isAtField } from "./refusals";
-import { readOptions, USUAL } from "./runOptions";
+import { readOptions, USUAL, type RunOptions } from "./runOptions";
 
 type Filled = components["schemas"]["Filled"];
 
-/** Some assets, and a stretch of time by its bounds in ISO 8601; `null` is now. */
-export type Stretch = { readonly assets: readonly string[]; readonly since: string; readonly until: string | null };
-
 const LACKING = ["missing", "failed", "waiting"] as const satisfies readonly State[];
 
-const bodyOf = ({ assets, since, until }: Stretch, states: readonly State[], whilePaused: boolean) => ({
+const bodyOf = ({ assets, since, until }: Stretch, states: readonly State[], options: RunOptions) => ({
   asset: [...assets],
   since,
   until,
   states: [...states],
-  ...readOptions({ ...USUAL, whilePaused }).options,
+  ...options,
 });
 
 /** What would be asked for; nothing while no state is chosen. */
@@ -40,7 +38,7 @@ const useFill = (stretch: Stretch, states: readonly State[], whilePaused: boolea
     queryKey: ["plan", "fill", stretch, states, whilePaused],
     queryFn: async ({ signal }) => {
       const { data } = await client.POST("/api/v1/fill", {
-        body: { ...bodyOf(stretch, states, whilePaused), dry_run: true },
+        body: { ...bodyOf(stretch, states, readOptions({ ...USUAL, whilePaused }).options), dry_run: true },
         signal,
       });
       return data as Filled;
@@ -144,7 +142,7 @@ const FillForm = ({ stretch, onClose }: { readonly stretch: Stretch } & Pick<Sho
         disabled={asked === 0 || Object.keys(mistakes).length > 0}
         loading={order.isPending}
         onCancel={onClose}
-        onGo={() => order.mutate({ body: { ...bodyOf(stretch, states, false), ...options, dry_run: false } })}
+        onGo={() => order.mutate({ body: { ...bodyOf(stretch, states, options), dry_run: false } })}
       >
         {asked === 0 ? "Materialize" : `Materialize ${counted(asked, "partition")}`}
       </DialogButtons>

@@ -9,6 +9,9 @@ export type Partitions = {
   readonly states?: readonly State[];
 };
 
+/** Some assets, and a stretch of time by its bounds in ISO 8601; `null` is now. */
+export type Stretch = { readonly assets: readonly string[]; readonly since: string; readonly until: string | null };
+
 /** The states among which one chooses what to make, the most usual first. */
 export const CHOICES: readonly State[] = ["missing", "failed", "stale", "skipped", "waiting", "materialized"];
 

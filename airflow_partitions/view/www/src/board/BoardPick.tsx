@@ -5,13 +5,13 @@ import { Actions } from "../actions/Actions";
 import { FillButton } from "../actions/FillDialog";
 import { counted, number } from "../page/amounts";
 import { paths } from "../page/paths";
-import { useReasons } from "../partition/useReasons";
 import { useFailed } from "../requests/failed";
 import { FailedPartitions } from "../requests/FailedPartitions";
 import { rest } from "../rest/client";
 import { written } from "../selection/text";
 import { StateName } from "../states/StateName";
 import { statesOf, totalOf } from "../states/state";
+import { useReasons } from "../states/useReasons";
 import { pickCounts, pickKey, pickText, stretchOf, type Board, type Pick } from "./board";
 
 /** The key of the only partition that was picked, asked for where the slot does not say it. */

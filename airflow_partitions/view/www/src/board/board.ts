@@ -1,7 +1,7 @@
 import { useInfiniteQuery, type InfiniteData } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-import type { Stretch } from "../actions/FillDialog";
+import type { Stretch } from "../actions/partitions";
 import type { CellCounts } from "../grid/answer";
 import type { PlacedColumn } from "../grid/picture";
 import { LIVE } from "../page/queries";

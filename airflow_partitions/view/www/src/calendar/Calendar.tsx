@@ -9,12 +9,12 @@ import { keyOf, pictureOf, type Cell, type Picture } from "../grid/picture";
 import { usePart, useWhole, type Arrangement } from "../grid/useGrid";
 import type { Span } from "../grid/view";
 import { Trouble } from "../page/Trouble";
-import type { PartitionName } from "../partition/useReasons";
 import type { components } from "../rest/schema";
 import { holds, withBox, without, type Region } from "../selection/region";
 import { regionText, type Frame } from "../selection/text";
 import type { Shown } from "../selection/usePicture";
 import { useRegion } from "../selection/useRegion";
+import type { PartitionName } from "../states/useReasons";
 import { cellsByDay, dayNumber, dayText, spanOf, weekdayOf, weeksUntil, type DayNumber } from "./days";
 import { DayCell } from "./DayCell";
 

@@ -3,9 +3,9 @@ import { useLayoutEffect, useRef, type RefObject } from "react";
 
 import { number } from "../page/amounts";
 import { useSettled } from "../page/useSettled";
-import { useReasons, type PartitionName } from "../partition/useReasons";
 import { looks, statesOf } from "../states/state";
 import { StateMark } from "../states/StateMark";
+import { useReasons, type PartitionName } from "../states/useReasons";
 import { boundsText, cellName } from "./cellText";
 import type { Cell } from "./picture";
 import { browserZone } from "./zone";

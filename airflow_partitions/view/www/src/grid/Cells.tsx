@@ -1,10 +1,10 @@
 import { Box, VisuallyHidden } from "@chakra-ui/react";
 import { useId, useRef } from "react";
 
-import type { PartitionName } from "../partition/useReasons";
 import type { Region } from "../selection/region";
 import { usePalette } from "../states/palette";
 import type { State } from "../states/state";
+import type { PartitionName } from "../states/useReasons";
 import { layerText } from "../values/layer";
 import { Canvas } from "./Canvas";
 import { CellNote } from "./CellNote";

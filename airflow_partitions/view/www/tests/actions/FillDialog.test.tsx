@@ -2,7 +2,8 @@ import { screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { expect, test } from "vitest";
 
-import { FillButton, type Stretch } from "../../src/actions/FillDialog";
+import { FillButton } from "../../src/actions/FillDialog";
+import type { Stretch } from "../../src/actions/partitions";
 import { shown } from "../shown";
 import { answer, cache, plan, refuse, request, step, take } from "./server";
 
