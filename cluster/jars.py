@@ -44,12 +44,14 @@ def fetch(packages: Sequence[str], file: Path, log: Path, environment: Mapping[s
     return file.read_text()
 
 
-def package_options(packages: Sequence[str]) -> list[str]:
-    """What spark-submit is told of *packages*.
+def ivy_home() -> Path:
+    """Where Spark is told to keep jars: Java does not look at HOME, and may know no home at all."""
+    return Path.home() / _IVY
 
-    Java does not look at HOME, and may know no home at all: Spark is told where to keep jars.
-    """
-    return ["--conf", f"spark.jars.ivy={Path.home() / _IVY}", "--packages", ",".join(packages)]
+
+def package_options(packages: Sequence[str]) -> list[str]:
+    """What spark-submit is told of *packages*."""
+    return ["--conf", f"spark.jars.ivy={ivy_home()}", "--packages", ",".join(packages)]
 
 
 def _words(packages: Sequence[str], file: Path) -> list[str]:

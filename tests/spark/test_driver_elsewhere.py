@@ -12,6 +12,7 @@ from airflow_partitions import Partition, PartitionByProduct, PartitionBySequenc
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.filesystem.filesystem import at
+from cluster.jars import ivy_home
 from tests.conftest import PACKAGES
 from tests.spark.conftest import DAILY, HOURLY
 from tests.spark.test_submit import counted, run
@@ -46,7 +47,7 @@ def test_storage_is_all_that_they_share(endpoint: str, tmp_path: Path) -> None:
     partition = Partition(definition, f"2013-01-02|{names[7]}")
     conf = {
         "spark.ui.enabled": "false",
-        "spark.jars.ivy": str(Path.home() / ".ivy2.5.2"),  # Java may know another home
+        "spark.jars.ivy": str(ivy_home()),
         "spark.pyspark.driver.python": python_of_its_own(tmp_path),
         "spark.pyspark.python": sys.executable,
         "spark.hadoop.fs.s3a.endpoint": endpoint,
