@@ -225,12 +225,19 @@ class Airflow:
         )
 
     def kill_scheduler(self) -> None:
-        """kill -9, without a chance to clean up."""
+        """kill -9, without a chance to clean up.
+
+        Its workers live on and were forked with its connections: to PostgreSQL it is still there, and so are its locks
+        if it died within a transaction. Where a machine or a container ends, its connections do, too; so here.
+        """
         service = next(s for s in self.services.members if s.name == "scheduler")
         if service.process:
             self.killed.add("scheduler")
             self.orphans.append(service)
+            ports = [connection.laddr.port for connection in service.process.net_connections()]
             os.kill(service.pid, signal.SIGKILL)
+            if not self.home.database.startswith("sqlite"):
+                self.sql("select pg_terminate_backend(pid) from pg_stat_activity where client_port = any(?)", ports)
 
     def start_scheduler(self) -> None:
         self._start("scheduler")

@@ -157,15 +157,15 @@ export const FillDialog = ({ stretch, open, onClose }: { readonly stretch: Stret
   </ActionDialog>
 );
 
-/** Opens {@link FillDialog}. */
-export const FillButton = ({ stretch, children }: { readonly stretch: Stretch; readonly children: string }) => {
+/** Opens {@link FillDialog}; without assets that one may ask for it has its place and does nothing. */
+export const FillButton = ({ stretch, children }: { readonly stretch: Stretch | null; readonly children: string }) => {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button size="sm" variant="outline" onClick={() => setOpen(true)}>
+      <Button size="sm" variant="outline" disabled={stretch === null} onClick={() => setOpen(true)}>
         {children}
       </Button>
-      <FillDialog stretch={stretch} open={open} onClose={() => setOpen(false)} />
+      {stretch === null ? null : <FillDialog stretch={stretch} open={open} onClose={() => setOpen(false)} />}
     </>
   );
 };

@@ -85,11 +85,16 @@ export const BoardControls = ({ board, strips, shown, period, onPeriod, filters,
       >
         Now
       </Button>
-      {board === undefined || changeable.length === 0 ? null : (
-        <Box ms="auto">
-          <FillButton stretch={allOf(changeable, board)}>Fill what is missing</FillButton>
-        </Box>
-      )}
+      <Box
+        ms="auto"
+        title={
+          board !== undefined && changeable.length === 0 ? "You may start a run of none of these assets" : undefined
+        }
+      >
+        <FillButton stretch={board === undefined || changeable.length === 0 ? null : allOf(changeable, board)}>
+          Fill what is missing
+        </FillButton>
+      </Box>
     </Flex>
     <Flex gap={2} wrap="wrap" align="center">
       <Input
