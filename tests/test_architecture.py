@@ -241,7 +241,6 @@ REPEATED_CLASSES = {
     "Measures",
     "Orphans",
     "Partition",
-    "PartitionedAsset",
     "Places",
     "Request",
     "RunOptions",

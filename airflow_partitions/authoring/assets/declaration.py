@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @attrs.define(kw_only=True)
-class PartitionedAsset(Asset):
+class DeclaredAsset(Asset):
     """An asset with the definition and the storage of its partitions, and the task that makes one.
 
     :ivar result: what its function returns, if an annotation says so.
@@ -65,11 +65,11 @@ class AssetDeclaration(PartitionedDag):
     group: str = Asset.asset_type
     extra: dict[str, Any] = attrs.field(factory=dict)
     watchers: list[Any] = attrs.field(factory=list)
-    inputs: Mapping[str, Storage | PartitionedAsset] = attrs.field(factory=dict, validator=by_name)
+    inputs: Mapping[str, Storage | DeclaredAsset] = attrs.field(factory=dict, validator=by_name)
     checks: Sequence[Any] = ()
 
     @abstractmethod
-    def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
+    def create_task(self, asset: DeclaredAsset, function: Callable[..., Any] | None) -> BaseOperator:
         """Make the task that materializes *asset*, in the Dag at hand."""
 
     def declare(
@@ -78,7 +78,7 @@ class AssetDeclaration(PartitionedDag):
         function: Callable[..., Any] | None,
         storage: Storage | None = None,
         result: Frame | None = None,
-    ) -> PartitionedAsset:
+    ) -> DeclaredAsset:
         """The asset, with its Dag and task.
 
         :param storage: of its partitions, bound to their definition.
@@ -86,7 +86,7 @@ class AssetDeclaration(PartitionedDag):
         :raises InvalidDefinitionError: if another function of the file makes a Dag of this id.
         """
         _check_declared_once(self.dag_id or name, function)
-        return PartitionedAsset(
+        return DeclaredAsset(
             name=name,
             uri=name if self.uri is None else str(self.uri),
             group=self.group,
@@ -130,7 +130,7 @@ def _check_declared_once(dag_id: str, function: Callable[..., Any] | None) -> No
     """Refuse a second asset of a file whose Dag has this id: Airflow would lose one of the two, and say nothing."""
     own = getattr(function, "__name__", "")
     for variable, value in getattr(function, "__globals__", {}).items():
-        if isinstance(value, PartitionedAsset) and variable != own and value.task and value.task.dag_id == dag_id:
+        if isinstance(value, DeclaredAsset) and variable != own and value.task and value.task.dag_id == dag_id:
             raise InvalidDefinitionError(
                 f"{variable} and {own} both make a Dag {dag_id!r}, of which one would be lost; expected another name="
                 " or dag_id= for one of them"

@@ -12,7 +12,7 @@ from airflow.sdk.definitions.asset import AssetAll
 from airflow_partitions.authoring.assets.dag import PartitionedDag
 from airflow_partitions.authoring.assets.declaration import (
     AssetDeclaration,
-    PartitionedAsset,
+    DeclaredAsset,
     check_function,
     check_storage,
 )
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @attrs.define(kw_only=True)
-class PartitionedAssets(AssetAll):
+class DeclaredAssets(AssetAll):
     """Several assets made by one function, with one partition each per run."""
 
     name: str
@@ -105,23 +105,23 @@ class asset(AssetDeclaration):  # noqa: N801 - a decorator
 
         outlets: Collection[BaseAsset]
 
-        def __call__(self, f: Callable[..., Any]) -> PartitionedAssets:
+        def __call__(self, f: Callable[..., Any]) -> DeclaredAssets:
             check_function(f)
             if not self.outlets:
                 raise InvalidDefinitionError(f"{f.__name__}: outlets is empty; expected the assets it makes")
-            return PartitionedAssets(name=f.__name__, partition=self.partition, function=f, source=self)
+            return DeclaredAssets(name=f.__name__, partition=self.partition, function=f, source=self)
 
     storage: Storage | None = attrs.field(default=None, validator=attrs.validators.optional(check_storage))
     freeze: bool | str = False
 
-    def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:
+    def __call__(self, f: Callable[..., Any]) -> DeclaredAsset:
         check_function(f)
         name = self.name or f.__name__
         if self.storage is None:
             return self.declare(name, f)
         return self.declare(name, f, self.storage.of(self.stored_definition(name)), frame_of(f, "return"))
 
-    def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> BaseOperator:
+    def create_task(self, asset: DeclaredAsset, function: Callable[..., Any] | None) -> BaseOperator:
         """Make the Python task."""
         if function is None:
             raise InvalidDefinitionError(f"asset {asset.name!r} has no function to call")

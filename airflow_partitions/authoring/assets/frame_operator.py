@@ -39,7 +39,7 @@ from airflow_partitions.storage.stores.staging import Staging
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from airflow_partitions.authoring.assets.declaration import PartitionedAsset
+    from airflow_partitions.authoring.assets.declaration import DeclaredAsset
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class FrameOperator(AssetFunctionOperator):
     def __init__(
         self,
         *,
-        asset: PartitionedAsset,
+        asset: DeclaredAsset,
         inputs: Inputs,
         takes_several: bool = False,
         checks: Sequence[Check] = (),
@@ -82,7 +82,7 @@ class FrameOperator(AssetFunctionOperator):
     def over(
         cls,
         function: Callable[..., Any],
-        asset: PartitionedAsset,
+        asset: DeclaredAsset,
         inputs: Inputs,
         schedule: Any,
         checks: Sequence[Check] = (),

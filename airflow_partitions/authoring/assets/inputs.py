@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from airflow_partitions.authoring.assets.declaration import AssetDeclaration, PartitionedAsset
+from airflow_partitions.authoring.assets.declaration import AssetDeclaration, DeclaredAsset
 from airflow_partitions.core.dependencies import Dependency, Overlap, Previous
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.keys.nearest import nearest_texts
@@ -17,7 +17,7 @@ from airflow_partitions.storage import Storage
 
 def inputs_of(
     declaration: AssetDeclaration,
-    asset: PartitionedAsset,
+    asset: DeclaredAsset,
     function: Callable[..., Any] | None,
     default: Frame | None = None,
 ) -> Inputs:
@@ -29,7 +29,7 @@ def inputs_of(
     :raises InvalidDefinitionError: if one is not stored, can't be read as its frame, or none of its partitions can
         belong to one of the asset's.
     """
-    sources: dict[str, Storage | PartitionedAsset] = {
+    sources: dict[str, Storage | DeclaredAsset] = {
         upstream.name: upstream
         for upstream in _assets(declaration.schedule)
         if upstream.storage is not None and (function is None or _takes(function, upstream.name, default))
@@ -63,7 +63,7 @@ def inputs_of(
     return Inputs(storage, rules, frames)
 
 
-def _own_storage(asset: PartitionedAsset) -> Storage:
+def _own_storage(asset: DeclaredAsset) -> Storage:
     if asset.storage is None:
         raise InvalidDefinitionError(
             f"asset {asset.name!r}: parameter {PAST!r} takes its own partitions before this one, and it has no storage;"
@@ -79,16 +79,16 @@ def _takes(function: Callable[..., Any], name: str, default: Frame | None) -> bo
     return default is not None or frame_of(function, name) is not None
 
 
-def _assets(schedule: Any) -> Iterator[PartitionedAsset]:
+def _assets(schedule: Any) -> Iterator[DeclaredAsset]:
     """The assets of this package in a schedule: one, a list, or joined by ``&`` and ``|``."""
-    if isinstance(schedule, PartitionedAsset):
+    if isinstance(schedule, DeclaredAsset):
         yield schedule
     for part in schedule if isinstance(schedule, list | tuple) else getattr(schedule, "objects", ()):
         yield from _assets(part)
 
 
-def _storage(name: str, source: Storage | PartitionedAsset) -> Storage:
-    storage = source.storage if isinstance(source, PartitionedAsset) else source
+def _storage(name: str, source: Storage | DeclaredAsset) -> Storage:
+    storage = source.storage if isinstance(source, DeclaredAsset) else source
     if not isinstance(storage, Storage):
         raise InvalidDefinitionError(
             f"input {name!r} is {source!r}; expected storage such as Parquet('/lake/x', partition=…), or an asset with"

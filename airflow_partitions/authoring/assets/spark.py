@@ -10,7 +10,7 @@ import attrs
 
 from airflow_partitions.authoring.assets.declaration import (
     AssetDeclaration,
-    PartitionedAsset,
+    DeclaredAsset,
     check_function,
     check_storage,
 )
@@ -75,7 +75,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     submit: Mapping[str, Any] = attrs.field(factory=dict)
     _application: str | None = attrs.field(default=None, alias="application")
 
-    def __call__(self, f: Callable[..., Any]) -> PartitionedAsset:
+    def __call__(self, f: Callable[..., Any]) -> DeclaredAsset:
         check_function(f)
         name = self.name or f.__name__
         return self.declare(
@@ -83,7 +83,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         )
 
     @classmethod
-    def script(cls, application: str, *, name: str, **arguments: Any) -> PartitionedAsset:
+    def script(cls, application: str, *, name: str, **arguments: Any) -> DeclaredAsset:
         """An asset made by a program of your own, which uses :func:`airflow_partitions.spark.job`.
 
         :param application: path of the program.
@@ -93,7 +93,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         source = cls(name=name, application=application, **arguments)
         return source.declare(name, None, source.storage.of(source.stored_definition(name)))
 
-    def create_task(self, asset: PartitionedAsset, function: Callable[..., Any] | None) -> SparkAssetOperator:
+    def create_task(self, asset: DeclaredAsset, function: Callable[..., Any] | None) -> SparkAssetOperator:
         """Make the task that submits the job."""
         from airflow_partitions.spark.modules import modules_of
         from airflow_partitions.spark.operator import SparkAssetOperator

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
     from pyspark.sql import DataFrame, SparkSession
 
-    from airflow_partitions.authoring.assets.declaration import PartitionedAsset
+    from airflow_partitions.authoring.assets.declaration import DeclaredAsset
     from airflow_partitions.authoring.assets.frame_operator import FrameOperator
     from airflow_partitions.authoring.assets.python import AssetFunctionOperator
     from airflow_partitions.checks.result import CheckResult
@@ -59,7 +59,7 @@ class Trial:
 
 
 def try_partition(
-    asset: PartitionedAsset | BaseOperator,
+    asset: DeclaredAsset | BaseOperator,
     key: Any,
     *,
     inputs: Mapping[str, Any] | None = None,

@@ -11,7 +11,7 @@ import attrs
 from airflow.sdk import Asset, BaseOperator
 from airflow.sdk.definitions.mappedoperator import MappedOperator
 
-from airflow_partitions.authoring.assets.declaration import PartitionedAsset
+from airflow_partitions.authoring.assets.declaration import DeclaredAsset
 from airflow_partitions.checks.declared import declared
 from airflow_partitions.checks.staged_partition import StagedPartition
 from airflow_partitions.core.dependencies import Dependency, Overlap, Rule
@@ -94,7 +94,7 @@ class Publish(BaseOperator):
         *,
         asset: Asset,
         storage: Storage,
-        inputs: Mapping[str, Storage | PartitionedAsset] | None = None,
+        inputs: Mapping[str, Storage | DeclaredAsset] | None = None,
         rules: Mapping[str, Rule] | None = None,
         checks: Iterable[Any] = (),
         task_id: str = "publish",
@@ -207,7 +207,7 @@ class Publish(BaseOperator):
         self.log.info("%s was published by %s already", partition.text, attempt)
 
 
-def _stored(name: str, source: Storage | PartitionedAsset) -> Storage:
+def _stored(name: str, source: Storage | DeclaredAsset) -> Storage:
     storage = source if isinstance(source, Storage) else getattr(source, "storage", None)
     if not isinstance(storage, Storage):
         raise InvalidDefinitionError(
