@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import attrs
 
@@ -124,12 +125,24 @@ def pack(handovers: Sequence[Handover], longest: int = LONGEST) -> str:
         return text
     if len(handovers) > 1:
         files = [_filed(each.staging, FILE, each.to_text()) for each in handovers]
-        return _compact(_filed(first.staging, "handovers.json", json.dumps({"version": VERSION, FILES: files})))
-    return _compact(_filed(first.staging, FILE, text))
+        return _name(_filed(first.staging, "handovers.json", json.dumps({"version": VERSION, FILES: files})))
+    return _name(_filed(first.staging, FILE, text))
 
 
-def _compact(form: Mapping[str, str]) -> str:
-    return json.dumps(form, separators=(",", ":"))
+def _name(filed: Mapping[str, str]) -> str:
+    """What names a file in a property, without a blank, a quote or anything that a shell would take for its own."""
+    return f"{filed['sha256']}@{quote(filed['file'], safe='/:')}"
+
+
+def _named(text: str) -> dict[str, str]:
+    """The inverse of :func:`_name`.
+
+    :raises ResultError: if *text* names no file.
+    """
+    digest, separator, file = text.partition("@")
+    if not separator:
+        raise ResultError(f"{text[:60]!r} is not a handover; expected the JSON of one, or SHA-256@FILE")
+    return {"file": unquote(file), "sha256": digest}
 
 
 def receive(spark: SparkSession) -> Handover:
@@ -156,14 +169,16 @@ def received(spark: SparkSession) -> Sequence[Callable[[], Handover | None]]:
             f"there is no Spark property {PROPERTY}; expected this program to be started by a spark_asset, or"
             " job(handover=…)"
         )
-    sent = json.loads(text)
-    if "file" in sent:
-        content = _content(sent)
+    if not text.startswith("{"):
+        filed = _named(text)
+        content = _content(filed)
         if content is None:
             raise ResultError(
-                f"there is no handover {sent['file']} here; expected storage that the Airflow task and the driver share"
+                f"there is no handover {filed['file']} here; expected storage that the Airflow task and the driver"
+                " share"
             )
-        text, sent = content, json.loads(content)
+        text = content
+    sent = json.loads(text)
     if FILES not in sent:
         return [partial(Handover.from_text, text)]
     _check_version(sent["version"])

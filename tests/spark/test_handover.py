@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,7 @@ def test_small_ones_travel_in_the_property(lake: Any) -> None:
 def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
     handover = large(lake)
     value = pack([handover])
-    file = Path(json.loads(value)["file"])
+    file = Path(value.partition("@")[2])
     assert file.parent == handover.staging.folder
     assert len(file.read_text()) > LONGEST > len(value)
     assert Handover.from_text(file.read_text()) == handover
@@ -92,18 +93,30 @@ def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
 @pytest.mark.spark
 def test_received_from_property_and_file(lake: Any, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     handover = large(lake)
-    sent = json.loads(pack([handover]))
+    digest, _, file = pack([handover]).partition("@")
 
-    def got(**changes: str) -> Handover:
-        value = json.dumps({**sent, **changes})
+    def got(digest: str = digest, file: str = file) -> Handover:
+        value = f"{digest}@{file}"
         monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
         return receive(spark)
 
     assert got() == handover
     with pytest.raises(ResultError, match="has SHA-256"):
-        got(sha256="0" * 64)
+        got(digest="0" * 64)
     with pytest.raises(ResultError, match="expected storage that the Airflow task and the driver share"):
         got(file="/elsewhere/handover.json")
+    monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: "handover.json"})
+    with pytest.raises(
+        ResultError, match=r"'handover\.json' is not a handover; expected the JSON of one, or SHA-256@FILE"
+    ):
+        receive(spark)
+
+
+def test_no_shell_takes_a_part_of_it_for_its_own(lake: Any) -> None:
+    lake.root = lake.root / "a 'lake' \"of\" ours & $more"
+    value = pack([lake.handover()], longest=0)
+    assert shlex.split(value, posix=True) == [value]
+    assert shlex.quote(value) == value
 
 
 @pytest.mark.spark

@@ -15,12 +15,23 @@ _MODULES = {
     "EmrOnEks": "emr_on_eks",
     "EmrServerless": "emr_serverless",
     "Engine": "engine",
+    "Glue": "glue",
     "ManagedEngine": "managed",
     "SparkJob": "job",
     "StagedJob": "job",
 }
 
-__all__ = ["Databricks", "EmrOnEc2", "EmrOnEks", "EmrServerless", "Engine", "ManagedEngine", "SparkJob", "StagedJob"]
+__all__ = [
+    "Databricks",
+    "EmrOnEc2",
+    "EmrOnEks",
+    "EmrServerless",
+    "Engine",
+    "Glue",
+    "ManagedEngine",
+    "SparkJob",
+    "StagedJob",
+]
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.engines.databricks import Databricks
@@ -28,6 +39,7 @@ if TYPE_CHECKING:
     from airflow_partitions.spark.engines.emr_on_eks import EmrOnEks
     from airflow_partitions.spark.engines.emr_serverless import EmrServerless
     from airflow_partitions.spark.engines.engine import Engine
+    from airflow_partitions.spark.engines.glue import Glue
     from airflow_partitions.spark.engines.job import SparkJob, StagedJob
     from airflow_partitions.spark.engines.managed import ManagedEngine
 

@@ -47,8 +47,8 @@ class Databricks(ManagedEngine):
 
         staged = job.staged
         conf = {**self.new_cluster.get("spark_conf", {}), **staged.conf}
-        # A Python task of Databricks has no --py-files: our program takes them as its arguments.
-        ours = job.application == PROGRAM
+        # A Python task of Databricks has no --py-files: our program takes them.
+        files = ["--py-files", ",".join(map(self.url, staged.py_files))] if job.application == PROGRAM else []
         return DatabricksSubmitRunOperator(
             task_id=job.name,
             run_name=job.name,
@@ -56,7 +56,7 @@ class Databricks(ManagedEngine):
             new_cluster={**self.new_cluster, "spark_conf": {name: str(value) for name, value in conf.items()}},
             spark_python_task={
                 "python_file": self.url(staged.program),
-                "parameters": [*map(self.url, staged.py_files if ours else ()), *staged.arguments],
+                "parameters": [*files, *staged.arguments],
             },
             libraries=[dict(library) for library in self.libraries],
             databricks_conn_id=self.databricks_conn_id,

@@ -1,6 +1,7 @@
 """The program given to spark-submit for a decorated function, alone in its folder: Python searches that first.
 
-Where a platform has no ``--py-files``, its arguments are what comes along for Python.
+Where a platform has no ``--py-files`` of its own, the program takes it. It passes over words that it does not know:
+some platforms add theirs.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
+    if "--py-files" in sys.argv:
         from pyspark.sql import SparkSession
 
         context = SparkSession.builder.getOrCreate().sparkContext
-        for file in sys.argv[1:]:
+        for file in sys.argv[sys.argv.index("--py-files") + 1].split(","):
             context.addPyFile(file)
     from airflow_partitions.spark.driver import main
 

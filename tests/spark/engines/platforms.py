@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any, ClassVar
 
 import pytest
 
-from airflow_partitions.spark.engines import Databricks, EmrOnEc2, EmrOnEks, EmrServerless, ManagedEngine
+from airflow_partitions.spark.engines import Databricks, EmrOnEc2, EmrOnEks, EmrServerless, Glue, ManagedEngine
+from airflow_partitions.spark.engines.glue_run import TOKEN
 from tests.spark.engines.stand_in import Job, Order, StandIn
 
 
-class _EmrStandIn(StandIn):
-    """What both ways of EMR have in common.
+class _AwsStandIn(StandIn):
+    """What the platforms of AWS have in common.
 
     :cvar service: the name by which boto knows the service.
     :cvar states: its words for states of jobs.
@@ -33,6 +35,13 @@ class _EmrStandIn(StandIn):
             patch.setenv(name, value)
         patch.setenv("AIRFLOW_CONN_AWS_DEFAULT", '{"conn_type": "aws"}')
 
+    def job(self, path: str) -> Job:
+        return self.jobs[int(path.rpartition("/")[2])]
+
+
+class _EmrStandIn(_AwsStandIn):
+    """What both ways of EMR that take words for spark-submit have in common."""
+
     def started(self, body: Any, driver: Any) -> Job:
         words = driver["sparkSubmitParameters"].split()
         assert words[::2] == ["--py-files"]
@@ -42,9 +51,6 @@ class _EmrStandIn(StandIn):
             driver["entryPoint"], words[1].split(","), driver["entryPointArguments"], properties["properties"]
         )
         return self.start(body["clientToken"], order)
-
-    def job(self, path: str) -> Job:
-        return self.jobs[int(path.rpartition("/")[2])]
 
 
 class EmrServerlessStandIn(_EmrStandIn):
@@ -99,7 +105,7 @@ class EmrOnEksStandIn(_EmrStandIn):
         raise LookupError(f"{method} {path}")
 
 
-class EmrOnEc2StandIn(_EmrStandIn):
+class EmrOnEc2StandIn(_AwsStandIn):
     """EMR on EC2: the steps of a cluster."""
 
     service = "EMR"
@@ -139,6 +145,43 @@ class EmrOnEc2StandIn(_EmrStandIn):
             conf[name] = conf_value
             words = words[2:]
         return Order(words[0], files.split(","), words[1:], conf)
+
+
+class GlueStandIn(_AwsStandIn):
+    """Glue: the runs of one job."""
+
+    service = "GLUE"
+    states: ClassVar = {"running": "RUNNING", "succeeded": "SUCCEEDED", "failed": "FAILED", "cancelled": "STOPPED"}
+    odd = "${b}{c}"
+
+    def engine(self, **changes: Any) -> ManagedEngine:
+        return Glue(**{"job_name": "flights", "poll_seconds": 1, **changes})
+
+    def answer(self, method: str, path: str, body: Any) -> Any:
+        assert body["JobName"] == "flights"
+        match path.removeprefix("AWSGlue."):
+            case "StartJobRun":
+                return {"JobRunId": str(self.start(body["Arguments"][TOKEN], self._order(body["Arguments"])).number)}
+            case "GetJobRuns":
+                return {"JobRuns": [self._told(job) for job in reversed(self.jobs.values())]}
+            case "GetJobRun":
+                return {"JobRun": self._told(self.job(body["RunId"]))}
+            case "BatchStopJobRun":
+                for number in body["JobRunIds"]:
+                    self.job(number).cancel()
+                return {"SuccessfulSubmissions": [], "Errors": []}
+        raise LookupError(path)
+
+    def _told(self, job: Job) -> Any:
+        state = {"JobRunState": self.states[job.state], "ErrorMessage": f"job {job.state}"}
+        return {"Id": str(job.number), "StartedOn": time.time(), "Arguments": {TOKEN: job.token}, **state}
+
+    def _order(self, arguments: Any) -> Order:
+        conf = dict(word.split("=", 1) for word in arguments["--conf"].split(" --conf "))
+        # What is a word of its own for a shell comes through it; and a script gets all arguments, as on Glue.
+        assert not any(set(text) & set(" \t\n\"'") for text in conf.values())
+        words = [word for pair in arguments.items() for word in pair]
+        return Order(arguments["--scriptLocation"], arguments["--extra-py-files"].split(","), words, conf)
 
 
 class DatabricksStandIn(StandIn):
@@ -181,5 +224,6 @@ PLATFORMS: dict[str, type[StandIn]] = {
     "EMR Serverless": EmrServerlessStandIn,
     "EMR on EKS": EmrOnEksStandIn,
     "EMR on EC2": EmrOnEc2StandIn,
+    "Glue": GlueStandIn,
     "Databricks": DatabricksStandIn,
 }

@@ -80,6 +80,9 @@ class StandIn(ABC):
     :ivar work: what jobs do instead of Spark.
     """
 
+    #: The oddest value that it takes for a Spark property.
+    odd = "${b} {c}"
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.calls: list[tuple[str, str, Any]] = []

@@ -71,7 +71,7 @@ def test_a_job_of_the_platform_makes_the_partition(lake: Any, platform: Any, mou
 
 def test_templates_of_airflows_operator_leave_a_job_as_it_is(lake: Any, platform: Any, mounted: Any) -> None:
     job = SparkJob(
-        name="delays", token="0-1-0", application=PROGRAM, handovers=[lake.handover()], conf={"spark.a": "${b} {c}"}
+        name="delays", token="0-1-0", application=PROGRAM, handovers=[lake.handover()], conf={"spark.a": platform.odd}
     )
     operator = platform.engine(**mounted).operator(job)
     fields = {name: getattr(operator, name) for name in type(operator).template_fields}
