@@ -16,6 +16,7 @@ _MODULES = {
     "EmrServerless": "emr_serverless",
     "Engine": "engine",
     "Glue": "glue",
+    "Kubernetes": "kubernetes",
     "ManagedEngine": "managed",
     "SparkJob": "job",
     "StagedJob": "job",
@@ -28,6 +29,7 @@ __all__ = [
     "EmrServerless",
     "Engine",
     "Glue",
+    "Kubernetes",
     "ManagedEngine",
     "SparkJob",
     "StagedJob",
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from airflow_partitions.spark.engines.engine import Engine
     from airflow_partitions.spark.engines.glue import Glue
     from airflow_partitions.spark.engines.job import SparkJob, StagedJob
+    from airflow_partitions.spark.engines.kubernetes import Kubernetes
     from airflow_partitions.spark.engines.managed import ManagedEngine
 
 

@@ -9,7 +9,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from airflow_partitions.spark.engines import Databricks, EmrOnEc2, EmrOnEks, EmrServerless, Glue, ManagedEngine
+from airflow_partitions.spark.engines import (
+    Databricks,
+    EmrOnEc2,
+    EmrOnEks,
+    EmrServerless,
+    Glue,
+    Kubernetes,
+    ManagedEngine,
+)
 from airflow_partitions.spark.engines.glue_run import TOKEN
 from tests.spark.engines.stand_in import Job, Order, StandIn
 
@@ -220,10 +228,67 @@ class DatabricksStandIn(StandIn):
         raise LookupError(f"{method} {path}")
 
 
+class KubernetesStandIn(StandIn):
+    """Kubernetes with the Spark operator: its applications, and the logs of their drivers."""
+
+    _FOLDER = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/spark/sparkapplications"
+    _STATES: ClassVar = {"running": "RUNNING", "succeeded": "COMPLETED", "failed": "FAILED"}
+
+    def connect(self, url: str, patch: pytest.MonkeyPatch) -> None:
+        file = self.folder / "kube-config"
+        context = {"name": "here", "context": {"cluster": "here", "user": "me"}}
+        clusters = [{"name": "here", "cluster": {"server": url}}]
+        users = [{"name": "me", "user": {"token": "secret"}}]
+        config = {"current-context": "here", "contexts": [context], "clusters": clusters, "users": users}
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **config}))
+        connection = {"conn_type": "kubernetes", "extra": {"kube_config_path": str(file)}}
+        patch.setenv("AIRFLOW_CONN_KUBERNETES_DEFAULT", json.dumps(connection))
+
+    def engine(self, **changes: Any) -> ManagedEngine:
+        spec = {"image": "spark:4.1", "sparkVersion": "4.1.3", "driver": {"serviceAccount": "spark"}}
+        return Kubernetes(**{"namespace": "spark", "spec": spec, "poll_seconds": 1, **changes})
+
+    def answer(self, method: str, path: str, body: Any) -> Any:
+        if path.startswith("/api/v1/namespaces/spark/pods/partition-"):
+            return f"log of {path.split('/')[-2]}"
+        name = path.removeprefix(self._FOLDER).strip("/")
+        match method, bool(name):
+            case "POST", False:
+                job = self.start(body["metadata"]["name"].removeprefix("partition-"), self._order(body["spec"]))
+                return self._application(job)
+            case "GET", True:
+                return self._application(self._named(name))
+            case "DELETE", True:
+                job = self._named(name)
+                job.cancel()
+                job.token = ""  # its name is free again
+                return {}
+        raise LookupError(f"{method} {path}")
+
+    def _named(self, name: str) -> Job:
+        for job in self.jobs.values():
+            if f"partition-{job.token}" == name:
+                return job
+        raise LookupError(name)
+
+    def _application(self, job: Job) -> Any:
+        name = f"partition-{job.token}"
+        state = {"state": self._STATES[job.state], "errorMessage": f"driver {job.state}"}
+        status = {"applicationState": state, "driverInfo": {"podName": f"{name}-driver"}}
+        return {"metadata": {"name": name}, "status": status}
+
+    def _order(self, spec: Any) -> Order:
+        assert {name: spec[name] for name in ("type", "mode", "image")} == {
+            "type": "Python", "mode": "cluster", "image": "spark:4.1",
+        }  # fmt: skip
+        return Order(spec["mainApplicationFile"], spec["deps"]["pyFiles"], spec["arguments"], spec["sparkConf"])
+
+
 PLATFORMS: dict[str, type[StandIn]] = {
     "EMR Serverless": EmrServerlessStandIn,
     "EMR on EKS": EmrOnEksStandIn,
     "EMR on EC2": EmrOnEc2StandIn,
     "Glue": GlueStandIn,
     "Databricks": DatabricksStandIn,
+    "Kubernetes": KubernetesStandIn,
 }
