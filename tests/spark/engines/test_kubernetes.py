@@ -72,7 +72,7 @@ def test_a_cluster_without_the_spark_operator(lake: Any, platform: Any, mounted:
         raise LookupError("the server could not find the requested resource")
 
     platform.answer = answer
-    with pytest.raises(UnansweredError, match="Kubernetes answered 404 Not Found: .*could not find the requested"):
+    with pytest.raises(UnansweredError, match=r"Kubernetes answered 404 Not Found: .*could not find the requested"):
         task(lake, engine=platform.engine(**mounted)).execute(context(lake))
     assert platform.jobs == {}
 
