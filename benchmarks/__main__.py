@@ -28,6 +28,7 @@ NAMES = (
     "polling",
     "view",
     "warm",
+    "engines",
 )
 
 if __name__ == "__main__":

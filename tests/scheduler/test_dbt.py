@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -89,3 +91,58 @@ def test_what_dbt_calls_a_success_is_none_where_it_is_another_day(delays: Airflo
     assert delays.events("dbt_wrong") == []
     results = json.loads((dbt / "target-dbt_wrong" / "run_results.json").read_text())["results"]
     assert {result["status"] for result in results} == {"success"}
+
+
+#: Without the rest of what it brings: that is there, and its plugin is not to be in the Airflow of other tests.
+COSMOS = ("astronomer-cosmos==1.15.1", "aenum==3.1.17", "deprecation==2.1.0", "msgpack==1.2.4")
+COSMOS_DAG = """
+import sys
+sys.path.append("FOLDER/cosmos-packages")
+from cosmos import ProfileConfig
+from cosmos.operators.local import DbtRunLocalOperator
+from airflow_partitions import DbtBatches
+
+made = Asset("by_cosmos")
+NEW_YORK = PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01")
+with DAG("by_cosmos", schedule=Partitioned(None, NEW_YORK, asset=made), max_active_runs=1):
+    DbtRunLocalOperator(
+        task_id="dbt",
+        project_dir="FOLDER",
+        dbt_executable_path="FOLDER/venv/bin/dbt",
+        profile_config=ProfileConfig("delays", "one", profiles_yml_filepath="FOLDER/profiles.yml"),
+        select=["hours"],
+        dbt_cmd_flags=["--target-path", "FOLDER/target-cosmos"],
+        env={
+            "DBT_EVENT_TIME_START": "{{ partition | dbt_start }}",
+            "DBT_EVENT_TIME_END": "{{ partition | dbt_end }}",
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        },
+        append_env=True,
+        install_deps=False,
+        emit_datasets=False,
+        post_execute=DbtBatches("FOLDER/target-cosmos"),
+        outlets=[made],
+        retries=0,
+    )
+"""
+
+
+@pytest.fixture(scope="module")
+def cosmos(airflow: Airflow, dbt: Path) -> Airflow:
+    uv = [Path(sys.executable).with_name("uv"), "--system-certs", "pip", "install", "--quiet"]
+    subprocess.run([*uv, "--no-deps", "--target", dbt / "cosmos-packages", *COSMOS], check=True)
+    airflow.write("by_cosmos", COSMOS_DAG.replace("FOLDER", str(dbt)))
+    return airflow
+
+
+@pytest.mark.parametrize(("key", "batches"), [("2013-02-08", 24), ("2013-03-10", 23), ("2013-11-03", 25)])
+def test_cosmos_makes_exactly_a_partition(cosmos: Airflow, key: str, batches: int) -> None:
+    assert cosmos.trigger("by_cosmos", key).status_code == 200
+    states = {text: state for text, state, _ in cosmos.wait_finished("by_cosmos", 1 + len(cosmos.events("by_cosmos")))}
+    assert states[key] == "success"
+    ((extra,),) = cosmos.sql(
+        "select e.extra from asset_event e join asset a on a.id = e.asset_id"
+        " where a.name = 'by_cosmos' and e.partition_key = ?",
+        key,
+    )
+    assert json.loads(extra)["dbt_batches"] == {"hours": batches}
