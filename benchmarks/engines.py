@@ -77,7 +77,6 @@ class EnginesHome(Home):
 @contextmanager
 def airflow(home: EnginesHome) -> Iterator[Api]:
     """An Airflow of the *home*."""
-    home.create()
     try:
         running = services.start(home, None, lambda _: None)
         with Api(running.address, USER, home.secret("password")) as api:
@@ -100,7 +99,8 @@ def ask(api: Api, home: EnginesHome, dag: str, keys: Sequence[str]) -> list[Cost
         api.post(f"dags/{dag}/dagRuns", {"logical_date": None, "partition_key": key})
     while len(told := set(folder.glob("*.json")) - before) < len(keys):
         if failed := api.get(f"dags/{dag}/dagRuns", state=["failed"])["dag_runs"]:
-            raise RuntimeError(f"{dag} {failed[0]['partition_key']} failed; its log is in {home.logs}")
+            logs = sorted((home.logs / "tasks").rglob(f"*{failed[0]['dag_run_id']}*/**/*.log"))
+            raise RuntimeError(f"{dag} {failed[0]['partition_key']} failed:\n{logs[-1].read_text()[-4000:]}")
         time.sleep(0.5)
     costs = (json.loads(file.read_text()) for file in told)
     return [Cost(one["begin"], one["end"], one["cpu"]) for one in costs]

@@ -156,6 +156,37 @@ check("airflow_partitions")
     assert process.returncode == 0, process.stderr
 
 
+#: Providers whose operators bring the clients of platforms: seconds, for each reading of a Dag file.
+PLATFORMS = tuple(
+    f"airflow.providers.{name}.{kind}"
+    for name in ("apache.spark", "amazon.aws", "databricks", "cncf.kubernetes")
+    for kind in ("hooks", "operators")
+)
+
+
+def test_declaring_a_spark_asset_imports_no_operator_of_a_platform(tmp_path: Path) -> None:
+    program = tmp_path / "days.py"  # a function of it is read from its file
+    program.write_text(f"""
+import sys
+from airflow_partitions import PartitionByInterval, spark_asset
+from airflow_partitions.spark.engines import Databricks, EmrServerless, Glue, Kubernetes
+from airflow_partitions.storage import Parquet
+
+DAYS = Parquet("/lake/days", partition_on={{"day": "%Y-%m-%d"}})
+
+@spark_asset(schedule=None, partition=PartitionByInterval("@daily", start="2013-01-01"), storage=DAYS)
+def days(spark):
+    return spark.range(1)
+
+loaded = sorted(name for name in sys.modules if name.startswith({PLATFORMS!r}))
+assert not loaded, loaded
+""")
+    process = subprocess.run(
+        [sys.executable, program], cwd=ROOT.parent, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert process.returncode == 0, process.stderr
+
+
 def test_every_module_has_a_floor() -> None:
     assert {module.partition(".")[0] for module in MODULES if module} == set(FLOORS)
     for room, floors in INNER_FLOORS.items():

@@ -131,7 +131,7 @@ def pack(handovers: Sequence[Handover], longest: int = LONGEST) -> str:
 
 def _name(filed: Mapping[str, str]) -> str:
     """What names a file in a property, without a blank, a quote or anything that a shell would take for its own."""
-    return f"{filed['sha256']}@{quote(filed['file'], safe='/:')}"
+    return f"{quote(filed['file'], safe='/:')}@{filed['sha256']}"
 
 
 def _named(text: str) -> dict[str, str]:
@@ -139,9 +139,9 @@ def _named(text: str) -> dict[str, str]:
 
     :raises ResultError: if *text* names no file.
     """
-    digest, separator, file = text.partition("@")
+    file, separator, digest = text.rpartition("@")
     if not separator:
-        raise ResultError(f"{text[:60]!r} is not a handover; expected the JSON of one, or SHA-256@FILE")
+        raise ResultError(f"{text[:60]!r} is not a handover; expected the JSON of one, or FILE@SHA-256")
     return {"file": unquote(file), "sha256": digest}
 
 

@@ -43,7 +43,6 @@ from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.spark.modules import modules_of
 from airflow_partitions.spark.operator_arguments import (
-    SUBMIT_WORDS,
     check_durable,
     check_engine,
     check_storage,
@@ -123,13 +122,14 @@ class SparkAssetOperator(BaseOperator):
         check_freeze(freeze, inputs or {}, asset_name)
         made = declared(checks, asset_name, storage, inputs or {}, Frame())
         check_durable(kwargs.pop("reconnect_on_retry", None), asset_name)
-        self.submit = submit_words(kwargs)
+        words = submit_words(kwargs)
+        self.submit = {word: value for word, value in words.items() if value is not None}
         self.own_words = self.submit.keys() & kwargs.keys()
         modules = modules_of(self.submit.get("py_files"))
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         check_engine(engine, self.own_words, asset_name)
-        super().__init__(**{word: value for word, value in kwargs.items() if word not in SUBMIT_WORDS})
+        super().__init__(**{word: value for word, value in kwargs.items() if word not in words})
         self.application = application or PROGRAM
         self.engine = engine
         self.conn_id = conn_id

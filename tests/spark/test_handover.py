@@ -84,7 +84,7 @@ def test_small_ones_travel_in_the_property(lake: Any) -> None:
 def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
     handover = large(lake)
     value = pack([handover])
-    file = Path(value.partition("@")[2])
+    file = Path(value.partition("@")[0])
     assert file.parent == handover.staging.folder
     assert len(file.read_text()) > LONGEST > len(value)
     assert Handover.from_text(file.read_text()) == handover
@@ -93,10 +93,10 @@ def test_large_ones_lie_in_the_staging_place(lake: Any) -> None:
 @pytest.mark.spark
 def test_received_from_property_and_file(lake: Any, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     handover = large(lake)
-    digest, _, file = pack([handover]).partition("@")
+    file, _, digest = pack([handover]).partition("@")
 
     def got(digest: str = digest, file: str = file) -> Handover:
-        value = f"{digest}@{file}"
+        value = f"{file}@{digest}"
         monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: value})
         return receive(spark)
 
@@ -107,14 +107,14 @@ def test_received_from_property_and_file(lake: Any, spark: SparkSession, monkeyp
         got(file="/elsewhere/handover.json")
     monkeypatch.setattr(type(spark.sparkContext), "getConf", lambda _: {PROPERTY: "handover.json"})
     with pytest.raises(
-        ResultError, match=r"'handover\.json' is not a handover; expected the JSON of one, or SHA-256@FILE"
+        ResultError, match=r"'handover\.json' is not a handover; expected the JSON of one, or FILE@SHA-256"
     ):
         receive(spark)
 
 
 def test_no_shell_takes_a_part_of_it_for_its_own(lake: Any) -> None:
-    lake.root = lake.root / "a 'lake' \"of\" ours & $more"
-    value = pack([lake.handover()], longest=0)
+    output = Parquet(str(lake.root / "a 'lake' \"of\" ours & $more")).of(lake.delays.partition)
+    value = pack([lake.handover(output=output)], longest=0)
     assert shlex.split(value, posix=True) == [value]
     assert shlex.quote(value) == value
 

@@ -194,7 +194,7 @@ def test_a_large_handover_lies_in_the_staging_place(lake: Any, cluster: Cluster)
 
     def submit(hook: Any, application: str) -> None:
         cluster.commands.append(hook._build_spark_submit_command(application))
-        handovers.append(Path(cluster.conf[PROPERTY].partition("@")[2]))
+        handovers.append(Path(cluster.conf[PROPERTY].partition("@")[0]))
         cluster.succeed(Handover.from_text(handovers[0].read_text()))
 
     cluster.submit = submit  # type: ignore[method-assign]

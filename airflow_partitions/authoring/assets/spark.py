@@ -122,6 +122,9 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
         shipped = None
         if function is not None:
             shipped = ship(function, inputs=list(inputs.storage), modules=modules_of(self.py_files))
+        words = dict(self.submit)
+        if self.py_files is not None:
+            words["py_files"] = self.py_files
         return SparkAssetOperator(
             task_id=asset.name,
             asset=asset,
@@ -138,8 +141,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             engine=self.engine,
             conn_id=self.conn_id,
             conf=dict(self.conf),
-            py_files=self.py_files,
-            **self.submit,
+            **words,
         )
 
 

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from airflow.sdk import Connection
-
-from airflow_partitions.spark.connection import CONNECT, SUBMIT, connection_of
+from airflow_partitions.spark.connection import SUBMIT, connection_of
 from airflow_partitions.spark.engines.engine import Engine
-from airflow_partitions.spark.engines.spark_connect import Connect
-from airflow_partitions.spark.engines.submit import SparkSubmit
-
-_ENGINES: Mapping[str | None, Callable[[Connection], Engine]] = {SUBMIT: SparkSubmit, CONNECT: Connect}
 
 
 def engine_of(conn_id: str) -> Engine:
@@ -20,4 +12,10 @@ def engine_of(conn_id: str) -> Engine:
     :raises StorageError: if there is no such connection, or it is not one to Spark.
     """
     connection = connection_of(conn_id)
-    return _ENGINES[connection.conn_type](connection)
+    if connection.conn_type == SUBMIT:  # whose operator takes a second to import: reading a Dag file does without
+        from airflow_partitions.spark.engines.submit import SparkSubmit
+
+        return SparkSubmit(connection)
+    from airflow_partitions.spark.engines.spark_connect import Connect
+
+    return Connect(connection)

@@ -56,7 +56,7 @@ def test_all_that_task_and_job_share_is_the_bucket(endpoint: str, platform: Any)
     assert (event["rows"], event["reads"]["flights"]["files"], event["reads"]["flights"]["rows"]) == (1, 24, 48)
     assert made.read([Partition(DAILY, KEY)], as_="arrow")["most"].to_pylist() == [1.0]
     (job,) = platform.jobs.values()
-    places = [job.order.program, *job.order.py_files, job.order.conf[PROPERTY].partition("@")[2]]
+    places = [job.order.program, *job.order.py_files, job.order.conf[PROPERTY].partition("@")[0]]
     assert {place.partition("_made/staging/")[0] for place in places} == {"s3://managed/"}
     assert [place.rpartition("/")[2][:18] for place in places] == [
         "make_partition.py",
