@@ -27,6 +27,7 @@ from airflow_partitions.core.errors import (
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.batches.work import make_batch
 from airflow_partitions.engine.runs.freezing import Freezing, check_freeze
+from airflow_partitions.engine.runs.lineage import LineageMethods
 from airflow_partitions.engine.runs.publication import attempt_of, finish, partition_in
 from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.frame import Frame
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class SparkAssetOperator(BaseOperator):
+class SparkAssetOperator(LineageMethods, BaseOperator):
     """Run a Spark job that makes one partition of an asset, and publish what it wrote.
 
     An engine says where: by default the type of the connection names it. ``spark`` is a driver of its own, by

@@ -14,6 +14,7 @@ from airflow_partitions.core.definitions.definition import check_definition
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.core.keys import Key
 from airflow_partitions.storage.column_type import check_type
+from airflow_partitions.storage.filesystem.paths import lineage_name
 from airflow_partitions.storage.ownership import Ownership, ownership_of
 
 if TYPE_CHECKING:
@@ -150,6 +151,11 @@ class Dataset(ABC):
     def place(self) -> str:
         """Where it is, among all datasets."""
         return self.path
+
+    @property
+    def lineage_name(self) -> tuple[str, str]:
+        """Namespace and name by which OpenLineage knows it."""
+        return lineage_name(self.path)
 
     @property
     def key_columns(self) -> Mapping[str, str | None]:

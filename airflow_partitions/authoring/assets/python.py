@@ -13,6 +13,7 @@ from airflow.sdk import Asset
 
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.batches.work import make_batch
+from airflow_partitions.engine.runs.lineage import LineageMethods
 from airflow_partitions.engine.timetables.condition import condition_of, leaves
 from airflow_partitions.frames.several import SEVERAL
 
@@ -68,7 +69,7 @@ def upstream_names(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.default is p.empty and p.name not in RESERVED]
 
 
-class AssetFunctionOperator(PythonOperator):
+class AssetFunctionOperator(LineageMethods, PythonOperator):
     """Calls the function of a decorated asset with what its parameters name.
 
     ``self`` and names of upstream assets are filled with the assets, ``partition`` with the run's
@@ -81,7 +82,7 @@ class AssetFunctionOperator(PythonOperator):
 
     def __init__(self, *, asset_name: str, threads: int = 1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._asset_name = asset_name
+        self.asset_name = asset_name
         self.threads = threads
 
     @classmethod
@@ -138,7 +139,7 @@ class AssetFunctionOperator(PythonOperator):
             elif name in ("partition", "outlet_events"):
                 yield name, context[name]
             elif name == "self":
-                yield name, _asset(self._asset_name)
+                yield name, _asset(self.asset_name)
             elif parameter.default is parameter.empty and name not in self.filled:
                 yield name, _asset(name)
 

@@ -18,6 +18,7 @@ from airflow_partitions.core.dependencies import Dependency, Overlap, Rule
 from airflow_partitions.core.errors import InvalidDefinitionError, ResultError
 from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.core.partition import Partition
+from airflow_partitions.engine.runs.lineage import LineageMethods
 from airflow_partitions.engine.runs.open_job import STAGED, StagedBy
 from airflow_partitions.engine.runs.publication import finish, partition_in, report
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -56,7 +57,7 @@ class OpenResult(Result):
         return list(self.promised.items())
 
 
-class Publish(BaseOperator):
+class Publish(LineageMethods, BaseOperator):
     """Publishes the partition of its run that a task before it has staged, whatever engine that has used.
 
     .. code-block:: python

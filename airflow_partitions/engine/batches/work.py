@@ -21,7 +21,7 @@ from airflow_partitions.engine.batches.member import MEMBERS, Member, members_fr
 from airflow_partitions.engine.batches.member_context import enter, member_context, thread_contexts
 from airflow_partitions.engine.batches.outcome import Ending, Outcome
 from airflow_partitions.engine.batches.outcome_cells import OutcomeCells
-from airflow_partitions.engine.runs.made_beside import MADE_BESIDE
+from airflow_partitions.engine.runs.made_beside import MADE_BESIDE, MadeBeside
 from airflow_partitions.engine.runs.own_past import wait_for_past
 from airflow_partitions.engine.runs.publication import FAILED_CHECKS
 from airflow_partitions.engine.runs.task_error import error_line
@@ -241,7 +241,8 @@ class _Batch:
             if outcome.ending is not Ending.FAILED:
                 self._made.add(_partition(context).wrapped)
             if outcome.ending is Ending.MADE:
-                MADE_BESIDE.append(_partition(context).text)
+                partition, due = _partition(context), context["dag_run"].run_after
+                MADE_BESIDE[partition.text] = MadeBeside(partition, due, outcome.extras)
             self._cells.add(outcome)
 
     def _make_own(self) -> None:

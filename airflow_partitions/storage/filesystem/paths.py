@@ -7,6 +7,11 @@ from urllib.parse import urlsplit
 
 from airflow_partitions.core.errors import InvalidDefinitionError, StorageError
 
+#: Schemes as OpenLineage names them, where fsspec and Spark have others.
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss"}
+#: Of these it names objects, without the slash that begins a path.
+_OBJECTS = frozenset({"s3", "gs", "wasb", "wasbs"})
+
 
 def check_path(path: str) -> str:
     """An absolute path or a URI, without a slash at its end."""
@@ -34,3 +39,13 @@ def local(path: str) -> Path:
     raise StorageError(
         f"storage {path!r} can't be used here; expected a local path such as '/lake/flights' or a file: URI"
     )
+
+
+def lineage_name(path: str) -> tuple[str, str]:
+    """Namespace and name of the folder at *path*, as OpenLineage's rules for names have them."""
+    if is_local(path):
+        return "file", str(local(path))
+    parts = urlsplit(path)
+    scheme = _SCHEMES.get(parts.scheme, parts.scheme)
+    name = parts.path.lstrip("/") if scheme in _OBJECTS else parts.path
+    return f"{scheme}://{parts.netloc}", name or "/"

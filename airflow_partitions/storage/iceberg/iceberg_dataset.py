@@ -162,6 +162,11 @@ class Iceberg(Storage):
         return f"{self.catalog}://{self.path}"
 
     @property
+    def lineage_name(self) -> tuple[str, str]:
+        """Namespace and name by which OpenLineage knows it: those of the catalog, which is not asked."""
+        return f"{self.format}://{self.catalog}", self.path
+
+    @property
     def key_columns(self) -> Mapping[str, str | None]:
         """The columns of the table that hold the keys, each with its Spark type, if it is known."""
         return {name: dict(self.schema or ()).get(name) for name in self.columns.values()}

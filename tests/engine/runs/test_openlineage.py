@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,22 +18,9 @@ from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.openlineage import FACET, partition_run_facet
 from airflow_partitions.operate.requests.materialize import materialize
+from tests.engine.runs.lineage_events import events_of_task
 from tests.metadata import Metadata
 
-#: Runs the one task of the database as a worker does, with the listeners of all plugins.
-TASK = """
-import sys
-from airflow.dag_processing.dagbag import DagBag
-from airflow.models.taskinstance import TaskInstance
-from airflow.sdk.definitions.dag import _run_task
-from airflow.utils.session import create_session
-from sqlalchemy import select
-
-with create_session() as at:
-    instance = at.scalar(select(TaskInstance))
-dag = DagBag(sys.argv[1]).get_dag(instance.dag_id)
-assert _run_task(ti=instance, task=dag.get_task(instance.task_id)).state == "success"
-"""
 HOURS = PartitionByInterval("@hourly", timezone="America/New_York", name="hour")
 AIRPORTS = PartitionBySequence(["EWR", "JFK"], name="airport")
 
@@ -94,24 +78,14 @@ def test_the_events_of_a_task_tell_its_partition(metadata: Metadata, tmp_path: P
            partition=PartitionByInterval("@daily", timezone="America/New_York", start="2013-01-01", name="day"))
     def told_days(): ...
     """
-    dags, events = tmp_path / "dags", tmp_path / "events"
+    dags = tmp_path / "dags"
     dags.mkdir()
     metadata.parse(dags, told=source)
     own_asset = partitioned_asset("told_days")
     materialize(own_asset, Selection.of(own_asset.definition, "2013-03-10"), by="ann")
-    settings = {
-        "CORE__LOAD_EXAMPLES": "False",
-        "DATABASE__SQL_ALCHEMY_CONN": metadata.engine.url.render_as_string(hide_password=False),
-        "OPENLINEAGE__TRANSPORT": json.dumps({"type": "file", "log_file_path": str(events), "append": True}),
-        "OPENLINEAGE__CUSTOM_RUN_FACETS": "airflow_partitions.engine.runs.openlineage.partition_run_facet",
-    }
-    environment = {f"AIRFLOW__{name}": value for name, value in settings.items()} | {"AIRFLOW_HOME": str(tmp_path)}
-    command = [sys.executable, "-c", TASK, str(dags)]
-    process = subprocess.run(
-        command, env=os.environ | environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    assert process.returncode == 0, process.stdout + process.stderr
-    runs = {event["eventType"]: event["run"] for event in map(json.loads, events.read_text().splitlines())}
+    facet = "airflow_partitions.engine.runs.openlineage.partition_run_facet"
+    told = events_of_task(metadata, tmp_path, OPENLINEAGE__CUSTOM_RUN_FACETS=facet)
+    runs = {kind: event["run"] for kind, event in told.items()}
     assert runs.keys() == {"START", "COMPLETE"}
     for run in runs.values():
         assert own(run["facets"][FACET]) == {
