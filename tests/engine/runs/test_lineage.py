@@ -43,6 +43,7 @@ from airflow_partitions.engine.runs.subset_condition import MOST_NAMED
 from airflow_partitions.frames.input import Input, Inputs
 from airflow_partitions.operate.requests.materialize import materialize
 from airflow_partitions.storage import Iceberg, Parquet
+from tests.batch_context import batch
 from tests.engine.runs.lineage_events import events_of_task, words
 from tests.metadata import Metadata
 
@@ -185,6 +186,31 @@ def test_datasets_are_named_by_the_rules_of_openlineage(path: str, naming: Any) 
 def test_a_table_is_named_by_its_catalog_which_is_not_asked() -> None:
     assert Iceberg("flights.delays", catalog="lake").lineage_name == ("iceberg://lake", "flights.delays")
     assert Parquet("hdfs://name:9000/lake/x").lineage_name == ("hdfs://name:9000", "/lake/x")
+
+
+def test_the_event_in_the_docs_is_what_is_sent() -> None:
+    page = (Path(__file__).parents[3] / "docs/operate/operate.md").read_text(encoding="utf-8")
+    event = json.loads(page.partition("### What is read and made")[2].partition("```json\n")[2].partition("```")[0])
+    own, storage = Partition(DAYS, "2013-03-10"), Parquet("s3://lake/delays")
+    lineage = RunLineage(
+        definition=DAYS,
+        partitions=[own],
+        inputs=Inputs({"flights": FLIGHTS}).needed_by(own, NOW),
+        outlets=[(Asset("delays"), storage)],
+        extras=[{"delays": {"rows": 1284, "bytes": 30211, "files": 1}}],
+    )
+    assert [_plain(form) for form in sent(*input_datasets(lineage))] == event["inputs"]
+    assert [_plain(form) for form in sent(*output_datasets(lineage))] == event["outputs"]
+
+
+def _plain(form: dict[str, Any]) -> dict[str, Any]:
+    """A dataset without what stands on all facets, and without facets of its own."""
+    facets = {side: values for side, values in form.items() if side.endswith("putFacets")}
+    told = {
+        side: {name: {k: v for k, v in facet.items() if not k.startswith("_")} for name, facet in some.items()}
+        for side, some in facets.items()
+    }
+    return {"namespace": form["namespace"], "name": form["name"], **told}
 
 
 # Of operators, by the provider's own machinery
@@ -342,6 +368,29 @@ def test_a_batch_tells_all_that_its_task_has_made_and_was_to_read(failed: bool) 
     own = "" if failed else "2013-03-10, "
     assert made == {"file /lake/delays": f"[{own}2013-03-11, 2013-03-12]"}
     assert statistics == [(14, 1800, 4) if failed else (21, 2700, 6)]
+
+
+def test_what_a_batch_has_published_is_told(tmp_path: Path) -> None:
+    def made(flights: pd.DataFrame) -> pd.DataFrame:
+        return flights
+
+    made.__qualname__ = made.__name__
+    flights = Parquet(f"{tmp_path}/flights", partition=DAYS)
+    flights.save({f"2013-06-0{day}": pd.DataFrame({"n": range(day)}) for day in (1, 2, 3)})
+    days = asset(
+        schedule=None, partition=DAYS, inputs={"flights": flights}, storage=Parquet(f"{tmp_path}/made"), batch=10
+    )(made)
+    context = batch(days, "2013-06-02", "2013-06-03", own="2013-06-01")
+    days.task.execute(context)
+    own = SimpleNamespace(
+        dag_id="made", task_id="made", task=days.task, state=TaskInstanceState.SUCCESS,
+        get_template_context=lambda: context,
+    )  # fmt: skip
+    read, written, statistics = told(own)
+    bounds = "day.start >= 2013-06-01T00:00:00-04:00 AND day.end <= 2013-06-04T00:00:00-04:00"
+    assert read == {f"file {tmp_path}/flights": f"({bounds})"}
+    assert written == {f"file {tmp_path}/made": "[2013-06-01, 2013-06-02, 2013-06-03]"}
+    assert [(rows, files) for rows, _, files in statistics] == [(6, 3)]
 
 
 def test_an_asset_without_storage_is_told_by_its_uri() -> None:
