@@ -21,16 +21,25 @@ def strip(page: Page, asset: str) -> Locator:
     return cells
 
 
-def pick(page: Page, asset: str, first: int, last: int | None = None) -> Locator:
-    """Click on the cell of a day of the winter, or drag to another; what is told of it."""
+def at(page: Page, asset: str, day: int) -> tuple[float, float]:
+    """The middle of the cell of a day of the winter."""
     box = strip(page, asset).bounding_box()
     assert box is not None
-    x = [box["x"] + (day + 0.5) * box["width"] / DAYS for day in (first, first if last is None else last)]
-    page.mouse.move(x[0], box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(x[1], box["y"] + box["height"] / 2, steps=4)
-    page.mouse.up()
+    return box["x"] + (day + 0.5) * box["width"] / DAYS, box["y"] + box["height"] / 2
+
+
+def told(page: Page) -> Locator:
+    """What is told of the cells that are picked."""
     return page.get_by_role("region", name="What was picked")
+
+
+def pick(page: Page, asset: str, first: int, last: int | None = None, other: str | None = None) -> Locator:
+    """Click on the cell of a day of the winter, or drag to another, also of another asset; what is told of it."""
+    page.mouse.move(*at(page, asset, first))
+    page.mouse.down()
+    page.mouse.move(*at(page, other or asset, first if last is None else last), steps=4)
+    page.mouse.up()
+    return told(page)
 
 
 def test_a_red_cell_tells_its_cause_and_leads_to_its_partition(opens: Opens) -> None:
@@ -56,8 +65,7 @@ def test_several_cells_tell_what_failed_of_them_and_can_be_filled(opens: Opens) 
     dialog.get_by_role("button", name="Cancel").click()
     picked.get_by_role("link", name="Open in its picture").click()
     expect(page.get_by_role("application", name="Partitions of airport_days")).to_be_visible()
-    picked = page.get_by_role("region", name="What was picked")
-    expect(picked).to_have_count(0)
+    expect(told(page)).to_have_count(0)
 
 
 def test_all_assets_on_the_board_are_filled_by_one_plan(opens: Opens) -> None:
@@ -115,10 +123,114 @@ def test_keys_alone_lead_from_a_red_cell_to_its_cause(opens: Opens, width: int) 
         board.press(key)
     expect(board.locator("[aria-live]")).to_have_text("mart_1_joined, 2013-03-19, 1 failed")
     board.press("Enter")
-    picked = page.get_by_role("region", name="What was picked")
+    picked = told(page)
     expect(picked.get_by_role("heading")).to_have_text("mart_1_joined 2013-03-19")
     expect(picked).to_contain_text("no exception was noted")
     assert faults_of_access(page) == []
     assert standing_out(page) <= 0
     board.press("Escape")
     expect(picked).to_have_count(0)
+
+
+def test_a_rectangle_is_dragged_and_exactly_that_is_filled(opens: Opens) -> None:
+    page = opens(f"{WINTER}&search=mart_1")
+    before = strip(page, "mart_1_report").bounding_box()
+    picked = pick(page, "mart_1_report", 79, 75, "mart_1_clean")
+    expect(picked.get_by_role("heading")).to_have_text("3 assets, 2013-03-17 to 2013-03-22 (UTC)")
+    expect(picked).to_contain_text(re.compile(r"1\s*failed\s*7\s*missing\s*7\s*materialized"))
+    expect(picked).not_to_contain_text("Left out")
+    assert strip(page, "mart_1_report").bounding_box() == before  # nothing has moved
+    page.mouse.move(1, 1)
+    expect(page.get_by_text("2013-03-17 to 2013-03-18 (UTC)")).to_have_count(0)  # no note lies above what is told
+    with page.expect_request("**/api/v1/fill") as request:
+        picked.get_by_role("button", name="Fill 3 assets…").click()
+    asked = request.value.post_data_json
+    assert asked["asset"] == ["mart_1_clean", "mart_1_joined", "mart_1_report"]
+    assert (asked["since"], asked["until"]) == ("2013-03-17T00:00:00.000Z", "2013-03-22T00:00:00.000Z")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Partitions of 3 assets that begin from 2013-03-17 to 2013-03-22")
+    expect(dialog.get_by_role("button", name="Materialize 8 partitions")).to_be_enabled()
+    assert faults_of_access(page) == []
+    dialog.get_by_role("button", name="Cancel").click()
+    picked.get_by_role("button", name="Close").click()
+    expect(picked).to_have_count(0)
+
+
+def test_a_rectangle_tells_what_it_leaves_out(opens: Opens) -> None:
+    page = opens(f"{WINTER}&search=air")
+    picked = pick(page, "airport_days", 60, 62, "airports")
+    expect(picked.get_by_role("heading")).to_have_text("2 assets, 2013-03-02 to 2013-03-05 (UTC)")
+    expect(picked).to_contain_text("Left out of the fill: 1 asset without time.")
+    expect(picked.get_by_role("button", name="Fill 1 asset…")).to_be_enabled()
+    picked = pick(page, "airports", 0)  # a click without a drag is one cell, as ever
+    expect(picked.get_by_role("heading")).to_have_text("airports all partitions")
+    page = opens(f"{WINTER}&search=days", user="editor")
+    picked = pick(page, "days", 14, 16, "airport_days")
+    expect(picked).to_contain_text("Left out of the fill: 1 asset that you may not change.")
+    expect(picked.get_by_role("button", name="Fill 1 asset…")).to_be_enabled()
+    page = opens(f"{WINTER}&search=mart_1", user="viewer")
+    picked = pick(page, "mart_1_clean", 14, 16, "mart_1_joined")
+    expect(picked.get_by_role("button", name="Fill 0 assets…")).to_be_disabled()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_rectangle_is_marked_by_keys_alone(opens: Opens, width: int) -> None:
+    page = opens(f"{WINTER}&search=mart_1", viewport={"width": width, "height": 900})
+    board = page.get_by_role("application", name="Partitions of all assets over time")
+    expect(strip(page, "mart_1_clean")).to_be_visible()
+    said = board.locator("[aria-live]")
+    mark = [*["ArrowLeft"] * 10, *["Shift+ArrowLeft"] * 4, *["Shift+ArrowDown"] * 2]
+    words = "3 assets, 2013-03-17 to 2013-03-22, 1 failed, 7 missing, 7 materialized, marked"
+    board.focus()
+    for key in ("End", *mark):
+        board.press(key)
+    expect(said).to_have_text(words)
+    expect(told(page)).to_have_count(0)
+    board.press("Escape")
+    expect(said).to_have_text("mart_1_report, 2013-03-17, 1 missing")
+    for key in ("ArrowUp", "ArrowUp", "End", *mark):
+        board.press(key)
+    expect(said).to_have_text(words)
+    board.press("Enter")
+    expect(told(page).get_by_role("heading")).to_have_text("3 assets, 2013-03-17 to 2013-03-22 (UTC)")
+    expect(told(page).get_by_role("button", name="Fill 3 assets…")).to_be_enabled()
+    assert faults_of_access(page) == []
+    assert standing_out(page) <= 0
+    board.press("Escape")
+    expect(told(page)).to_have_count(0)
+
+
+def swipe(page: Page, *places: tuple[float, float]) -> None:
+    """Draw a finger from place to place."""
+    fingers = page.context.new_cdp_session(page)
+    events = [("touchStart", places[0]), *(("touchMove", place) for place in places[1:])]
+    for kind, (x, y) in events:
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_finger_marks_sideways_and_scrolls_up_and_down(opens: Opens) -> None:
+    page = opens(WINTER, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    settled(page, "Board")
+    top = page.locator("[data-scroll]")
+    x, y = at(page, "mart_0_clean", 40)
+    swipe(page, (x, y), (x + 1, y - 40), (x + 2, y - 120), (x + 2, y - 200))
+    page.wait_for_function("document.querySelector('[data-scroll]').scrollTop > 50")
+    expect(told(page)).to_have_count(0)
+    scrolled = top.evaluate("element => element.scrollTop")
+    x, y = at(page, "mart_0_clean", 40)
+    swipe(page, (x, y), (x + 15, y), (x + 25, y + 5), at(page, "mart_0_report", 50))
+    expect(told(page).get_by_role("heading")).to_have_text("3 assets, 2013-02-10 to 2013-02-21 (UTC)")
+    assert top.evaluate("element => element.scrollTop") == scrolled
+    x, y = at(page, "mart_0_joined", 40)
+    page.touchscreen.tap(x, y)
+    expect(told(page).get_by_role("heading")).to_have_text("mart_0_joined 2013-02-10")
+
+
+def test_the_wheel_scrolls_the_page_over_the_cells(opens: Opens) -> None:
+    page = opens(WINTER, viewport={"width": 1280, "height": 600})
+    settled(page, "Board")
+    page.mouse.move(*at(page, "days", 40))
+    page.mouse.wheel(0, 300)
+    page.wait_for_function("document.querySelector('[data-scroll]').scrollTop > 100")
+    expect(told(page)).to_have_count(0)

@@ -3,7 +3,7 @@ import { Box, Button, Flex, Input, SegmentGroup } from "@chakra-ui/react";
 import { FillButton } from "../actions/FillDialog";
 import { Chooser } from "../assets/Chooser";
 import { StateChips } from "../states/StateChips";
-import { states, type Counts } from "../states/state";
+import { summed } from "../states/state";
 import { stretchOf, type Board, type Days, type Period, type Strip } from "./board";
 import { tagsOf, type BoardFilters } from "./filters";
 
@@ -15,12 +15,6 @@ const words: readonly (readonly [Days, string])[] = [
 ];
 
 const DAY = 86_400_000;
-
-/** Numbers of the partitions of all assets by state. */
-const countsOf = (strips: readonly Strip[]): Counts =>
-  Object.fromEntries(
-    states.map((state) => [state, strips.reduce((total, { counts }) => total + (counts[state] ?? 0), 0)]),
-  );
 
 /** A period one length earlier or later; until now where that is not over. */
 const moved = (period: Period, board: Board | undefined, by: 1 | -1): Period => {
@@ -136,6 +130,10 @@ export const BoardControls = ({ board, strips, shown, period, onPeriod, filters,
         onChange={(dags) => onFilters({ dags })}
       />
     </Flex>
-    <StateChips counts={countsOf(shown)} chosen={filters.states} onChosen={(states) => onFilters({ states })} />
+    <StateChips
+      counts={summed(shown.map(({ counts }) => counts))}
+      chosen={filters.states}
+      onChosen={(states) => onFilters({ states })}
+    />
   </Flex>
 );

@@ -6,17 +6,19 @@ import { counted } from "../page/amounts";
 import { Answer } from "../page/Answer";
 import { Loading } from "../page/Loading";
 import { Page } from "../page/Page";
-import { linesOf, useBoard, type Pick } from "./board";
+import { linesOf, useBoard } from "./board";
 import { BoardControls } from "./BoardControls";
 import { BoardPick } from "./BoardPick";
+import { BoardRectangle } from "./BoardRectangle";
 import { BoardRows } from "./BoardRows";
 import { NONE, shownStrips, useBoardAddress } from "./filters";
+import { isRectangle, renewed, type Picked } from "./rectangle";
 
 /** All assets over one stretch of time, what is upstream above what is made of it. */
 export const BoardPage = () => {
   const { period, onPeriod, filters, onFilters } = useBoardAddress();
   const board = useBoard(period);
-  const [pick, setPick] = useState<Pick | null>(null);
+  const [pick, setPick] = useState<Picked | null>(null);
   const pages = useMemo(() => board.data?.pages ?? [], [board.data]);
   const lines = useMemo(() => linesOf(pages), [pages]);
   const shown = useMemo(() => {
@@ -27,11 +29,11 @@ export const BoardPage = () => {
     return lines.filter(({ strip }) => strips.has(strip));
   }, [lines, filters]);
   const states = useMemo(() => new Set(filters.states), [filters.states]);
-  const onPick = useCallback((next: Pick | null) => setPick(next), []);
+  const onPick = useCallback((next: Picked | null) => setPick(next), []);
   const changeable = useMemo(() => shown.flatMap(({ strip }) => (strip.may_change ? [strip.asset] : [])), [shown]);
   const [first] = pages;
   // What was picked, as it is now.
-  const now = pick && (lines.find(({ key }) => key === pick.line.key) ?? pick.line);
+  const now = useMemo(() => pick && renewed(pick, lines), [pick, lines]);
   return (
     <Page title="Board">
       <BoardControls
@@ -68,13 +70,10 @@ export const BoardPage = () => {
           {counted(first.hidden, "asset")} that you may not read {first.hidden === 1 ? "is" : "are"} left out.
         </Text>
       ) : null}
-      {pick === null || now === null || first === undefined ? null : (
-        <BoardPick
-          pick={pick.line.value === null ? { ...pick, line: now } : pick}
-          board={first}
-          assets={changeable}
-          onClose={() => setPick(null)}
-        />
+      {now === null || first === undefined ? null : isRectangle(now) ? (
+        <BoardRectangle rectangle={now} board={first} onClose={() => setPick(null)} />
+      ) : (
+        <BoardPick pick={now} board={first} assets={changeable} onClose={() => setPick(null)} />
       )}
     </Page>
   );

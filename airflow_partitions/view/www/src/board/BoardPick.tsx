@@ -1,18 +1,18 @@
-import { Box, Button, CloseButton, Flex, Heading, HStack, Link, Text } from "@chakra-ui/react";
+import { Box, Button, Flex, Link, Text } from "@chakra-ui/react";
 import { Link as RouterLink } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
 import { FillButton } from "../actions/FillDialog";
-import { counted, number } from "../page/amounts";
+import { counted } from "../page/amounts";
 import { paths } from "../page/paths";
 import { useFailed } from "../requests/failed";
 import { FailedPartitions } from "../requests/FailedPartitions";
 import { rest } from "../rest/client";
 import { written } from "../selection/text";
-import { StateName } from "../states/StateName";
-import { statesOf, totalOf } from "../states/state";
+import { totalOf } from "../states/state";
 import { useReasons } from "../states/useReasons";
-import { pickCounts, pickKey, pickText, stretchOf, type Board, type Pick } from "./board";
+import { pickCounts, pickKey, pickText, pickTitle, stretchOf, type Board, type Pick } from "./board";
+import { BoardPanel } from "./BoardPanel";
 
 /** The key of the only partition that was picked, asked for where the slot does not say it. */
 const useKey = (pick: Pick, text: string): string | undefined => {
@@ -54,57 +54,30 @@ export const BoardPick = ({
   readonly assets: readonly string[];
   readonly onClose: () => void;
 }) => {
-  const { strip, value, slots } = pick.line;
+  const { strip, slots } = pick.line;
   const text = pickText(pick, written);
   const counts = pickCounts(pick);
   const key = useKey(pick, text);
   const of = { asset: strip.asset, selection: text === "all" ? null : text };
   const failed = useFailed(of, counts.failed ?? 0, { inOrder: slots !== null, atWork: false });
   const [first, last] = [slots?.[pick.from], slots?.[pick.until]];
-  const span =
-    first === undefined || last === undefined
-      ? []
-      : [first.first === last.last ? (first.first ?? "") : `${first.first ?? ""} to ${last.last ?? ""}`];
-  const title = [...span, ...(value === null ? [] : [value])].join(" | ") || "all partitions";
   const part =
     first === undefined || last === undefined ? "" : `?start=${instant(first.start)}&end=${instant(last.end)}`;
   return (
-    <Box
-      as="section"
-      aria-label="What was picked"
-      position="sticky"
-      bottom={0}
-      zIndex={2}
-      maxH="45vh"
-      overflowY="auto"
-      mt={2}
-      p={3}
-      bg="bg.panel"
-      borderWidth={1}
-      borderRadius="md"
-      shadow="md"
+    <BoardPanel
+      title={
+        <>
+          <Link asChild color="fg.info">
+            <RouterLink to={paths.asset(strip.asset)}>
+              <bdi>{strip.asset}</bdi>
+            </RouterLink>
+          </Link>{" "}
+          <bdi>{pickTitle(pick)}</bdi>
+        </>
+      }
+      counts={counts}
+      onClose={onClose}
     >
-      <Flex justify="space-between" align="start" gap={2}>
-        <Box minW={0}>
-          <Heading as="h2" size="sm" overflowWrap="anywhere">
-            <Link asChild color="fg.info">
-              <RouterLink to={paths.asset(strip.asset)}>
-                <bdi>{strip.asset}</bdi>
-              </RouterLink>
-            </Link>{" "}
-            <bdi>{title}</bdi>
-          </Heading>
-          <HStack gap={3} wrap="wrap" fontSize="sm" my={1}>
-            {statesOf(counts).map((state) => (
-              <HStack key={state} as="span" gap={1}>
-                <Text as="span">{number(counts[state] ?? 0)}</Text> <StateName state={state} />
-              </HStack>
-            ))}
-            {totalOf(counts) === 0 ? <Text color="fg.muted">no partition yet</Text> : null}
-          </HStack>
-        </Box>
-        <CloseButton size="sm" aria-label="Close" onClick={onClose} />
-      </Flex>
       {key === undefined ? null : <Reasons asset={strip.asset} partition={key} />}
       {key === undefined && (counts.failed ?? 0) > 0 ? <FailedPartitions of={of} failed={failed} /> : null}
       <Flex wrap="wrap" gap={2} mt={2} align="center">
@@ -120,7 +93,7 @@ export const BoardPick = ({
           </FillButton>
         )}
       </Flex>
-    </Box>
+    </BoardPanel>
   );
 };
 

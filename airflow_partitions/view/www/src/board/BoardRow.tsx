@@ -10,7 +10,8 @@ import { usePalette } from "../states/palette";
 import { StateBar } from "../states/StateBar";
 import { countsText, totalOf, type State } from "../states/state";
 import { pickKey, type Line } from "./board";
-import { drawStrip, slotAt, slotX } from "./drawStrip";
+import { columnAtX, drawStrip, slotX } from "./drawStrip";
+import { slotAt } from "./rectangle";
 
 /** Height of a row of cells. */
 const STRIP = 22;
@@ -67,32 +68,32 @@ type Content = {
   /** Width of the cells. */
   readonly width: number;
   readonly states: ReadonlySet<State>;
-  /** Numbers of the slots that are picked, or `null`; and that of the cursor. */
+  /** Numbers of the slots that are marked or picked, or `null`; and that of the cursor. */
   readonly from: number | null;
   readonly until: number | null;
+  /** Whether something is dragged. */
+  readonly drags: boolean;
   readonly focus: number | null;
   readonly zone: string | null;
   readonly opened: boolean;
   readonly onOpened: (asset: string) => void;
-  readonly onPicked: (line: Line, from: number, until: number) => void;
 };
 
-/** The cells of a row with time: a click picks one, dragging several. */
-const Cells = ({ line, columns, width, states, from, until, focus, zone, onPicked }: Content) => {
+/** The cells of a row with time, and what is under the pointer. */
+const Cells = ({ line, columns, width, states, from, until, drags, focus, zone }: Content) => {
   const area = useRef<HTMLDivElement>(null);
   const palette = usePalette();
   const [hover, setHover] = useState<number | null>(null);
-  const [anchor, setAnchor] = useState<number | null>(null);
   const slots = line.slots ?? [];
   const at = ({ clientX }: PointerEvent): number | null => {
     const left = area.current?.getBoundingClientRect().left ?? 0;
-    const slot = slotAt(slots, columns, width, clientX - left);
+    const slot = slotAt(slots, columnAtX(columns, width, clientX - left));
     return slot < 0 ? null : slot;
   };
-  const dragged =
-    anchor === null || hover === null ? null : ([Math.min(anchor, hover), Math.max(anchor, hover)] as const);
-  const picked = dragged ?? (from === null || until === null ? null : ([from, until] as const));
+  const picked = from === null || until === null ? null : ([from, until] as const);
   const spot = hover ?? focus;
+  // What is marked or picked is told elsewhere, and a note would lie above that.
+  const isTold = hover === null && picked !== null && focus !== null && picked[0] <= focus && focus <= picked[1];
   const slot = spot === null ? undefined : slots[spot];
   const cell = spot === null ? undefined : line.cells[spot];
   const partition = spot === null ? undefined : pickKey({ line, from: spot, until: spot });
@@ -107,22 +108,11 @@ const Cells = ({ line, columns, width, states, from, until, focus, zone, onPicke
       cursor={cell && totalOf(cell.states) > 0 ? "pointer" : "default"}
       userSelect="none"
       touchAction="pan-y"
-      onPointerDown={(event) => {
-        if (event.button !== 0) return;
-        event.currentTarget.setPointerCapture(event.pointerId);
-        setAnchor(at(event));
-      }}
       onPointerMove={(event) => setHover(event.pointerType === "touch" ? null : at(event))}
-      onPointerUp={(event) => {
-        const last = at(event);
-        if (anchor !== null && last !== null) onPicked(line, Math.min(anchor, last), Math.max(anchor, last));
-        setAnchor(null);
-      }}
-      onPointerCancel={() => setAnchor(null)}
       onPointerLeave={() => setHover(null)}
     >
       <Canvas width={width} height={STRIP} draw={(canvas) => drawStrip(canvas, palette, scene)} />
-      {slot !== undefined && cell !== undefined && anchor === null && totalOf(cell.states) > 0 ? (
+      {slot !== undefined && cell !== undefined && !drags && !isTold && totalOf(cell.states) > 0 ? (
         <CellNote
           cell={{
             ...cell,
@@ -143,7 +133,7 @@ const Cells = ({ line, columns, width, states, from, until, focus, zone, onPicke
 };
 
 /** What stands in a row instead of cells. */
-const Instead = ({ line, onPicked }: Pick<Content, "line" | "onPicked">) => {
+const Instead = ({ line }: Pick<Content, "line">) => {
   const { strip, slots, cells } = line;
   if (strip.error !== null) {
     return (
@@ -161,7 +151,7 @@ const Instead = ({ line, onPicked }: Pick<Content, "line" | "onPicked">) => {
   }
   const counts = cells[0]?.states ?? {};
   return (
-    <Flex align="center" gap={2} minW={0} cursor="pointer" onClick={() => onPicked(line, 0, 0)} data-strip={line.key}>
+    <Flex align="center" gap={2} minW={0} cursor="pointer" userSelect="none" touchAction="pan-y" data-strip={line.key}>
       <Box width="8rem" flexShrink={0}>
         <StateBar counts={counts} height="14px" />
       </Box>

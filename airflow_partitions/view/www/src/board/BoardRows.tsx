@@ -1,14 +1,17 @@
 import { Box, VisuallyHidden } from "@chakra-ui/react";
 import { useQueries } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useId, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { timeTicks } from "../grid/axis";
-import { cellName } from "../grid/cellText";
 import { useWidth } from "../grid/useWidth";
 import { countsText, type State } from "../states/state";
-import { openedLines, openedQuery, type Board, type Line, type Period, type Pick } from "./board";
+import { openedLines, openedQuery, pickTitle, type Board, type Line, type Period } from "./board";
 import { BoardRow } from "./BoardRow";
+import { press, slotNear } from "./keys";
+import { between, markText, partOf, type Picked } from "./rectangle";
+import { useCursor } from "./useCursor";
+import { usePointer } from "./usePointer";
 
 const NARROW = 640;
 
@@ -58,29 +61,6 @@ const useOpened = (lines: readonly Line[], period: Period, opened: ReadonlySet<s
   });
 };
 
-/** Where the cursor of keys is: the key of a row, and the number of a slot. */
-type Cursor = { readonly row: string; readonly slot: number };
-
-const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-  PageUp: [0, -10],
-  PageDown: [0, 10],
-  Home: [-Infinity, 0],
-  End: [Infinity, 0],
-};
-
-/** The slot of a row that is below, or above, that of another row. */
-const slotBelow = (line: Line, other: Line, slot: number): number => {
-  const column = other.slots?.[slot]?.column ?? 0;
-  const last = (line.slots ?? []).findLastIndex((one) => one.column <= column);
-  return Math.max(0, last);
-};
-
-const lastSlot = ({ slots }: Line): number => Math.max(0, (slots?.length ?? 1) - 1);
-
 /** All assets down, time across; only the rows in view are drawn. */
 export const BoardRows = ({
   board,
@@ -94,14 +74,13 @@ export const BoardRows = ({
   readonly lines: readonly Line[];
   readonly period: Period;
   readonly states: ReadonlySet<State>;
-  readonly pick: Pick | null;
-  readonly onPick: (pick: Pick | null) => void;
+  readonly pick: Picked | null;
+  readonly onPick: (pick: Picked | null) => void;
 }) => {
   const [area, full] = useWidth();
   const list = useRef<HTMLDivElement>(null);
   const help = useId();
   const [above, setAbove] = useState(0);
-  const [cursor, setCursor] = useState<Cursor | null>(null);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const lines = useOpened(assets, period, opened);
   const labels = full < NARROW ? 0 : Math.min(320, Math.round(full * 0.25));
@@ -133,52 +112,16 @@ export const BoardRows = ({
       ),
     [],
   );
-  const onPicked = useCallback(
-    (line: Line, from: number, until: number) => {
-      setCursor({ row: line.key, slot: until });
-      onPick({ line, from, until });
-    },
-    [onPick],
-  );
-  const here = cursor === null ? -1 : lines.findIndex(({ key }) => key === cursor.row);
-  const line = lines[here];
-  const press = (event: KeyboardEvent) => {
-    if (event.target !== event.currentTarget) return; // of a link or a button in it
-    const step = ARROWS[event.key];
-    const [first] = lines;
-    if (first === undefined) return;
-    if (event.key === "Escape") onPick(null);
-    else if (line === undefined || cursor === null) {
-      if (!step && event.key !== "Enter") return;
-      setCursor({ row: first.key, slot: lastSlot(first) });
-      rows.scrollToIndex(0);
-    } else if (event.key === "Enter" || event.key === " ") onPick({ line, from: cursor.slot, until: cursor.slot });
-    else if (step) {
-      const row = Math.min(Math.max(here + step[1], 0), lines.length - 1);
-      const next = lines[row] ?? line;
-      const slot = next === line ? cursor.slot : slotBelow(next, line, cursor.slot);
-      setCursor({ row: next.key, slot: Math.min(Math.max(slot + step[0], 0), lastSlot(next)) });
-      rows.scrollToIndex(row);
-      if (event.shiftKey && step[0] !== 0 && next === line) {
-        const from = pick?.line.key === line.key ? pick : { from: cursor.slot, until: cursor.slot };
-        const until = Math.min(Math.max(slot + step[0], 0), lastSlot(next));
-        onPick({ line, from: Math.min(from.from, until), until: Math.max(from.until, until) });
-      }
-    } else return;
-    event.preventDefault();
-  };
-  const slot = cursor === null ? undefined : line?.slots?.[cursor.slot];
-  const cell = cursor === null ? undefined : line?.cells[cursor.slot];
-  const said =
-    line === undefined || cell === undefined
-      ? ""
-      : [
-          line.strip.asset,
-          slot === undefined
-            ? (line.value ?? "")
-            : cellName({ ...cell, column: slot, row: { value: line.value, cells: new Uint32Array() }, total: 0 }),
-          countsText(cell.states) || "no partition yet",
-        ].join(", ");
+  const cursor = useCursor(board, lines, onPick);
+  const { focus } = cursor;
+  const columns = board.columns.length;
+  const { dragged, drop, handlers } = usePointer(list, { height, width, labels, columns, lines }, cursor);
+  const marked = dragged ? between(board, lines, dragged.from, dragged.until) : cursor.marked;
+  const chosen = marked ?? pick;
+  const slotOf = (line: Line) => (focus?.row === line.key ? slotNear(line, focus.column) : null);
+  const here = lines.find(({ key }) => key === focus?.row);
+  const slot = here && slotOf(here);
+  const said = marked ? markText(marked, board) : here && typeof slot === "number" ? cellWords(here, slot) : "";
   return (
     <Box
       ref={area}
@@ -189,24 +132,29 @@ export const BoardRows = ({
       tabIndex={0}
       borderRadius="sm"
       _focusVisible={{ outline: "2px solid", outlineColor: "brand.focusRing", outlineOffset: "2px" }}
-      onKeyDown={press}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") drop();
+        press(event, board, lines, cursor, (row) => rows.scrollToIndex(lines.findIndex(({ key }) => key === row)));
+      }}
       onBlur={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget)) setCursor(null);
+        if (event.currentTarget.contains(event.relatedTarget)) return;
+        cursor.setFocus(null);
+        cursor.setAnchor(null);
       }}
     >
       <VisuallyHidden id={help}>
-        Arrows go from cell to cell, with Shift they select along a row; Enter tells what is in a cell, Escape closes
-        that; Home and End go to the oldest and newest.
+        Arrows go from cell to cell, with Shift they mark a rectangle of assets and time; Enter tells what is there and
+        what can be done with it, Escape drops it; Home and End go to the oldest and newest.
       </VisuallyHidden>
       <VisuallyHidden aria-live="polite">{said}</VisuallyHidden>
       <Box position="sticky" top={0} bg="bg" zIndex={1}>
         <Dates board={board} labels={labels} width={width} />
       </Box>
-      <Box ref={list} position="relative" height={`${String(rows.getTotalSize())}px`}>
+      <Box ref={list} position="relative" height={`${String(rows.getTotalSize())}px`} {...handlers}>
         {rows.getVirtualItems().map(({ index, key, start, size }) => {
           const one = lines[index];
           if (one === undefined || width === 0) return null;
-          const chosen = pick?.line.key === one.key ? pick : null;
+          const part = chosen && partOf(chosen, one);
           return (
             <Box
               key={key}
@@ -218,17 +166,17 @@ export const BoardRows = ({
             >
               <BoardRow
                 line={one}
-                columns={board.columns.length}
+                columns={columns}
                 width={width}
                 labels={labels}
                 states={states}
-                from={chosen?.from ?? null}
-                until={chosen?.until ?? null}
-                focus={cursor?.row === one.key ? cursor.slot : null}
+                from={part?.from ?? null}
+                until={part?.until ?? null}
+                drags={dragged !== null}
+                focus={slotOf(one)}
                 zone={one.strip.scale === null ? null : (zones.get(one.strip.scale) ?? board.timezone)}
                 opened={opened.has(one.strip.asset)}
                 onOpened={onOpened}
-                onPicked={onPicked}
               />
             </Box>
           );
@@ -236,4 +184,12 @@ export const BoardRows = ({
       </Box>
     </Box>
   );
+};
+
+/** A cell in one line. */
+const cellWords = (line: Line, slot: number): string => {
+  if (line.slots?.length === 0) return `${line.strip.asset}, no partitions here`;
+  const { states } = line.cells[slot] ?? { states: {} };
+  const name = pickTitle({ line, from: slot, until: slot });
+  return [line.strip.asset, name, countsText(states) || "no partition yet"].join(", ");
 };

@@ -7,7 +7,7 @@ import type { PlacedColumn } from "../grid/picture";
 import { LIVE } from "../page/queries";
 import { client } from "../rest/client";
 import type { components } from "../rest/schema";
-import { totalOf } from "../states/state";
+import { summed, totalOf, type Counts } from "../states/state";
 
 type Answered = components["schemas"];
 
@@ -155,6 +155,13 @@ export const openedLines = (page: Board, level: number): readonly Line[] => {
 /** Slots side by side of a row. */
 export type Pick = { readonly line: Line; readonly from: number; readonly until: number };
 
+/** What was picked is called: from its first key to its last, and the value of its row. */
+export const pickTitle = ({ line: { slots, value }, from, until }: Pick): string => {
+  const [first, last] = [slots?.[from]?.first ?? null, slots?.[until]?.last ?? null];
+  const span = first === null || last === null ? null : first === last ? first : `${first} to ${last}`;
+  return [span, value].filter((text) => text !== null).join(" | ") || "all partitions";
+};
+
 /** The text that selects what was picked; "all" where that is all of an asset without time. */
 export const pickText = ({ line, from, until }: Pick, written: (value: string) => string): string => {
   const { slots, strip, value } = line;
@@ -168,15 +175,8 @@ export const pickText = ({ line, from, until }: Pick, written: (value: string) =
 };
 
 /** Numbers of the partitions of what was picked, by state. */
-export const pickCounts = ({ line, from, until }: Pick): CellCounts["states"] => {
-  const counts: Partial<Record<keyof CellCounts["states"], number>> = {};
-  for (const { states } of line.cells.slice(from, until + 1))
-    for (const [state, count] of Object.entries(states)) {
-      const name = state as keyof CellCounts["states"];
-      counts[name] = (counts[name] ?? 0) + count;
-    }
-  return counts;
-};
+export const pickCounts = ({ line, from, until }: Pick): Counts =>
+  summed(line.cells.slice(from, until + 1).map(({ states }) => states));
 
 /** The key of the only partition of a pick where the slot says it; else `undefined`. */
 export const pickKey = (pick: Pick): string | undefined => {

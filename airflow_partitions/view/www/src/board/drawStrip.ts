@@ -14,7 +14,7 @@ export type StripScene = {
   readonly height: number;
   /** Only partitions in these states count; all if it is empty. */
   readonly states: ReadonlySet<State>;
-  /** The slots that are picked, first and last; and that under the pointer or the cursor. */
+  /** The slots that are marked or picked, first and last; and that under the pointer or the cursor. */
   readonly picked: readonly [number, number] | null;
   readonly spot: number | null;
 };
@@ -25,13 +25,10 @@ export const slotX = (slot: Slot, columns: number, width: number): readonly [num
   Math.round((Math.min(columns, slot.column + slot.columns) / columns) * width),
 ];
 
-/** The number of the slot at a place; -1 where there is none. */
-export const slotAt = (slots: readonly Slot[], columns: number, width: number, x: number): number => {
-  const column = Math.floor((x / width) * columns);
-  return slots.findIndex((slot) => slot.column <= column && column < slot.column + slot.columns);
-};
+/** The number of the column so many pixels from the left. */
+export const columnAtX = (columns: number, width: number, x: number): number => Math.floor((x / width) * columns);
 
-/** Draws a row: its slots, and a frame around what is picked and what is pointed at. */
+/** Draws a row: its slots, what is marked or picked in a colour of its own, and a frame around it and what is pointed at. */
 export const drawStrip = (canvas: CanvasRenderingContext2D, palette: Palette, scene: StripScene): void => {
   const { slots, cells, columns, width, height, states, picked, spot } = scene;
   canvas.clearRect(0, 0, width, height);
@@ -52,6 +49,12 @@ export const drawStrip = (canvas: CanvasRenderingContext2D, palette: Palette, sc
     if (first === undefined || last === undefined) continue;
     const [x] = slotX(first, columns, width);
     const [, end] = slotX(last, columns, width);
+    if (line === 2) {
+      canvas.fillStyle = palette.focus;
+      canvas.globalAlpha = 0.35;
+      canvas.fillRect(x, 1, end - x - 1, height - 2);
+      canvas.globalAlpha = 1;
+    }
     canvas.strokeStyle = line === 2 ? palette.focus : palette.text;
     canvas.lineWidth = line;
     canvas.strokeRect(x, line / 2, Math.max(end - x - 1, 3), height - line);

@@ -6,7 +6,7 @@ import type { Cursor } from "./useCursor";
 import { moved, zoomed, type Span } from "./view";
 
 /** So many pixels the pointer may tremble in a click. */
-const TREMBLES = 4;
+export const TREMBLES = 4;
 
 type Drag = {
   readonly from: Spot;

@@ -78,6 +78,13 @@ export const statesOf = (counts: Counts): readonly State[] => states.filter((sta
 
 export const totalOf = (counts: Counts): number => states.reduce((total, state) => total + (counts[state] ?? 0), 0);
 
+/** Several counts together. */
+export const summed = (all: readonly Counts[]): Counts => {
+  const sum: Partial<Record<State, number>> = {};
+  for (const counts of all) for (const state of statesOf(counts)) sum[state] = (sum[state] ?? 0) + (counts[state] ?? 0);
+  return sum;
+};
+
 /** "3 failed, 1,204 materialized". */
 export const countsText = (counts: Counts): string =>
   statesOf(counts)

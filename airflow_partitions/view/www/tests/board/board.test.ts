@@ -1,64 +1,11 @@
 import { expect, test } from "vitest";
 
-import {
-  linesOf,
-  openedLines,
-  pickCounts,
-  pickKey,
-  pickText,
-  stretchOf,
-  type Board,
-  type Strip,
-} from "../../src/board/board";
-import { slotAt, slotX } from "../../src/board/drawStrip";
+import { linesOf, openedLines, pickCounts, pickKey, pickText, stretchOf } from "../../src/board/board";
+import { columnAtX, slotX } from "../../src/board/drawStrip";
 import { NONE, shownStrips } from "../../src/board/filters";
+import { slotAt } from "../../src/board/rectangle";
 import { written } from "../../src/selection/text";
-
-const strip = (asset: string, changed: Partial<Strip> = {}): Strip => ({
-  asset,
-  group: "asset",
-  tags: ["partitioned"],
-  owners: [],
-  producers: [asset],
-  upstream: [],
-  paused: [],
-  absent: [],
-  may_change: true,
-  folded: null,
-  scale: 0,
-  runs: [
-    [2, 0],
-    [1, 1],
-  ],
-  counts: { materialized: 2, failed: 1 },
-  total: 3,
-  rows: [],
-  row_count: 0,
-  error: null,
-  ...changed,
-});
-
-const day = (number: number) => ({
-  first: `2013-02-0${String(number)}`,
-  last: `2013-02-0${String(number)}`,
-  count: 1,
-  start: `2013-02-0${String(number)}T00:00:00+00:00`,
-  end: `2013-02-0${String(number + 1)}T00:00:00+00:00`,
-  column: number - 1,
-  columns: 1,
-});
-
-const board = (...strips: Strip[]): Board => ({
-  now: "2013-03-01T00:00:00+00:00",
-  timezone: "UTC",
-  unit: "day",
-  columns: [1, 2, 3].map((number) => ({ start: day(number).start, end: day(number).end })),
-  scales: [{ timezone: "UTC", slots: [1, 2, 3].map(day) }],
-  cells: [{ states: { materialized: 1 } }, { states: { failed: 1 } }],
-  strips,
-  hidden: 0,
-  cursor: null,
-});
+import { board, strip } from "./built";
 
 test("each asset is a row of cells, as deep as what it is made of", () => {
   const lines = linesOf([
@@ -104,8 +51,8 @@ test("a slot that is longer than a column is as wide as it is long", () => {
   const [line] = linesOf([board(strip("raw"))]);
   const slots = [{ ...(line?.slots?.[0] ?? { column: 0 }), column: 1, columns: 2 }] as never;
   expect(slotX(slots[0], 3, 300)).toEqual([100, 300]);
-  expect(slotAt(slots, 3, 300, 299)).toBe(0);
-  expect(slotAt(slots, 3, 300, 99)).toBe(-1);
+  expect(slotAt(slots, columnAtX(3, 300, 299))).toBe(0);
+  expect(slotAt(slots, columnAtX(3, 300, 99))).toBe(-1);
 });
 
 test("filters leave what fits; a Dag has its neighbourhood", () => {
