@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.view.conftest import Opens
-from tests.view.test_pages import settled
+from tests.view.conftest import Opens, faults_of_access
+from tests.view.test_pages import settled, standing_out
 
 
 def calendar(page: Page, asset: str) -> Locator:
@@ -95,6 +95,68 @@ def test_days_of_hours_are_those_of_their_zone_and_of_other_years(opens: Opens) 
     page.get_by_role("button", name="Year before").click()
     expect(day(grid, "2023-01-02")).to_be_visible()
     expect(day(grid, "2024-01-02")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_days_show_a_value_by_the_scale_of_the_picture(opens: Opens, width: int) -> None:
+    page = opens("/assets/deliveries?calendar=", viewport={"width": width, "height": 900}, color_scheme="dark")
+    settled(page, "deliveries")
+    grid = calendar(page, "deliveries")
+    page.get_by_role("combobox", name="Colour by").select_option("Rows written")
+    expect(page).to_have_url(re.compile("value=rows"))
+    legend = page.get_by_role("group", name="Legend")
+    expect(legend).to_contain_text("▲ the largest 1 %, up to 1,000,000,000,000")
+    expect(legend).to_contain_text("151 partitions of 303 tell none")
+    much = day(grid, "2023-03-02")
+    words = "Rows written: 1,000,000,000,000 (among the largest 1 %)"
+    expect(much).to_have_attribute("aria-label", f"2023-03-02, 1 materialized, {words}")
+    much.hover()
+    expect(page.get_by_text(words, exact=True)).to_be_visible()
+    page.mouse.move(0, 0)
+    day(grid, "2023-02-27").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(much).to_be_focused()
+    expect(page.get_by_text(words, exact=True)).to_be_visible()
+    expect(day(grid, "2023-03-05")).to_have_attribute("aria-label", "2023-03-05, 1 missing, Rows written: not told")
+    shades = ["2023-03-02", "2023-03-04", "2023-03-06", "2023-03-05", "2023-03-03"]
+    much_shade, saturday, monday, sunday, untold = (shade(page, grid, date) for date in shades)
+    assert monday != saturday  # the more, the more of the colour
+    assert much_shade != saturday  # and outside of the scale there is a mark
+    assert sunday == untold
+    assert faults_of_access(page) == []
+    assert standing_out(page) <= 0
+    page.get_by_role("combobox", name="Colour by").select_option("Colour by state")
+    expect(legend).to_have_count(0)
+    expect(much).to_have_attribute("aria-label", "2023-03-02, 1 materialized")
+
+
+def shade(page: Page, grid: Locator, date: str) -> list[int]:
+    """What is drawn near the upper edge of a day, where no mark of a state is."""
+    there: list[int] = day(grid, date).evaluate(
+        """element => {
+          const canvas = element.closest('[role=grid]').querySelector('canvas');
+          const [box, area] = [element.getBoundingClientRect(), canvas.getBoundingClientRect()];
+          const ratio = canvas.width / area.width;
+          const [x, y] = [box.left - area.left + box.width / 2, box.top - area.top + 2];
+          return [...canvas.getContext('2d').getImageData(x * ratio, y * ratio, 1, 1).data];
+        }"""
+    )
+    return there
+
+
+def test_a_day_of_hours_shows_their_mean_and_dragging_selects_as_without_a_value(opens: Opens) -> None:
+    page = opens("/assets/hourly_departures?calendar=&value=rows")
+    settled(page, "hourly_departures")
+    grid = calendar(page, "hourly_departures")
+    expect(page.get_by_role("group", name="Legend")).to_contain_text("A cell shows the mean of its partitions.")
+    words = re.compile(r", 23 materialized, Rows written: 412 \(mean\)$")
+    expect(day(grid, "2024-03-10")).to_have_attribute("aria-label", words)
+    day(grid, "2024-06-03").hover()
+    page.mouse.down()
+    day(grid, "2024-06-04").hover()
+    page.mouse.up()
+    expect(page.get_by_text("48 partitions selected")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["/assets/months", "/assets/airports", "/assets/customers"])

@@ -74,6 +74,17 @@ def test_nothing_moves_while_the_board_comes(opens: Opens, width: int) -> None:
     assert page.evaluate("window.moved") == []
 
 
+def test_nothing_moves_while_the_values_of_a_calendar_come(opens: Opens) -> None:
+    page = opens(viewport={"width": 1280, "height": 900})
+    page.add_init_script(WATCH)
+    slowly(page, "grid")
+    slowly(page, "values")
+    page.goto(page.url + "/assets/deliveries?calendar=&value=rows")
+    expect(page.get_by_role("group", name="Legend")).to_contain_text("tell none")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") == []
+
+
 def test_en10_nothing_is_said_of_rights_before_they_are_known(opens: Opens) -> None:
     page = opens()
     held: list[Route] = []

@@ -44,7 +44,7 @@ export const AssetHead = ({
             </Button>
           </>
         ) : null}
-        {form === null ? <ValuePicker value={value} onValue={onValue} /> : null}
+        {form !== "table" ? <ValuePicker value={value} onValue={onValue} /> : null}
         <FormPicker form={form} daily={daily} onForm={onForm} />
       </HStack>
     </Flex>

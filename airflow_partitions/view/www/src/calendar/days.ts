@@ -1,7 +1,8 @@
 import { cellAt, type Cell, type Picture } from "../grid/picture";
 import type { Span } from "../grid/view";
 import { dateInstant, dateText } from "../grid/zone";
-import { states, totalOf, type Counts } from "../states/state";
+import { summed, totalOf } from "../states/state";
+import { ofSeveral, type Layer } from "../values/layer";
 
 /** Milliseconds of a day by UTC. */
 export const DAY = 86_400_000;
@@ -42,10 +43,27 @@ export const cellsByDay = (picture: Picture, zone: string): ReadonlyMap<DayNumbe
   return days;
 };
 
+/** The part of all intervals that is in some days, and the number of columns in which each of these is one. */
+export const partOfDays = (extent: Span, days: Span, zone: string): Span & { readonly columns: number } => {
+  const [start, end] = [Math.max(extent.start, days.start), Math.min(extent.end, days.end)];
+  // One that has begun before these days may be in the part: its day is a column, too.
+  const first = dayNumber(start, zone) - (extent.start < days.start ? 1 : 0);
+  return { start, end, columns: dayNumber(end - 1, zone) - first + 1 };
+};
+
+/** The value of each day, by its number; where it has several columns, of them together. */
+export const amountsByDay = (layer: Layer, picture: Picture, zone: string): ReadonlyMap<DayNumber, number> => {
+  const amounts = new Map<DayNumber, number[]>();
+  picture.columns.forEach(({ start }, column) => {
+    const amount = layer.at(column, 0);
+    const day = dayNumber(start, zone);
+    if (amount !== null) amounts.set(day, [...(amounts.get(day) ?? []), amount]);
+  });
+  return new Map([...amounts].map(([day, some]) => [day, ofSeveral(layer, some)]));
+};
+
 const together = (one: Cell, other: Cell): Cell => {
-  const counts: Counts = Object.fromEntries(
-    states.map((state) => [state, (one.states[state] ?? 0) + (other.states[state] ?? 0)]),
-  );
+  const counts = summed([one.states, other.states]);
   const { column } = other;
   const count = one.column.count + column.count;
   return {

@@ -48,6 +48,10 @@ export const layerOf = (answers: readonly CellValues[], picture: Picture): Layer
   };
 };
 
+/** What some values are together, as the server says it of the partitions of a cell. */
+export const ofSeveral = ({ ofSeveral: total }: Layer, amounts: readonly number[]): number =>
+  total === "most" ? Math.max(...amounts) : amounts.reduce((sum, amount) => sum + amount, 0) / amounts.length;
+
 /** Where a value is on a scale; of a scale without length in the middle. */
 export const levelOf = ({ low, high }: Scale, value: number): Level => ({
   share: high === low ? 0.5 : Math.min(1, Math.max(0, (value - low) / (high - low))),

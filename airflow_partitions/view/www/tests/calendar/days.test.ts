@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 
-import { cellsByDay, dayNumber, dayText, mondayOf, spanOf, weekdayOf, weeksUntil } from "../../src/calendar/days";
+import {
+  amountsByDay,
+  cellsByDay,
+  dayNumber,
+  dayText,
+  mondayOf,
+  partOfDays,
+  spanOf,
+  weekdayOf,
+  weeksUntil,
+} from "../../src/calendar/days";
 import type { Picture } from "../../src/grid/picture";
+import type { Layer } from "../../src/values/layer";
 
 const HOUR = 3_600_000;
 
@@ -82,5 +93,45 @@ describe("weeks", () => {
     const weeks = weeksUntil(dayNumber(Date.parse("2013-03-10T12:00Z"), "UTC")).map(dayText);
     expect(weeks).toHaveLength(53);
     expect([weeks[0], weeks.at(-1)]).toEqual(["2012-03-05", "2013-03-04"]);
+  });
+});
+
+describe("the values of days", () => {
+  /** A layer in which a column has the value of its number, and every fourth none. */
+  const layer: Layer = {
+    value: "rows",
+    measure: "number",
+    ofSeveral: "mean",
+    scale: null,
+    told: 0,
+    untold: 0,
+    at: (column) => (column % 4 === 3 ? null : column),
+    line: [],
+  };
+
+  it("are those of their columns", () => {
+    const amounts = amountsByDay(layer, intervals("2013-03-10T00:00Z", 5, 24 * HOUR), "UTC");
+    expect([...amounts].map(([day, amount]) => [dayText(day), amount])).toEqual([
+      ["2013-03-10", 0],
+      ["2013-03-11", 1],
+      ["2013-03-12", 2],
+      ["2013-03-14", 4],
+    ]);
+  });
+
+  it("of several columns are the mean or the most of those that tell one", () => {
+    const picture = intervals("2013-03-10T20:00Z", 6); // columns 0 to 3 are on the first day
+    const day = dayNumber(Date.parse("2013-03-10T20:00Z"), "UTC");
+    expect(amountsByDay(layer, picture, "UTC").get(day)).toBe(1);
+    expect(amountsByDay({ ...layer, ofSeveral: "most" }, picture, "UTC").get(day)).toBe(2);
+    expect(amountsByDay(layer, picture, "UTC").get(day + 1)).toBe(4.5);
+  });
+
+  it("are asked for in as many columns as there are days, of what there is", () => {
+    const days = { start: Date.parse("2012-03-05T00:00Z"), end: Date.parse("2013-03-11T00:00Z") };
+    const extent = { start: Date.parse("2013-03-01T10:00Z"), end: Date.parse("2013-03-10T10:00Z") };
+    expect(partOfDays(extent, days, "UTC")).toEqual({ ...extent, columns: 10 });
+    const long = { start: Date.parse("2010-01-01T00:00Z"), end: Date.parse("2014-01-01T00:00Z") };
+    expect(partOfDays(long, days, "UTC")).toEqual({ ...days, columns: 372 }); // and the day before them
   });
 });
