@@ -12,7 +12,6 @@ import attrs
 from airflow.sdk import Asset
 from airflow.sdk.definitions.asset import AssetNameRef
 
-from airflow_partitions.core.definitions.whole import WholeAsset
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.errors import InvalidKeyError, MissingPartitionError
 from airflow_partitions.core.partition import Partition
@@ -88,8 +87,6 @@ def _read(
         return inlet, None
     upstream = upstreams.member(inlet.name)
     asset = Asset(name=upstream.name, uri=upstream.uri) if upstream.uri else inlet
-    if isinstance(upstream.definition, WholeAsset):
-        return asset, None
     needed = (upstream.dependency.upstream(partition.wrapped, now=due) for partition, due in runs)
     return asset, reduce(or_, needed)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +31,7 @@ from airflow_partitions import (
     Partitioned,
     Publish,
     Selection,
+    Unpartitioned,
     asset,
     spark_asset,
 )
@@ -244,6 +247,10 @@ def nowhere(partition: Any) -> None: ...
 def predictions(models: Any) -> None: ...
 
 
+@asset(schedule=Asset("tables", uri="s3://lake/tables"), partition=DAYS, rules={"tables": Unpartitioned()})
+def guesses(tables: Any) -> None: ...
+
+
 def nowhere_at_all(partition: Any) -> None: ...
 
 
@@ -413,6 +420,7 @@ def test_each_asset_of_several_is_told() -> None:
 def test_an_upstream_asset_is_told_by_its_uri_with_what_the_run_needs_of_it() -> None:
     read, made, _ = told(instance(predictions.task, "2013-03-10"))
     assert (read, made) == ({"s3://lake models": DAY}, {"file /x": "[2013-03-10]"})
+    assert told(instance(guesses.task, "2013-03-10"))[0] == {"s3://lake tables": ""}  # it has no partitions
 
 
 @pytest.mark.parametrize("key", [None, "no day"])
@@ -455,6 +463,25 @@ def hook_lineage_collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     get_hook_lineage_collector.cache_clear()
     yield get_hook_lineage_collector()
     get_hook_lineage_collector.cache_clear()
+
+
+def test_operators_are_imported_where_the_extra_is_not_installed() -> None:
+    program = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "openlineage":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+import airflow_partitions.authoring.assets.frame_operator
+import airflow_partitions.authoring.tasks.publish
+import airflow_partitions.spark.operator
+"""
+    command = [sys.executable, "-c", program]
+    process = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert process.returncode == 0, process.stderr
 
 
 # Of a real task
