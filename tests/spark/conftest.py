@@ -123,14 +123,16 @@ def spark(
     if way == "cold":
         yield spark
         return
+    from airflow_partitions.spark.connect.access import access_of
     from airflow_partitions.spark.connect.session import connected
+    from airflow_partitions.spark.connection import connection_of
 
     request.getfixturevalue("airflow")
     url = request.getfixturevalue("connect_server")
     address = urlsplit(url)
     connection = {"conn_type": "spark_connect", "host": f"sc://{address.hostname}", "port": address.port}
     monkeypatch.setenv("AIRFLOW_CONN_WARM", json.dumps(connection))
-    with connected(url, "test", conf={}, strict=False) as session:
+    with connected(access_of(connection_of("warm")), "test", conf={}, strict=False) as session:
         yield session
 
 

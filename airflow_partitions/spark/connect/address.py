@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 #: In the extra of a connection: a token may go to another host in clear.
-_IN_CLEAR = "allow_token_in_clear"
+IN_CLEAR = "allow_token_in_clear"
 
 
-def address_of(connection: Connection) -> str:
+def address_of(connection: Connection, *, secret: bool = False) -> str:
     """The URL of the server of a *connection*, as Airflow's hook makes it.
 
     The client sends a token without TLS to a host called ``localhost`` only. To another name of this machine, or where
     the connection allows it, the token goes as a header.
 
+    :param secret: whether its headers have a token, though the URL has none.
     :raises InvalidDefinitionError: if a token would go to another host in clear, or the hook can make no URL.
     """
     from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
@@ -35,17 +36,19 @@ def address_of(connection: Connection) -> str:
     base, _, rest = url.partition("/;")
     parameters = dict(parse_qsl(rest, separator=";", keep_blank_values=True))
     host = urlsplit(base).hostname or ""
-    if "token" not in parameters or parameters.get("use_ssl", "").lower() == "true" or host == "localhost":
+    secret = secret or "token" in parameters
+    if not secret or parameters.get("use_ssl", "").lower() == "true" or host == "localhost":
         return _url(base, parameters)
-    if not _is_this_machine(host) and not connection.extra_dejson.get(_IN_CLEAR):
+    if not _is_this_machine(host) and not connection.extra_dejson.get(IN_CLEAR):
         raise InvalidDefinitionError(
             f"connection {connection.conn_id!r}: its token would go to {host} in clear; expected"
             f' "use_ssl": true in its extra and TLS in front of the server, or, in a network that you trust,'
-            f' "{_IN_CLEAR}": true'
+            f' "{IN_CLEAR}": true'
         )
-    token = parameters.pop("token")
     parameters.pop("use_ssl", None)
-    return _url(base, {**parameters, "authorization": f"Bearer {token}"})
+    if "token" in parameters:
+        parameters["authorization"] = f"Bearer {parameters.pop('token')}"
+    return _url(base, parameters)
 
 
 def _url(base: str, parameters: Mapping[str, str]) -> str:

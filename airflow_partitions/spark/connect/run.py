@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from airflow_partitions.core.errors import ReplacedError
-from airflow_partitions.spark.connect.address import address_of
+from airflow_partitions.spark.connect.access import access_of
 from airflow_partitions.spark.connect.server_errors import translated
 from airflow_partitions.spark.connect.session import connected
 from airflow_partitions.spark.driver import REPEATS, run
@@ -29,11 +29,11 @@ def run_connected(
     :raises SparkServerError: if the server does not answer, refuses, or was restarted meanwhile.
     :raises PartitionError: any other error of a job.
     """
-    url = address_of(connection)
-    server = urlsplit(url).netloc
+    access = access_of(connection)
+    server = urlsplit(access.url).netloc if access.url else str(connection.extra_dejson["session"])
     with translated(server, connection.conn_id):
         for repeat in range(REPEATS + 1):
-            with connected(url, handover.attempt.name, conf=conf, strict=handover.strict) as spark:
+            with connected(access, handover.attempt.name, conf=conf, strict=handover.strict) as spark:
                 began(spark)
                 try:
                     with job(handover, spark) as current:

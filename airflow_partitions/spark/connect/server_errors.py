@@ -74,7 +74,10 @@ def _reason(error: Exception, where: str) -> str | None:
     first = details["text"] if details else text.strip().partition("\n")[0]
     match code:
         case StatusCode.UNAUTHENTICATED | StatusCode.PERMISSION_DENIED:
-            return f"the {where} refused the token; expected the server's own as the connection's password ({first})"
+            return (
+                f"the {where} refused the token; expected the server's own as the connection's password,"
+                f" or one that its extra tells how to fetch ({first})"
+            )
         case StatusCode.UNIMPLEMENTED:
             return f"the {where} speaks no Spark Connect, or an older one; expected the port of such a server ({first})"
         case StatusCode.UNAVAILABLE | StatusCode.DEADLINE_EXCEEDED | StatusCode.CANCELLED:

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from airflow_partitions.core.errors import InvalidDefinitionError, SparkServerError
+from airflow_partitions.core.errors import InvalidDefinitionError, MissingListenerError, SparkServerError
 from airflow_partitions.spark.connect.progress import QueryProgress
 from airflow_partitions.spark.proof.requests import Requests, remember
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from airflow_partitions.spark.connect.access import Access
 
 _log = logging.getLogger(__name__)
 #: Tells pyspark's functions that they are called for a session without a driver.
@@ -23,6 +25,8 @@ _MODE = "SPARK_CONNECT_MODE_ENABLED"
 RETRIES = 9
 _LONGEST_WAIT = 8_000  # milliseconds
 _PATIENCE = 10  # seconds
+#: What an event says of a client that is not ours.
+_FOREIGN = "all that the session sends, which a function of the connection has made"
 _DEFAULTS = {
     # As for a job with a driver: it does not depend on the machine it lands on.
     "spark.sql.session.timeZone": "UTC",
@@ -34,31 +38,39 @@ _CLOSED: list[Any] = []
 
 
 @contextmanager
-def connected(url: str, name: str, *, conf: Mapping[str, str], strict: bool) -> Iterator[SparkSession]:
-    """A session of the server at *url*, for the block.
+def connected(access: Access, name: str, *, conf: Mapping[str, str], strict: bool) -> Iterator[SparkSession]:
+    """A session of the server that *access* tells of, for the block.
 
     :param name: marks what the session runs, in the server's pages.
     :param conf: Spark properties.
     :param strict: whether the job may make no copies of it.
     :raises SparkServerError: if the server is of an older Spark than the client.
     :raises InvalidDefinitionError: if a property belongs to the server.
+    :raises MissingListenerError: if it is strict, and nobody looks at what the session sends.
     """
+    if strict and access.session is not None:
+        raise MissingListenerError(
+            "a strict job can't use the session that a function of its connection makes, since nobody looks at what it"
+            " sends; expected strict=False, or a connection to a server with the listener of airflow_partitions"
+        )
     mode = os.environ.get(_MODE)
     os.environ[_MODE] = "1"
-    requests = Requests(strict=strict)
+    known = () if access.session is None else (_FOREIGN,)
+    requests = Requests(strict=strict, unwatched=known)
     try:
-        spark = _session(url, requests)
+        spark = _session(access, requests)
         try:
             remember(spark, requests)
             spark.addTag(name)
             # First of all, so that what follows fails, and is not run again unseen, on a server that was restarted.
             _configure(spark, {**_DEFAULTS, **conf})
-            _check_version(spark)
+            if access.session is None:
+                _check_version(spark)  # another client than pyspark counts in its own way
             spark.registerProgressHandler(QueryProgress())
             yield spark
         finally:
             _CLOSED.append(spark)
-            _end(spark)
+            _end(spark, access)
     finally:
         if mode is None:
             del os.environ[_MODE]
@@ -83,23 +95,42 @@ def _interrupt(spark: Any) -> None:
         _log.warning("The session could not be told to end what it runs: %s", error)
 
 
-def _end(spark: Any) -> None:
+def _end(spark: Any, access: Access) -> None:
     """Release the session. A server that does not answer is not waited for again: it forgets the session by itself."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    spark.client.set_retry_policies([DefaultPolicy(max_retries=1)])
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=1), *_renewal(access)])
     spark.stop()
 
 
-def _session(url: str, requests: Requests) -> Any:
+def _renewal(access: Access) -> list[Any]:
+    """What else the client tries again: a call whose token was refused."""
+    from airflow_partitions.spark.connect.refused_token import RefusedToken
+
+    return [] if access.token is None else [RefusedToken(access.token)]
+
+
+def _session(access: Access, requests: Requests) -> Any:
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
-    channel = DefaultChannelBuilder(url)
+    from airflow_partitions.spark.connect.call_metadata import CallMetadata
+
+    if access.session is not None:
+        spark = access.session()
+        if spark in _CLOSED:
+            raise InvalidDefinitionError(
+                "the function of the connection's session returned one that was closed; expected another for each call"
+            )
+        return spark
+    if access.token is not None:
+        access.token.current()  # who gets none does not ask the server
+    channel = DefaultChannelBuilder(access.url)
     channel.add_interceptor(requests)
+    channel.add_interceptor(CallMetadata(access.headers, access.token, access.header))
     spark = SparkSession.builder.channelBuilder(channel).create()
-    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=_LONGEST_WAIT)])
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=_LONGEST_WAIT), *_renewal(access)])
     return spark
 
 

@@ -33,7 +33,7 @@ class Connect(Engine):
         return conf_of(self.connection)
 
     def check(self, demand: Demand) -> None:
-        from airflow_partitions.spark.connect.address import address_of  # a parser of Dags needs no client
+        from airflow_partitions.spark.connect.access import access_of  # a parser of Dags needs no client
 
         server = f"connection {self.connection.conn_id!r} is one to a running Spark Connect server"
         if demand.is_program:
@@ -46,7 +46,7 @@ class Connect(Engine):
                 f"spark asset {demand.asset!r}: {', '.join(sorted(demand.words))} belongs to spark-submit, and"
                 f" {server}; expected it in the settings of the server, or a connection of type {SUBMIT}"
             )
-        address_of(self.connection)
+        access_of(self.connection)
 
     def has_failed(self, error: Exception) -> bool:
         return False  # what the job raises is raised here

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -31,11 +31,12 @@ class Requests(grpc.UnaryStreamClientInterceptor, grpc.UnaryUnaryClientIntercept
     """Looks at the requests of one session before they are sent.
 
     :ivar strict: whether to refuse a copy of the session.
+    :param unwatched: what is known to be sent past it, in words.
     """
 
-    def __init__(self, *, strict: bool) -> None:
+    def __init__(self, *, strict: bool, unwatched: Iterable[str] = ()) -> None:
         self.strict = strict
-        self._kinds: set[str] = set()
+        self._kinds: set[str] = set(unwatched)
 
     @property
     def unwatched(self) -> tuple[str, ...]:
