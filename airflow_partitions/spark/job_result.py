@@ -92,9 +92,11 @@ class JobResult(Result):
             name: list(words[:_SHOWN])
             for name, words in (("others", self.others), ("unseen", self.unseen), ("unwatched", self.unwatched))
         }
+        unproven = [name for name, counts in self.reads.items() if counts.rows is None]  # text: the view lists it
         return {
             **super().summary(),
             "application": self.application,
+            **({"unproven": ", ".join(unproven)} if unproven else {}),
             **{name: words for name, words in left_out.items() if words},
         }
 

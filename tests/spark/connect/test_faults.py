@@ -238,6 +238,7 @@ def test_without_the_listener_reads_are_not_counted_and_strict_is_refused(lake: 
     assert (event["rows"], event["files"]) == (1, 1)
     reads = event["reads"]["flights"]
     assert (reads["selected"], reads["files"], reads["rows"]) == (24, 0, None)
+    assert event["unproven"] == "flights"
     assert event["unseen"] == ["reads: the Spark Connect server has no listener of airflow_partitions"]
     with pytest.raises(MissingListenerError, match=r"settings that `airflow asset-partitions spark-server` prints"):
         execute(task(lake, computes, strict=True), lake, 2)
