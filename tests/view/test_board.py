@@ -209,6 +209,15 @@ def swipe(page: Page, *places: tuple[float, float]) -> None:
     fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
+#: Whether the page stands where it stood when this was asked last: it glides on when a finger has gone.
+STANDS = """() => {
+  const { scrollTop } = document.querySelector('[data-scroll]');
+  const stands = window.stood === scrollTop;
+  window.stood = scrollTop;
+  return stands;
+}"""
+
+
 def test_a_finger_marks_sideways_and_scrolls_up_and_down(opens: Opens) -> None:
     page = opens(WINTER, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     settled(page, "Board")
@@ -216,6 +225,7 @@ def test_a_finger_marks_sideways_and_scrolls_up_and_down(opens: Opens) -> None:
     x, y = at(page, "mart_0_clean", 40)
     swipe(page, (x, y), (x + 1, y - 40), (x + 2, y - 120), (x + 2, y - 200))
     page.wait_for_function("document.querySelector('[data-scroll]').scrollTop > 50")
+    page.wait_for_function(STANDS, polling=300)
     expect(told(page)).to_have_count(0)
     scrolled = top.evaluate("element => element.scrollTop")
     x, y = at(page, "mart_0_clean", 40)
