@@ -68,7 +68,7 @@ test-spark: TESTS = $(ELSEWHERE) -m "spark and not long"
 test-rest: TESTS = $(ELSEWHERE) $(STORAGE:%=--ignore %) -m "not spark and not long"
 test-storage: TESTS = $(STORAGE) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
-test-view: TESTS = tests/view
+test-view: TESTS = tests/view -m "not long"
 
 # What takes more steps, and state machines other ones, if it is told to.
 HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')
