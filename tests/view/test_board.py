@@ -201,11 +201,12 @@ def test_a_rectangle_is_marked_by_keys_alone(opens: Opens, width: int) -> None:
 
 
 def swipe(page: Page, *places: tuple[float, float]) -> None:
-    """Draw a finger from place to place."""
+    """Draw a finger from place to place, as slowly as the page draws: it would else see only where it ends."""
     fingers = page.context.new_cdp_session(page)
     events = [("touchStart", places[0]), *(("touchMove", place) for place in places[1:])]
     for kind, (x, y) in events:
         fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
@@ -218,7 +219,6 @@ STANDS = """() => {
 }"""
 
 
-@pytest.mark.long  # on a busy machine Chromium does not always take drawn fingers for what they are
 def test_a_finger_marks_sideways_and_scrolls_up_and_down(opens: Opens) -> None:
     page = opens(WINTER, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     settled(page, "Board")
@@ -230,7 +230,7 @@ def test_a_finger_marks_sideways_and_scrolls_up_and_down(opens: Opens) -> None:
     expect(told(page)).to_have_count(0)
     scrolled = top.evaluate("element => element.scrollTop")
     x, y = at(page, "mart_0_clean", 40)
-    swipe(page, (x, y), (x + 15, y), (x + 25, y + 5), at(page, "mart_0_report", 50))
+    swipe(page, (x, y), (x + 20, y), (x + 40, y + 5), at(page, "mart_0_report", 50))
     expect(told(page).get_by_role("heading")).to_have_text("3 assets, 2013-02-10 to 2013-02-21 (UTC)")
     assert top.evaluate("element => element.scrollTop") == scrolled
     x, y = at(page, "mart_0_joined", 40)
