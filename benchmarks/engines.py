@@ -14,8 +14,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -25,22 +25,23 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.warm import DAYS, SETTINGS, Cost
+from airflow_partitions import PartitionByInterval
+from benchmarks.task_costs import CostsHome, airflow, ask
 from demo import services
 from demo.api import Api
-from demo.home import USER, Home
 from tests.postgres import postgres
 from tests.spark.engines.platforms import EmrServerlessStandIn
 from tests.spark.submissions import Cluster
 
 JOBS, SLOTS, ROUNDS = 50, 4, 3
 SECONDS = 20.0
+DAYS = PartitionByInterval("@daily", start="2013-01-01", end="2014-01-01", name="date")
 DAGS = Path(__file__).with_name("dags") / "engines.py"
 
 
 @attrs.frozen
-class EnginesHome(Home):
-    """A home with the Dags of this benchmark, and tasks that tell what they cost.
+class EnginesHome(CostsHome):
+    """A home with a connection to the stand-in.
 
     :ivar platform: URL of the stand-in.
     :ivar workers: tasks at work at the same time.
@@ -49,61 +50,15 @@ class EnginesHome(Home):
     platform: str = ""
     workers: int = SLOTS
 
-    @property
-    def costs(self) -> Path:
-        """What tasks have told: a folder for each Dag."""
-        return self.root / "costs"
-
-    def create(self) -> None:
-        """Also the Dag file, and what Airflow's processes begin with."""
-        super().create()
-        self.costs.mkdir(exist_ok=True)
-        (self.dags / DAGS.name).symlink_to(DAGS)
-        (self.root / "airflow" / "config" / "airflow_local_settings.py").write_text(SETTINGS)
-
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
-        """That of the demo, with a connection to the stand-in."""
+        """With the connection, and as many tasks at a time."""
         extra = {"endpoint_url": self.platform, "region_name": "us-east-1"}
         connection = {"conn_type": "aws", "login": "somebody", "password": "secret", "extra": extra}
         return super().environment(outer, port) | {
             "AIRFLOW_CONN_AWS_DEFAULT": json.dumps(connection),
-            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__PARALLELISM": str(self.workers),
             "AIRFLOW__CORE__MAX_ACTIVE_TASKS_PER_DAG": str(self.workers),
-            "BENCHMARK_COSTS": str(self.costs),
         }
-
-
-@contextmanager
-def airflow(home: EnginesHome) -> Iterator[Api]:
-    """An Airflow of the *home*."""
-    try:
-        running = services.start(home, None, lambda _: None)
-        with Api(running.address, USER, home.secret("password")) as api:
-            for dag in ("empty", "held", "freed"):
-                while api.get(f"dags/{dag}") is None:
-                    errors = api.get("importErrors")["import_errors"]
-                    if errors:
-                        raise RuntimeError(errors[0]["stack_trace"])
-                    time.sleep(1)
-            yield api
-    finally:
-        services.stop(home)
-
-
-def ask(api: Api, home: EnginesHome, dag: str, keys: Sequence[str]) -> list[Cost]:
-    """Let *dag* make the partitions *keys*, and wait for all."""
-    folder = home.costs / dag
-    before = set(folder.glob("*.json"))
-    for key in keys:
-        api.post(f"dags/{dag}/dagRuns", {"logical_date": None, "partition_key": key})
-    while len(told := set(folder.glob("*.json")) - before) < len(keys):
-        if failed := api.get(f"dags/{dag}/dagRuns", state=["failed"])["dag_runs"]:
-            logs = sorted((home.logs / "tasks").rglob(f"*{failed[0]['dag_run_id']}*/**/attempt=1.log"))
-            raise RuntimeError(f"{dag} {failed[0]['partition_key']} failed:\n{logs[-1].read_text()[-4000:]}")
-        time.sleep(0.5)
-    costs = (json.loads(file.read_text()) for file in told)
-    return [Cost(one["begin"], one["end"], one["cpu"]) for one in costs]
 
 
 class Memory:
@@ -143,8 +98,8 @@ def measure(jobs: int, seconds: float, rounds: int) -> list[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             platform = EmrServerlessStandIn(Path(folder))
             with platform.serving() as url, postgres() as server:
-                home = EnginesHome(Path(folder), server.url, platform=url, workers=workers)
-                with airflow(home) as api:
+                home = EnginesHome(Path(folder), server.url, file=DAGS, platform=url, workers=workers)
+                with airflow(home, ("empty", "held", "freed")) as api:
                     platform.work = Cluster().succeed
                     if way == "held":
                         rows += [one_by_one(api, home, dag, days[: rounds + 1]) for dag in ("empty", "held")]

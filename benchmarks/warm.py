@@ -12,9 +12,7 @@ import json
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,9 +26,9 @@ from rich.table import Table
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.spark.server.connect_server import ConnectServer
+from benchmarks.task_costs import Cost, CostsHome, airflow, ask
 from demo import processes, services
 from demo.api import Api
-from demo.home import USER, Home
 
 WANTED_SECONDS = 2.0  # above an empty task
 WANTED_CPU = 20.0  # times less than a submit
@@ -40,83 +38,29 @@ DAYS = PartitionByInterval("@daily", start="2013-01-01", end="2014-01-01", name=
 SLOTS = {"cold": 2, "warm": 4}
 DAGS = Path(__file__).with_name("dags") / "warm.py"
 PRELOAD = "import airflow_partitions.spark.connect.preload\n"
-#: Of every task: what it cost, told by its own process when it has ended well.
-SETTINGS = """
-def task_policy(task):
-    task.on_success_callback = [tell]
-
-
-def tell(context):
-    import json, os, pathlib, resource, time
-    import psutil
-
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    cost = {
-        "run": context["run_id"],
-        "begin": psutil.Process().create_time(),
-        "end": time.time(),
-        "cpu": sum(usage.ru_utime + usage.ru_stime for usage in usages),
-    }
-    folder = pathlib.Path(os.environ["BENCHMARK_COSTS"], context["dag"].dag_id)
-    folder.mkdir(exist_ok=True)
-    part = folder / f"{context['ti'].id}.part"
-    part.write_text(json.dumps(cost))
-    part.rename(part.with_suffix(".json"))
-"""
+ITS_DAGS = ("empty", "by_hand", "cold", "warm", "many_cold", "many_warm")
 
 
 @attrs.frozen
-class Cost:
-    """Of one task: seconds since the epoch, and of processor time."""
-
-    begin: float
-    end: float
-    cpu: float
-
-    @property
-    def seconds(self) -> float:
-        """From fork to end."""
-        return self.end - self.begin
-
-
-@attrs.frozen
-class BenchmarkHome(Home):
-    """A home with the Dags of this benchmark, connections to both ways, and tasks that tell what they cost.
+class WarmHome(CostsHome):
+    """A home with connections to both ways.
 
     :ivar port: of the Spark Connect server.
     :ivar token: of it.
-    :ivar preload: whether the scheduler loads its client before it forks.
     """
 
     port: int = 0
     token: str = ""
-    preload: bool = True
-
-    @property
-    def costs(self) -> Path:
-        """What tasks have told: a folder for each Dag."""
-        return self.root / "costs"
-
-    def create(self) -> None:
-        """Also the Dag file, and what Airflow's processes begin with."""
-        super().create()
-        self.costs.mkdir(exist_ok=True)
-        if not (link := self.dags / DAGS.name).exists():
-            link.symlink_to(DAGS)
-        settings = self.root / "airflow" / "config" / "airflow_local_settings.py"
-        settings.write_text((PRELOAD if self.preload else "") + SETTINGS)
 
     def environment(self, outer: dict[str, str], port: int = 0) -> dict[str, str]:
-        """That of the demo, with connections to both ways and more tasks at a time."""
+        """With connections to both ways, and more tasks at a time."""
         warm = {"conn_type": "spark_connect", "host": "sc://localhost", "port": self.port, "password": self.token}
         environment = super().environment(outer, port)
         del environment["SPARK_SUBMIT_OPTS"]  # a plain submit
         return environment | {
             "AIRFLOW_CONN_COLD": '{"conn_type": "spark", "host": "local[2]"}',
             "AIRFLOW_CONN_WARM": json.dumps(warm),
-            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__PARALLELISM": str(max(SLOTS.values())),
-            "BENCHMARK_COSTS": str(self.costs),
         }
 
 
@@ -128,40 +72,6 @@ def fill(lake: Path, days: Sequence[str]) -> None:
             folder = lake / "flights" / f"hour={day}T{hour:02}"
             folder.mkdir(parents=True)
             pq.write_table(rows, folder / "0.parquet")
-
-
-@contextmanager
-def airflow(home: BenchmarkHome) -> Iterator[Api]:
-    """An Airflow of the home, started anew."""
-    try:
-        running = services.start(home, None, lambda _: None, services.FIRST)
-        with Api(running.address, USER, home.secret("password")) as api:
-            for dag in ("empty", "by_hand", "cold", "warm", "many_cold", "many_warm"):
-                while api.get(f"dags/{dag}") is None:
-                    errors = api.get("importErrors")["import_errors"]
-                    if errors:
-                        raise RuntimeError(errors[0]["stack_trace"])
-                    time.sleep(1)
-            yield api
-    finally:
-        services.stop(home)
-
-
-def ask(api: Api, home: BenchmarkHome, dag: str, keys: Sequence[str]) -> list[Cost]:
-    """Let *dag* make the partitions *keys*, and wait for all."""
-    folder = home.costs / dag
-    before = set(folder.glob("*.json"))
-    asked = [{"logical_date": None, "partition_key": key} for key in keys]
-    runs = {api.post(f"dags/{dag}/dagRuns", body)["dag_run_id"] for body in asked}
-    while True:
-        told = [json.loads(file.read_text()) for file in set(folder.glob("*.json")) - before]
-        if len(told) >= len(keys):
-            return [Cost(one["begin"], one["end"], one["cpu"]) for one in told]
-        for run in api.get(f"dags/{dag}/dagRuns", state=["failed"])["dag_runs"]:
-            if run["dag_run_id"] in runs:
-                log = max((home.logs / "tasks").rglob("*.log"), key=lambda file: file.stat().st_mtime)
-                raise RuntimeError(f"{dag} {run['partition_key']} failed:\n{log.read_text()[-4000:]}")
-        time.sleep(0.5)
 
 
 def spent(server: ConnectServer) -> float:
@@ -190,7 +100,7 @@ def measure(rounds: int, partitions: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         token, port = "benchmark", processes.free_port(None, 0)
-        home = BenchmarkHome(root, port=port, token=token)
+        home = WarmHome(root, file=DAGS, port=port, token=token)
         home.create()
         fill(home.lake, days)
         with ConnectServer(port=port, token=token, log=root / "server.log", memory="1g") as server:
@@ -201,12 +111,13 @@ def measure(rounds: int, partitions: int) -> list[dict[str, Any]]:
                 costs = [cost for n in range(rounds) for cost in ask(api, home, dag, days[n + 1 : n + 2])]
                 rows.append(measured(way, costs, spent(server) - before))
 
-            with airflow(attrs.evolve(home, preload=False)) as api:
+            with airflow(home, ITS_DAGS, services.FIRST) as api:
                 for pool, slots in SLOTS.items():
                     api.post("pools", {"name": pool, "slots": slots})
                 one_by_one(api, "warm, fresh", "warm")
                 one_by_one(api, "by hand, fresh: @task.pyspark", "by_hand")
-            with airflow(home) as api:
+            # The scheduler loads the client before it forks.
+            with airflow(attrs.evolve(home, settings=PRELOAD), ITS_DAGS, services.FIRST) as api:
                 for dag, way in {
                     "empty": "empty task",
                     "cold": "cold submit",

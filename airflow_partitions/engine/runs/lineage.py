@@ -42,14 +42,14 @@ def _told(context_of: Callable[[], Any], *, is_made: bool, ended: Any = None) ->
     """
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    told: OperatorLineage[Any, Any] = OperatorLineage()
+    datasets: OperatorLineage[Any, Any] = OperatorLineage()
     try:
         from airflow_partitions.engine.runs.lineage_datasets import input_datasets, output_datasets, with_hooks
 
         lineage = run_lineage(context_of(), is_made=is_made)
         if lineage is not None:
-            told = OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
-            told = told if ended is None else with_hooks(told, ended)
+            datasets = OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
+            datasets = datasets if ended is None else with_hooks(datasets, ended)
     except Exception as error:  # the task goes on, whatever is wrong with what is told of it
         log.warning("OpenLineage is not told which partitions this task reads and makes: %s", error, exc_info=True)
-    return told
+    return datasets

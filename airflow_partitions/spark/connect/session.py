@@ -55,8 +55,7 @@ def connected(access: Access, name: str, *, conf: Mapping[str, str], strict: boo
         )
     mode = os.environ.get(_MODE)
     os.environ[_MODE] = "1"
-    known = () if access.session is None else (_FOREIGN,)
-    requests = Requests(strict=strict, unwatched=known)
+    requests = Requests(strict=strict, unwatched=() if access.session is None else (_FOREIGN,))
     try:
         spark = _session(access, requests)
         try:
@@ -128,7 +127,8 @@ def _session(access: Access, requests: Requests) -> Any:
         access.token.current()  # who gets none does not ask the server
     channel = DefaultChannelBuilder(access.url)
     channel.add_interceptor(requests)
-    channel.add_interceptor(CallMetadata(access.headers, access.token, access.header))
+    if access.headers or access.token is not None:
+        channel.add_interceptor(CallMetadata(access.headers, access.token, access.header))
     spark = SparkSession.builder.channelBuilder(channel).create()
     spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=_LONGEST_WAIT), *_renewal(access)])
     return spark

@@ -38,10 +38,10 @@ def token_of(connection: Connection) -> RenewedToken | None:
             f"connection {conn_id!r}: {SECONDS}={seconds!r} in its extra; expected seconds after which a token is"
             f" renewed, as in {_DEFAULT_SECONDS}"
         )
-    given = [*ways, *(["a password"] if connection.password else [])]
-    if ways and len(given) > 1:
+    sources = [*ways, *(["a password"] if connection.password else [])]
+    if ways and len(sources) > 1:
         raise InvalidDefinitionError(
-            f"connection {conn_id!r} has {' and '.join(given)}; expected one way to its token: a password that stays,"
+            f"connection {conn_id!r} has {' and '.join(sources)}; expected one way to its token: a password that stays,"
             f" or one of {', '.join(WAYS)} in its extra"
         )
     if not ways:
@@ -58,7 +58,7 @@ def _function(conn_id: str, extra: Mapping[str, Any]) -> Callable[[], tuple[str,
 
     def fetch() -> tuple[str, float | None]:
         try:
-            given = function()
+            answer = function()
         except PartitionError:
             raise
         except Exception as error:  # noqa: BLE001 - of whatever it asks
@@ -67,14 +67,14 @@ def _function(conn_id: str, extra: Mapping[str, Any]) -> Callable[[], tuple[str,
                 f"{where} raised {type(error).__name__}; expected a token, or (token, seconds that it is good for):"
                 " call it by hand where the task runs"
             ) from None
-        match given:
+        match answer:
             case str():
-                return _checked(given, where), None
+                return _checked(answer, where), None
             case (str() as token, int() | float() as seconds) if seconds > 0:
                 return _checked(token, where), seconds * _EARLY
         raise InvalidDefinitionError(
-            f"{where} returned a value of type {type(given).__name__}; expected a token, or a pair (token, seconds that"
-            " it is good for)"
+            f"{where} returned a value of type {type(answer).__name__}; expected a token, or a pair (token, seconds"
+            " that it is good for)"
         )
 
     return fetch

@@ -70,6 +70,6 @@ class GlueRunOperator(GlueJobOperator):
             for run in page["JobRuns"]:
                 if (run.get("Arguments") or {}).get(TOKEN) == self.script_args[TOKEN]:
                     return str(run["Id"])
-            if page["JobRuns"] and page["JobRuns"][-1]["StartedOn"] < oldest:
+            if page["JobRuns"] and page["JobRuns"][-1].get("StartedOn", oldest) < oldest:
                 break
         return None

@@ -1,4 +1,4 @@
-"""What is told to OpenLineage: events of a real task, and conditions of subsets in words."""
+"""What is told to OpenLineage: events of a real task, datasets as they are sent, and their subsets in words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from openlineage.client.generated import base_subset_dataset as subsets
+from openlineage.client.serde import Serde
 
 from tests.metadata import Metadata
 
@@ -78,3 +79,14 @@ def words(form: dict[str, Any]) -> str:
             return f"[{', '.join(partition.identifier or str(partition.dimensions) for partition in partitions)}]"
         case other:
             raise AssertionError(f"a condition of type {other!r}")
+
+
+def sent(*datasets: Any) -> list[dict[str, Any]]:
+    """The *datasets* as they are sent."""
+    return [json.loads(Serde.to_json(dataset)) for dataset in datasets]
+
+
+def subset(form: dict[str, Any], side: str) -> str:
+    """The condition of a dataset's subset in words; empty if it has none."""
+    facet = form.get(f"{side}Facets", {}).get("subset")
+    return "" if facet is None else words(facet[f"{side}Condition"])
