@@ -74,8 +74,9 @@ def test_nothing_moves_while_the_board_comes(opens: Opens, width: int) -> None:
     assert page.evaluate("window.moved") == []
 
 
-def test_nothing_moves_while_the_values_of_a_calendar_come(opens: Opens) -> None:
-    page = opens(viewport={"width": 1280, "height": 900})
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_moves_while_the_values_of_a_calendar_come(opens: Opens, width: int) -> None:
+    page = opens(viewport={"width": width, "height": 900})
     page.add_init_script(WATCH)
     slowly(page, "grid")
     slowly(page, "values")

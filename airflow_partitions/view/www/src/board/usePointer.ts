@@ -53,20 +53,24 @@ export const usePointer = (list: RefObject<HTMLElement | null>, layout: Layout, 
       onPointerMove: (event: PointerEvent) => {
         const until = spotOf(event);
         if (drag === null || until === null) return;
-        const moves = drag.moves || Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > TREMBLES;
+        const moves = hasMoved(drag, event);
         if (moves && !(drag.moves && isSame(drag.until, until))) setDrag({ ...drag, until, moves });
       },
       onPointerUp: (event: PointerEvent) => {
         const until = spotOf(event);
         setDrag(null);
         if (drag === null || until === null) return;
-        if (drag.moves) cursor.pick(drag.from, until);
+        // A quick pointer is gone before its last move is drawn.
+        if (hasMoved(drag, event)) cursor.pick(drag.from, until);
         else cursor.pick(event.shiftKey ? (cursor.focus ?? drag.from) : drag.from, drag.from);
       },
       onPointerCancel: () => setDrag(null),
     },
   };
 };
+
+const hasMoved = ({ moves, x, y }: Drag, { clientX, clientY }: PointerEvent): boolean =>
+  moves || Math.hypot(clientX - x, clientY - y) > TREMBLES;
 
 const isOnCells = ({ target }: PointerEvent): boolean =>
   target instanceof Element && target.closest("[data-strip]") !== null;

@@ -69,44 +69,48 @@ export const Calendar = ({
   useEffect(() => onSeen(seen), [seen, onSeen]);
   const trouble = query.error ?? error;
   if (trouble) return <Trouble error={trouble} />;
-  if (days === null || picture === null || last === null || oldest === null || newest === null)
-    return <Skeleton height={`${8 * SIDE + 44 + (shown.value === null ? 0 : LEGEND)}px`} />;
+  // Until it is known which year it is, the line above the days has its place, and its length.
+  const [day, start, end] = [last ?? 0, oldest ?? 0, newest ?? YEAR];
   return (
     <Box>
-      <HStack mb={2} wrap="wrap">
-        <Button size="xs" variant="outline" disabled={first <= oldest} onClick={() => setUntil(last - YEAR + 7)}>
+      <HStack mb={2} wrap="wrap" visibility={days === null ? "hidden" : "visible"}>
+        <Button size="xs" variant="outline" disabled={first <= start} onClick={() => setUntil(day - YEAR + 7)}>
           ← Year before
         </Button>
         <Text fontSize="sm">
-          {dayText(first)} to {dayText(Math.min(first + YEAR - 1, newest))} ({zone})
+          {dayText(first)} to {dayText(Math.min(first + YEAR - 1, end))} ({zone})
         </Text>
         <Button
           size="xs"
           variant="outline"
-          disabled={first + YEAR > newest}
-          onClick={() => setUntil(last + YEAR - 7 >= newest ? undefined : last + YEAR - 7)}
+          disabled={first + YEAR > end}
+          onClick={() => setUntil(day + YEAR - 7 >= end ? undefined : day + YEAR - 7)}
         >
           Year after →
         </Button>
       </HStack>
-      <Weeks
-        label={`Calendar of ${arrangement.asset}`}
-        weeks={weeks}
-        days={days}
-        zone={zone}
-        values={values}
-        states={new Set(shown.states)}
-        region={region}
-        onRegion={setRegion}
-        partitionOf={(cell) => {
-          const partition = keyOf(picture, cell, frame.dimensions, arrangement.only);
-          return partition === null ? null : { asset: arrangement.asset, partition };
-        }}
-        onOpen={(cell, day) => {
-          onOpen(picture, cell, regionText([{ ...spanOf(day, zone), rows: null }], frame));
-        }}
-      />
-      {shown.value === null ? null : values === null ? (
+      {days === null || picture === null ? (
+        <Skeleton height={`${8 * SIDE + 4}px`} />
+      ) : (
+        <Weeks
+          label={`Calendar of ${arrangement.asset}`}
+          weeks={weeks}
+          days={days}
+          zone={zone}
+          values={values}
+          states={new Set(shown.states)}
+          region={region}
+          onRegion={setRegion}
+          partitionOf={(cell) => {
+            const partition = keyOf(picture, cell, frame.dimensions, arrangement.only);
+            return partition === null ? null : { asset: arrangement.asset, partition };
+          }}
+          onOpen={(cell, day) => {
+            onOpen(picture, cell, regionText([{ ...spanOf(day, zone), rows: null }], frame));
+          }}
+        />
+      )}
+      {shown.value === null ? null : values === null || days === null ? (
         <Box height={`${LEGEND}px`} />
       ) : (
         <ValueLegend layer={values.layer} several={[...days.values()].some(({ total }) => total > 1)} />

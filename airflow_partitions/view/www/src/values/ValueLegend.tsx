@@ -19,7 +19,19 @@ export const ValueLegend = ({
 }) => {
   const text = (amount: number) => valueText(measure, amount);
   return (
-    <HStack role="group" aria-label="Legend" wrap="wrap" columnGap={3} rowGap={1} mt={2} fontSize="sm" minH={6}>
+    <HStack
+      role="group"
+      aria-label="Legend"
+      tabIndex={0}
+      wrap={{ base: "nowrap", md: "wrap" }}
+      columnGap={3}
+      rowGap={1}
+      mt={2}
+      minH={6}
+      fontSize="sm"
+      whiteSpace="nowrap"
+      overflowX={{ base: "auto", md: "visible" }}
+    >
       <Text fontWeight="medium">{VALUES[value]}</Text>
       {scale === null ? (
         <Text color="fg.muted">no partition in view tells it</Text>
@@ -30,7 +42,15 @@ export const ValueLegend = ({
           ) : (
             <HStack gap={2}>
               <Text>{text(scale.low)}</Text>
-              <Box width={24} height={3} borderWidth="1px" borderRadius="sm" backgroundImage={RAMP} aria-hidden />
+              <Box
+                flexShrink={0}
+                width={24}
+                height={3}
+                borderWidth="1px"
+                borderRadius="sm"
+                backgroundImage={RAMP}
+                aria-hidden
+              />
               <Text>{text(scale.high)}</Text>
             </HStack>
           )}
