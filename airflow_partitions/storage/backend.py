@@ -139,6 +139,17 @@ class Backend(ABC, Generic[_Dataset]):
         :raises StorageError: if it can't be read.
         """
 
+    def announce(self, folder: Location) -> str:
+        """The name by which engines of SQL insert into the table that a try writes to in *folder*.
+
+        :raises InvalidDefinitionError: if it is no table.
+        :raises StorageError: if its catalog can't be reached.
+        """
+        raise InvalidDefinitionError(
+            f"storage {self.dataset.path!r} is no table; expected {{{{ partition.staging }}}}, the folder that a job"
+            " writes files to, or storage=Iceberg(…)"
+        )
+
     @abstractmethod
     def where(self, selection: Selection) -> Filter:
         """*selection* as a filter on columns of the rows, with values of their types.

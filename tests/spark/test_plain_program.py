@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 import textwrap
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from airflow_partitions import Partition, PartitionByInterval
 from airflow_partitions.core.errors import ForeignRowsError, ResultError
 from airflow_partitions.storage import Iceberg, Parquet
 from tests.authoring.tasks.open_run import DAY, DAYS, NEW_YORK, OpenRun
+from tests.storage.iceberg.rest_server import rest_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,3 +87,20 @@ def test_a_table_is_staged_in_a_table_of_the_try(spark: SparkSession, table: Ice
     with pytest.raises(ForeignRowsError):
         stray.published()
     assert sorted(row["n"] for row in read()) == [1, 2]
+
+
+def test_a_statement_inserts_by_a_name_in_the_catalog(tmp_path: Path, spark: SparkSession) -> None:
+    with rest_server(tmp_path) as server:
+        name, days = f"lake_{secrets.token_hex(4)}", {"at": "timestamp", "n": "int"}
+        for option, value in {"": "SparkCatalog", ".type": "rest", ".uri": server.properties["uri"]}.items():
+            spark.conf.set(f"spark.sql.catalog.{name}{option}", value.replace("Spark", "org.apache.iceberg.spark.Spark"))
+        table = Iceberg("db.days", credentials=server.properties, create=True, partition_on={"day": "at"}, schema=days)
+        run = OpenRun(table)
+        staging = f"{name}.{run.make().staging_table}"
+        for number in (1, 2):
+            spark.sql(f"INSERT INTO {staging} VALUES (timestamp'2013-11-03 04:00:00Z', {number})")
+        assert [row["n"] for row in spark.sql(f"SELECT n FROM {staging} ORDER BY n").collect()] == [1, 2]
+        assert not spark.sql(f"SELECT * FROM {name}.db.days").collect()
+        assert run.published()["rows"] == 2
+        assert sorted(row["n"] for row in spark.sql(f"SELECT n FROM {name}.db.days").collect()) == [1, 2]
+        assert [row["tableName"] for row in spark.sql(f"SHOW TABLES IN {name}.db").collect()] == ["days"]

@@ -74,10 +74,11 @@ class Publish(LineageMethods, BaseOperator):
                 checks=[NotNull("origin")],
             )
 
-    The task before it asks for ``{{ partition.staging }}``, a folder of its own try. Nobody reads there. What it leaves
-    is looked at by this one: whether it is of the partition, has the columns of the storage, and passes the checks.
-    Then it takes the place of the partition in one step, and the asset's event tells of rows, files and bytes. Whatever
-    fails before that leaves the old files alone.
+    The task before it asks for ``{{ partition.staging }}``, a folder of its own try, or for ``{{
+    partition.staging_table }}``, a table to insert into. Nobody reads there. What it leaves is looked at by this one:
+    whether it is of the partition, has the columns of the storage, and passes the checks. Then it takes the place of
+    the partition in one step, and the asset's event tells of rows, files and bytes. Whatever fails before that leaves
+    the old files alone.
 
     :param asset: the asset that is made, one of the task's outlets.
     :param storage: where it is published.

@@ -98,7 +98,20 @@ class OpenJob:
         :raises InvalidDefinitionError: if nothing publishes what is staged there after this task.
         :raises StorageError: if it can't be made.
         """
+        return str(self._place(self._publisher(asset)).data)
+
+    def staging_table(self, asset: str | None = None) -> str:
+        """The name of the table that this try of the task may insert into, which is made when it is first asked for.
+
+        :param asset: whose partition is staged there; needed where a Dag publishes those of several.
+        :raises InvalidDefinitionError: if nothing publishes what is staged there after this task, or it is no table.
+        :raises StorageError: if it can't be made.
+        """
         publisher = self._publisher(asset)
+        return open_backend(publisher.stored_as(self.partition)).announce(self._place(publisher).data)
+
+    def _place(self, publisher: Any) -> Staging:
+        """Where this try of the task stages what *publisher* publishes."""
         instance = self._instance()
         own = instance.task_id
         if own not in publisher.get_flat_relative_ids(upstream=True):
@@ -115,7 +128,7 @@ class OpenJob:
         storage = publisher.stored_as(self.partition)
         staged = dict(instance.xcom_pull(task_ids=own, key=STAGED) or {})
         if (form := staged.get(publisher.asset_name)) is not None:  # of this try: Airflow clears those of earlier ones
-            return _folder(StagedBy.from_json(form).place(storage, self.partition))
+            return StagedBy.from_json(form).place(storage, self.partition)
         attempt = Attempt(instance.dag_id, instance.run_id, instance.try_number)
         place = open_staging(storage, attempt, storage.layout.directory_of(self.partition.wrapped))
         if isinstance(place.data, Path):
@@ -123,7 +136,7 @@ class OpenJob:
                 folder.mkdir(parents=True, exist_ok=True)
         staged[publisher.asset_name] = StagedBy(attempt, place.base).to_json()
         instance.xcom_push(STAGED, staged)
-        return _folder(place)
+        return place
 
     def _input(self, name: str) -> Input:
         makers = [task for task in self._tasks() if callable(getattr(task, "needed_by", None))]
@@ -172,7 +185,3 @@ class OpenJob:
         if instance is None or not hasattr(instance, "xcom_push"):
             raise ResultError(f"no task runs here that could stage partition {self.partition.text!r}; {_PASTES}")
         return instance
-
-
-def _folder(place: Staging) -> str:
-    return str(place.data)

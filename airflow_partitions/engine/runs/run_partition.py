@@ -131,6 +131,25 @@ class RunPartition(Partition):
         return self._job.staging(asset)
 
     @property
+    def staging_table(self) -> str:
+        """As :attr:`staging`, where the partition is of a table of Iceberg: the name, with its namespace, of a table
+        of this try in the same catalog, for engines that ``INSERT INTO`` a table and know no folders.
+
+        :raises InvalidDefinitionError: if nothing publishes it, it is no table, or there are several assets.
+        :raises StorageError: if it can't be made.
+        """
+        return self._job.staging_table()
+
+    def staging_table_of(self, asset: str) -> str:
+        """As :attr:`staging_table`, of one of several assets whose partitions the Dag publishes.
+
+        :param asset: its name.
+        :raises InvalidDefinitionError: if nothing publishes it, or it is no table.
+        :raises StorageError: if it can't be made.
+        """
+        return self._job.staging_table(asset)
+
+    @property
     def _job(self) -> OpenJob:
         from airflow_partitions.engine.runs.open_job import OpenJob
 

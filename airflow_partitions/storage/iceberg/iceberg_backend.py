@@ -98,11 +98,20 @@ class IcebergBackend(Backend[Iceberg]):
 
     def left_in(self, folder: Location, key: Key) -> StagedFiles:
         # Whether its rows are of the key is told by their statistics when they are published.
+        from airflow_partitions.storage.iceberg.table.announced import recall
         from airflow_partitions.storage.iceberg.table.columns import spark_columns
+        from airflow_partitions.storage.iceberg.table.paths import plain
         from airflow_partitions.storage.iceberg.table.shadow import Shadow
 
-        shadow = Shadow.open(folder, self._reference.properties)
+        reference = self._reference
+        shadow = Shadow.open(folder, reference.properties)
+        recall(reference, folder.parent, shadow)
         files = shadow.files_by_name()
+        if elsewhere := [name for name, file in files.items() if name == plain(file.file_path)]:
+            raise ResultError(
+                f"partition {str(key)!r}: {elsewhere[0]!r} was not written to {shadow.data!r}, as the table's property"
+                " write.data.path says; expected an engine that obeys it: other files go when the try is cleared away"
+            )
         if not files:
             raise ResultError(
                 f"partition {str(key)!r}: nothing was appended to the table in {folder}; expected rows, be it in files"
@@ -111,6 +120,13 @@ class IcebergBackend(Backend[Iceberg]):
         sizes = {name: file.file_size_in_bytes for name, file in files.items()}
         rows = sum(file.record_count for file in files.values())
         return StagedFiles(rows, sizes, spark_columns(shadow.table.schema()))
+
+    def announce(self, folder: Location) -> str:
+        from airflow_partitions.storage.iceberg.table.announced import announce
+        from airflow_partitions.storage.iceberg.table.shadow import Shadow
+
+        reference = self._reference
+        return announce(reference, folder.parent, Shadow.open(folder, reference.properties))
 
     def where(self, selection: Selection) -> Filter:
         from airflow_partitions.storage.iceberg.table.key_filter import KeyFilter

@@ -17,6 +17,7 @@ from airflow_partitions.core.errors import InvalidDefinitionError, MissingInputE
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.iceberg.iceberg_dataset import Iceberg
+from airflow_partitions.storage.iceberg.table.announced import withdraw
 from airflow_partitions.storage.iceberg.table.catalog import TableReference, translated_errors
 from airflow_partitions.storage.iceberg.table.columns import arrow_schema, spark_columns
 from airflow_partitions.storage.iceberg.table.contents import Contents
@@ -177,6 +178,7 @@ class IcebergStore(Store):
         # As long as its staging place is there nobody else writes as this try: what no snapshot names, none will.
         for file in orphans(self.table, datetime.max.replace(tzinfo=UTC), [staging.folder.name]):
             remove(file)
+        withdraw(self.table, staging.folder)
         super().discard(staging)
 
     def expired(self, limits: Limits) -> list[Location]:
@@ -186,6 +188,11 @@ class IcebergStore(Store):
         # To look for files of all tries would be to read all that the table says, after each publish.
         tries = {place.name for place in places if place.parent == self.bookkeeping / STAGING}
         return [*places, *orphans(self.table, limits.staged, tries)]
+
+    def clear_away(self, location: Location) -> None:
+        if location.parent == self.bookkeeping / STAGING:
+            withdraw(self.table, location)
+        super().clear_away(location)
 
     def _committed(
         self, changes: Sequence[Change], attempt: Attempt, base: int | None, rule: SchemaRule | None

@@ -10,7 +10,6 @@ from airflow_partitions.core.calendars.duration import Length, duration
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.filesystem.bookkeeping import bookkeeping
-from airflow_partitions.storage.filesystem.filesystem import remove
 from airflow_partitions.storage.filesystem.paths import is_local, local
 from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.stores.directory_store import DirectoryStore
@@ -47,7 +46,7 @@ def clean(
             store.recover()
         expired = [location for location in store.expired(limits) if not _is_behind_a_link(location, str(store.root))]
         for location in expired if not dry_run else []:
-            remove(location)
+            store.clear_away(location)
     return expired
 
 

@@ -190,6 +190,10 @@ class Store(ABC):
     def expired(self, limits: Limits) -> list[Location]:
         """What may be removed: replaced files, the staging places of failed tries, the listings of runs."""
 
+    def clear_away(self, location: Location) -> None:
+        """Remove one of those that are :meth:`expired`."""
+        remove(location)
+
 
 class ReadOnlyStore(Store):
     """A store of a dataset that belongs to someone else."""

@@ -70,6 +70,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer()
 
+    def do_DELETE(self) -> None:
+        self._answer()
+
     def log_message(self, *arguments: Any) -> None:
         pass
 
@@ -103,6 +106,12 @@ class _Handler(BaseHTTPRequestHandler):
             case ["namespaces", namespace, "tables"]:
                 names = [identifier[-1] for identifier in catalog.list_tables(namespace)]
                 return {"identifiers": [{"namespace": [namespace], "name": name} for name in names]}
+            case ["namespaces", namespace, "register"]:
+                form = json.loads(data)
+                return _form(catalog.register_table((namespace, form["name"]), form["metadata-location"]))
+            case ["namespaces", namespace, "tables", name] if self.command == "DELETE":
+                catalog.drop_table((namespace, name))
+                return {}
             case ["namespaces", namespace, "tables", name] if posts:
                 return self._commit((namespace, name), CommitTableRequest.model_validate_json(data))
             case ["namespaces", namespace, "tables", name]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import attrs
@@ -12,6 +13,7 @@ from pyiceberg.io import FileIO
 from pyiceberg.manifest import DATA_FILE_TYPE, DataFile, ManifestContent
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import StaticTable, Table, Transaction
+from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.typedef import Record
 
 from airflow_partitions.core.errors import ResultError, SchemaError
@@ -87,7 +89,7 @@ class Shadow:
         """
         location = table.location().rstrip("/")
         form = form_of(without_history(table.metadata))
-        form |= {**_NOTHING, "location": str(folder)}
+        form |= {**_NOTHING, "location": str(folder), "table-uuid": str(uuid4())}
         form["properties"] |= {
             "write.data.path": f"{location}/{DATA}/{attempt_name}",
             "write.spark.accept-any-schema": "true",
@@ -174,8 +176,12 @@ class Shadow:
             self._change(transaction)
 
     def _change(self, transaction: Transaction) -> None:
+        self.replace_metadata(transaction.table_metadata)
+
+    def replace_metadata(self, metadata: TableMetadata) -> None:
+        """Let it be the table that *metadata* tells of."""
         before = _FIRST if self._known is None else self._known[0]
-        self.with_metadata(form_of(transaction.table_metadata), before + 1)
+        self.with_metadata(form_of(metadata), before + 1)
 
     def files(self) -> tuple[DataFile, ...]:
         """What was written; without files that hold no row, of which nobody can say whose they are.
