@@ -40,6 +40,7 @@ class StagedPartition:
     :ivar storage: where it is to be published; one table of it if it has tables.
     :ivar written: what its writer says: rows, files and their sizes, columns and their Spark types.
     :ivar inputs: what it was made from, by name: inputs, or in a trial the frames that stand for them.
+    :ivar own: its files, where those of other partitions are in the same table.
     """
 
     partition: Partition
@@ -47,6 +48,7 @@ class StagedPartition:
     written: StagedFiles
     _folder: Location
     inputs: Mapping[str, Any] = attrs.field(factory=dict)
+    own: StoredPartition | None = None
 
     def table(self, name: str) -> Self:
         """One table of it."""
@@ -130,7 +132,7 @@ class StagedPartition:
     def _request(self, columns: Iterable[str] | None = None) -> ReadRequest:
         names = None if columns is None else tuple(columns)
         if (whole := open_backend(self.storage).staged(self._folder)) is not None:
-            return ReadRequest(dataset=whole, columns=names)
+            return ReadRequest(dataset=whole, partitions=None if self.own is None else (self.own,), columns=names)
         fields = dict(self.storage.schema or self.written.schema)
         if names is not None and self.storage.format != "csv":  # which is read by the order of columns
             fields = {name: kind for name, kind in fields.items() if name in names}

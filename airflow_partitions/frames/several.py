@@ -13,9 +13,9 @@ from airflow_partitions.core.keys import Key
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.input import PAST, Input
 from airflow_partitions.storage.commit.commit import Commit
+from airflow_partitions.storage.filesystem.filesystem import relocate, remove
 from airflow_partitions.storage.io.registry import is_written, writer_for
 from airflow_partitions.storage.io.shape import Shape
-from airflow_partitions.storage.io.write_partition import write_partition
 from airflow_partitions.storage.io.write_request import WriteRequest
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.staged_files import StagedFiles
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The parameter of a function that makes several partitions at once.
 SEVERAL = "partitions"
+#: Folder of what is written of several tables, until the files of each partition lie together.
+_APART = "_tables"
 
 
 def check_several(parameters: Collection[str], storage: Storage | None, asset: str) -> None:
@@ -42,7 +44,7 @@ def check_several(parameters: Collection[str], storage: Storage | None, asset: s
         problem = f"also takes {PAST!r}, which is of one partition; expected 'partition' instead"
     elif storage is None:
         problem = "has no storage; expected storage=, or 'partition' instead"
-    elif storage.members or not storage.key_columns:
+    elif not storage.key_columns:
         problem = f"has storage {storage.path!r}, whose frames name no partition; expected 'partition' instead"
     if problem is not None:
         raise InvalidDefinitionError(f"asset {asset!r} takes {SEVERAL!r}, all of a batch at once, and {problem}")
@@ -99,9 +101,10 @@ class Several:
         """The files of one of them."""
         return self.files[key] if key in self.files else self.empty[key]
 
-    def folder(self, key: Key, commit: Commit) -> Location:
-        """Where these are in the place of *commit*."""
-        return commit.written_to(key) if key in self.files else commit.stage(key)
+    def withhold(self, key: Key, commit: Commit) -> None:
+        """Let *commit* leave one of them out."""
+        if key in self.files:
+            commit.withhold(self.files[key])
 
     def put(self, key: Key, commit: Commit, attempt: Attempt) -> None:
         """Let *commit* publish one of them for *attempt*."""
@@ -115,19 +118,58 @@ def write_several(frame: Any, partitions: Sequence[Partition], storage: Storage,
     """Write the rows of *frame* to the partitions that they name, of those that are asked for; one without rows is
     written without any.
 
+    :param frame: a frame, or a mapping of table to frame if *storage* has tables.
     :param folder: of a commit.
     :raises ForeignRowsError: if a row names another partition.
-    :raises ResultError: if it is no frame, or lacks the columns that name partitions.
+    :raises ResultError: if it is no frame, or lacks the columns that name partitions, or a table is missing.
     :raises SchemaError: if *storage* declares other columns.
     :raises WriterError: if its format can't hold them.
     """
+    request = WriteRequest(dataset=with_schema(storage), folder=folder, evolve=storage.schema is None)
+    if storage.members:
+        return Several(_write_tables(frame, partitions, request))
+    written = _write(frame, partitions, request)
+    others = [partition.wrapped for partition in partitions if partition.wrapped not in written]
+    return Several(dict(written), {key: _write_empty(frame, key, _place(key, request)) for key in others})
+
+
+def _write_tables(frames: Any, partitions: Sequence[Partition], request: WriteRequest) -> dict[Key, StagedFiles]:
+    """Write a frame for each table, so that the files of each partition lie together."""
+    dataset = request.dataset
+    if not isinstance(frames, Mapping) or set(frames) != set(dataset.members):
+        received = f"frames for {', '.join(map(str, frames))}" if isinstance(frames, Mapping) else type(frames).__name__
+        raise ResultError(
+            f"the function returned {received}; expected a frame for each of the tables {', '.join(dataset.members)},"
+            " whose rows name their partition"
+        )
+    staged: dict[Key, dict[str, StagedFiles]] = {partition.wrapped: {} for partition in partitions}
+    apart = request.folder / _APART  # writers make a folder for each partition, and a table's lie in those
+    for member in dataset.members:
+        own = attrs.evolve(request, dataset=dataset.table(member), folder=apart / member)
+        written = _write(frames[member], partitions, own)
+        for key, tables in staged.items():
+            place = _place(key, request, member)
+            if key not in written:
+                tables[member] = _write_empty(frames[member], key, attrs.evolve(place, dataset=own.dataset))
+                continue
+            tables[member] = written[key]
+            directory = own.folder / dataset.layout.directory_of(key)
+            for name in written[key].files:
+                relocate(directory / name, place.folder / name)
+    remove(apart)
+    return {key: StagedFiles.of_members(tables) for key, tables in staged.items()}
+
+
+def _write(frame: Any, partitions: Sequence[Partition], request: WriteRequest) -> Mapping[Key, StagedFiles]:
+    """Write the rows of *frame* to the partitions that they name."""
+    dataset = request.dataset
+    what = "the function returned" if dataset.member is None else f"table {dataset.member!r} got"
     if not is_written(type(frame)):
         raise ResultError(
-            f"the function returned {type(frame).__name__}; expected a frame whose rows name their partition:"
-            f" {', '.join(storage.key_columns)}"
+            f"{what} {type(frame).__name__}; expected a frame whose rows name their partition:"
+            f" {', '.join(dataset.key_columns)}"
         )
-    request = WriteRequest(dataset=with_schema(storage), folder=folder, evolve=storage.schema is None)
-    written = writer_for(type(frame), storage).write_many(frame, request, Shape())
+    written = writer_for(type(frame), dataset).write_many(frame, request, Shape())
     asked = {partition.wrapped for partition in partitions}
     if foreign := sorted(str(key) for key in written.keys() - asked):
         raise ForeignRowsError(
@@ -135,13 +177,20 @@ def write_several(frame: Any, partitions: Sequence[Partition], storage: Storage,
             + (f" and {len(foreign) - 1:,} others" if len(foreign) > 1 else "")
             + f"; expected those that are asked for: {partitions[0].text} to {partitions[-1].text}"
         )
-    empty = {}
-    for key in [partition.wrapped for partition in partitions if partition.wrapped not in written]:
-        own = folder / storage.layout.directory_of(key)
-        if isinstance(own, Path):
-            own.mkdir(parents=True, exist_ok=True)
-        empty[key] = write_partition(_without_rows(frame), key, attrs.evolve(request, folder=own))
-    return Several(dict(written), empty)
+    return written
+
+
+def _place(key: Key, request: WriteRequest, member: str = "") -> WriteRequest:
+    """The request to write *key*, or one table of it, to its own folder."""
+    folder = request.folder / request.dataset.layout.directory_of(key)
+    return attrs.evolve(request, folder=folder / member if member else folder)
+
+
+def _write_empty(frame: Any, key: Key, request: WriteRequest) -> StagedFiles:
+    """Write the columns of *frame* as a partition without rows."""
+    if isinstance(request.folder, Path):
+        request.folder.mkdir(parents=True, exist_ok=True)
+    return writer_for(type(frame), request.dataset).write(_without_rows(frame), key, request)
 
 
 def _without_rows(frame: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -32,7 +32,8 @@ class JobResult(Result):
 
     :ivar attempt: name of the try that made it.
     :ivar others: other places that were read.
-    :ivar checks: results of the checks that it made.
+    :ivar checks: results of the checks that it made of one partition.
+    :ivar checks_of_several: of each of several, by the text of its key.
     :ivar unseen: what was read and not counted, in words.
     :ivar unwatched: code that may have read by itself, in words: nobody can look into it.
     :ivar several: the files of several partitions, as :class:`.Several` has them; ``None`` if one was made.
@@ -46,12 +47,16 @@ class JobResult(Result):
     unseen: tuple[str, ...] = ()
     unwatched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    checks_of_several: Mapping[str, tuple[CheckResult, ...]] = attrs.field(factory=dict)
     several: Mapping[str, Any] | None = None
 
     def save(self, staging: Staging) -> None:
         """Write the result file, in one step."""
         form = {"version": VERSION, **attrs.asdict(self, recurse=False), "written": self.written.to_json()}
         form["checks"] = [attrs.asdict(check) for check in self.checks]
+        form["checks_of_several"] = {
+            key: [attrs.asdict(check) for check in checks] for key, checks in self.checks_of_several.items()
+        }
         form["reads"] = {name: attrs.asdict(reads) for name, reads in self.reads.items()}
         write(staging.result, json.dumps(form, separators=(",", ":")).encode())
 
@@ -72,7 +77,8 @@ class JobResult(Result):
                     "others": tuple(form["others"]),
                     "unseen": tuple(form["unseen"]),
                     "unwatched": tuple(form["unwatched"]),
-                    "checks": tuple(CheckResult(**check) for check in form["checks"]),
+                    "checks": _checks(form["checks"]),
+                    "checks_of_several": {key: _checks(each) for key, each in form["checks_of_several"].items()},
                 },
                 reads=reads,
             )
@@ -125,6 +131,10 @@ def load_error(staging: Staging) -> Exception | None:
     if isinstance(kind, type) and issubclass(kind, PartitionError):
         return kind(message)
     return JobError(f"{name}: {message}")
+
+
+def _checks(forms: Sequence[Mapping[str, Any]]) -> tuple[CheckResult, ...]:
+    return tuple(CheckResult(**form) for form in forms)
 
 
 def _check_version(version: object) -> None:

@@ -32,7 +32,7 @@ from airflow_partitions.engine.runs.publication import attempt_of, finish, parti
 from airflow_partitions.engine.runs.together import making_together
 from airflow_partitions.frames.frame import Frame
 from airflow_partitions.frames.input import Input, Inputs
-from airflow_partitions.frames.several import SEVERAL, Several
+from airflow_partitions.frames.several import SEVERAL, Several, check_several
 from airflow_partitions.spark.begun_job import BegunJob, work_of
 from airflow_partitions.spark.connection import DEFAULT_CONNECTION
 from airflow_partitions.spark.engines.by_connection import engine_of
@@ -47,7 +47,6 @@ from airflow_partitions.spark.operator_arguments import (
     check_durable,
     check_engine,
     check_storage,
-    check_together,
     submit_words,
 )
 from airflow_partitions.spark.prepared_job import PreparedJob
@@ -150,7 +149,7 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
         self.freeze = freeze
         self.takes_several = function is not None and SEVERAL in function.parameters and SEVERAL not in self.inputs
         if self.takes_several:
-            check_together(function.parameters if function else (), storage, self.shipped_checks, asset_name)
+            check_several(function.parameters if function else (), storage, asset_name)
         self._execution: Execution | None = None  # of this process
 
     def execute(self, context: Context) -> None:
@@ -269,7 +268,8 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
             prepared = PreparedJob(contexts[0], together.inputs, None, attrs.evolve(handover, several=several))
             _, result = self._ran(prepared, engine)
             summary = {"seconds": round(result.seconds / len(several), 3), "application": result.application}
-            together.publish(Several.from_json(result.several or {}, several), summary)
+            made = Several.from_json(result.several or {}, several)
+            together.publish(made, summary, result.checks_of_several)
         log.info("Made by one job: %s", result.describe())
         return together.errors
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
 
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.frames.several import SEVERAL, check_several
 from airflow_partitions.spark.engines.engine import Engine
-from airflow_partitions.spark.shipped_check import ShippedCheck
 from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.ownership import Ownership
 from airflow_partitions.storage.storage import Storage
@@ -48,18 +46,6 @@ def check_storage(storage: Storage, asset: str) -> None:
         )
     for written in map(storage.table, storage.members) if storage.members else [storage]:
         writer_for("spark", written).check(written)
-
-
-def check_together(
-    parameters: Sequence[str], storage: Storage, shipped_checks: Sequence[ShippedCheck], asset: str
-) -> None:
-    """Refuse a function over all partitions of a batch that can't be one, or has a check of each."""
-    check_several(parameters, storage, asset)
-    if shipped_checks:
-        raise InvalidDefinitionError(
-            f"spark asset {asset!r} takes {SEVERAL!r}, all of a batch at once, and has a check over a DataFrame of"
-            f" Spark ({shipped_checks[0].name}); expected one of pandas, polars or Arrow, or 'partition' instead"
-        )
 
 
 def check_durable(durable: Any, asset: str) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.checks.staged_partition import StagedPartition
+from airflow_partitions.checks.staged_partitions import staged_partitions
 from airflow_partitions.core.errors import PartitionError, ReplacedError, ResultError, UnpromisedReadError
 from airflow_partitions.frames.result import Reads
 from airflow_partitions.frames.several import Several, write_several
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from airflow_partitions.core.partition import Partition
     from airflow_partitions.frames.input import Input
-    from airflow_partitions.spark.shipped_check import ShippedCheck
     from airflow_partitions.storage.scan.stored_partition import StoredPartition
 
 TIME_ZONE = "spark.sql.session.timeZone"
@@ -157,7 +157,10 @@ class Job:
         if self._staged is None:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
         places = self._places()
-        checks = [self._checked(check, self._staged) for check in self.handover.checks]
+        order, several = self.handover, self._several
+        checks = ()
+        if several is None:
+            checks = self._checked(StagedPartition(order.partition, order.output, self._staged, order.staging.data))
         reads, others = attribute([scan for scan in proof.scans() if not self._is_own(scan)], places)
         unseen = proof.unseen()
         if self.handover.strict and others:
@@ -180,16 +183,24 @@ class Job:
             unseen=unseen,
             unwatched=proof.unwatched(),
             application=str(self.spark.conf.get("spark.app.id")),
-            checks=tuple(checks),
+            checks=checks,
+            checks_of_several={} if several is None else self._checked_several(several),
             seconds=time.monotonic() - self._started,
-            several=None if self._several is None else self._several.to_json(),
+            several=None if several is None else several.to_json(),
         )
         result.save(self.handover.staging)
         return result
 
-    def _checked(self, check: ShippedCheck, written: StagedFiles) -> CheckResult:
+    def _checked(self, staged: StagedPartition) -> tuple[CheckResult, ...]:
+        return tuple(check.result(staged, self.spark) for check in self.handover.checks)
+
+    def _checked_several(self, several: Several) -> dict[str, tuple[CheckResult, ...]]:
+        """What the checks say of each partition, by the text of its key."""
         order = self.handover
-        return check.result(StagedPartition(order.partition, order.output, written, order.staging.data), self.spark)
+        if not order.checks:
+            return {}
+        staged = staged_partitions(order.several, several, order.output, order.staging.data)
+        return {each.partition.text: self._checked(each) for each in staged}
 
 
 @contextmanager

@@ -93,7 +93,9 @@ def test_a_statement_inserts_by_a_name_in_the_catalog(tmp_path: Path, spark: Spa
     with rest_server(tmp_path) as server:
         name, days = f"lake_{secrets.token_hex(4)}", {"at": "timestamp", "n": "int"}
         for option, value in {"": "SparkCatalog", ".type": "rest", ".uri": server.properties["uri"]}.items():
-            spark.conf.set(f"spark.sql.catalog.{name}{option}", value.replace("Spark", "org.apache.iceberg.spark.Spark"))
+            spark.conf.set(
+                f"spark.sql.catalog.{name}{option}", value.replace("Spark", "org.apache.iceberg.spark.Spark")
+            )
         table = Iceberg("db.days", credentials=server.properties, create=True, partition_on={"day": "at"}, schema=days)
         run = OpenRun(table)
         staging = f"{name}.{run.make().staging_table}"

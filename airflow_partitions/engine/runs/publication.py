@@ -23,14 +23,12 @@ from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.counts import count
-from airflow_partitions.storage.metadata.staged_files import StagedFiles
 from airflow_partitions.storage.stores.commit_log import CHECKPOINT_EVERY
 from airflow_partitions.storage.stores.staging import Staging
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from airflow_partitions.storage.filesystem.filesystem import Location
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +102,7 @@ def put_together(
     asset: Asset | str,
     commit: Commit,
     several: Several,
-    checks: Callable[[Partition, StagedFiles, Location], Sequence[CheckResult]],
+    checks: Callable[[Partition], Sequence[CheckResult]],
     summary: Mapping[str, Any],
 ) -> dict[int, Exception]:
     """Let *commit* publish the partitions of several contexts, but for those that fail a check.
@@ -118,9 +116,10 @@ def put_together(
         partition = partition_in(context, context["ti"].task_id)
         files = several.of(partition.wrapped)
         try:
-            results = checks(partition, files, several.folder(partition.wrapped, commit))
+            results = checks(partition)
         except CheckError as error:
             errors[place] = error
+            several.withhold(partition.wrapped, commit)
             continue
         several.put(partition.wrapped, commit, attempt_of(context))
         _note_checks(context, partition, results)

@@ -12,6 +12,7 @@ import attrs
 from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.staged_partition import StagedPartition
+from airflow_partitions.checks.staged_partitions import staged_partitions
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.engine.runs.freezing import Freezing
 from airflow_partitions.engine.runs.publication import attempt_of, partition_in, put_together
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from airflow.sdk import Asset, Context
 
     from airflow_partitions.checks.result import CheckResult
-    from airflow_partitions.storage.filesystem.filesystem import Location
-    from airflow_partitions.storage.metadata.staged_files import StagedFiles
 
 
 @attrs.define(kw_only=True)
@@ -49,16 +48,25 @@ class Together:
     _storage: Storage
     _checks: Sequence[Check]
 
-    def publish(self, several: Several, summary: Mapping[str, Any]) -> None:
+    def publish(
+        self, several: Several, summary: Mapping[str, Any], earlier: Mapping[str, Sequence[CheckResult]] | None = None
+    ) -> None:
         """Let the commit publish *several*, but for those that fail a check.
 
         :param summary: what all have in common, for their events.
+        :param earlier: results of checks that the job has made, by the text of the key.
         """
         name = self._asset if isinstance(self._asset, str) else self._asset.name
+        staged: dict[Partition, StagedPartition] = {}
+        if self._checks or earlier:
+            folder = self.commit.folder
+            staged |= {s.partition: s for s in staged_partitions(self.partitions, several, self._storage, folder)}
 
-        def results(partition: Partition, files: StagedFiles, folder: Location) -> Sequence[CheckResult]:
-            own = as_read(self._needed[partition], self.inputs)
-            return audit(self._checks, StagedPartition(partition, self._storage, files, folder, own), name)
+        def results(partition: Partition) -> Sequence[CheckResult]:
+            if partition not in staged:
+                return ()
+            own = attrs.evolve(staged[partition], inputs=as_read(self._needed[partition], self.inputs))
+            return audit(self._checks, own, name, earlier=(earlier or {}).get(partition.text, ()))
 
         common = {"batch": len(self.partitions), **summary}
         self.errors = put_together(self.contexts, self._asset, self.commit, several, results, common)

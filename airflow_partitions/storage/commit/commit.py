@@ -184,6 +184,10 @@ class Commit:
         for key, files in staged.items():
             self._write(key, mode, self.written_to(key), files, user or {}, attempt=(attempts or {}).get(key))
 
+    def withhold(self, staged: StagedFiles) -> None:
+        """Leave out what one writer has written to :attr:`folder` together with the files of others."""
+        self.store.withhold(staged.files)
+
     def written_to(self, key: Key) -> Location:
         """Where the files of *key* are that one writer has written to :attr:`folder` together with those of others."""
         return self.store.written_to(self.folder, self.dataset.layout.directory_of(key))
@@ -223,7 +227,10 @@ class Commit:
 
     def publish(self) -> None:
         """Make the changes. The end of the block does."""
-        committed = self.store.commit(self.changes, self.attempt, self.base, self.rule) if self.changes else []
+        if not self.changes:
+            self.discard()
+            return
+        committed = self.store.commit(self.changes, self.attempt, self.base, self.rule)
         self.metadata = {each.key: each for each in committed if each is not None}
         if self._staging is not None:
             self._staging.remove()

@@ -168,6 +168,13 @@ def remove(place: Location) -> None:
         return
 
 
+def relocate(file: Location, target: Location) -> None:
+    """Let *file* be *target*, whose folder is made; in an object store it is copied there, and removed."""
+    if isinstance(target, Path):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    file.rename(target)
+
+
 def _draft(file: Path, data: bytes) -> Path:
     draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}{_DRAFT}")
     draft.write_bytes(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -81,6 +81,8 @@ class IcebergStore(Store):
     _locations: list[str] = attrs.field(factory=list, init=False, repr=False, eq=False)
     #: The staging tables of the try at hand, so that they are known as long as it goes on.
     _shadows: list[Shadow] = attrs.field(factory=list, init=False, repr=False, eq=False)
+    #: Names of what was written to these and is not published.
+    _withheld: set[str] = attrs.field(factory=set, init=False, repr=False, eq=False)
 
     @property
     def root(self) -> str:  # type: ignore[override]
@@ -174,6 +176,9 @@ class IcebergStore(Store):
     def written_to(self, folder: Location, directory: str) -> Location:
         return folder  # one table has them all
 
+    def withhold(self, files: Collection[str]) -> None:
+        self._withheld.update(files)
+
     def discard(self, staging: Staging) -> None:
         # As long as its staging place is there nobody else writes as this try: what no snapshot names, none will.
         for file in orphans(self.table, datetime.max.replace(tzinfo=UTC), [staging.folder.name]):
@@ -201,7 +206,10 @@ class IcebergStore(Store):
         written = self._written(changes)
         publisher = Publisher(self.table, self.layout, self.columns, attempt, base, rule)
         with self._one_at_a_time():
-            return publisher.publish(changes, written)
+            published = publisher.publish(changes, written)
+        for name in self._withheld:  # no snapshot will name them, and nobody would look for them
+            remove(at(f"{self.root}/{name}", self.table.credentials))
+        return published
 
     def _written(self, changes: Sequence[Change]) -> dict[str, WrittenFiles]:
         """What *changes* have written, by directory.
@@ -215,7 +223,7 @@ class IcebergStore(Store):
         written: dict[str, WrittenFiles] = {}
         for folder, own in folders.items():
             shadow = self._shadow(folder)
-            files = shadow.files_by_name()
+            files = {name: file for name, file in shadow.files_by_name().items() if name not in self._withheld}
             sizes = {name: file.file_size_in_bytes for name, file in files.items()}
             expected = {name: size for change in own for name, size in change.files.items()}
             if sizes != expected:

@@ -82,11 +82,10 @@ def _base(partition: StoredPartition) -> str | None:
     """The folder from which the paths of its files tell its partition columns, if they have to; ``None`` if none is."""
     if not partition.layout.in_frames:
         return partition.root
-    if not all(f"/{partition.directory}/" in path for path in partition.paths):
-        return None
     parent, _, name = partition.root.rpartition("/")
     for base in [partition.root] if "=" in name else [partition.root, parent]:
-        if all(path.startswith(f"{base}/") for path in partition.paths):
+        below = [path.removeprefix(base) for path in partition.paths if path.startswith(f"{base}/")]
+        if len(below) == len(partition.paths) and all(f"/{partition.directory}/" in path for path in below):
             return base
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NoReturn
@@ -135,6 +135,12 @@ class Store(ABC):
     def written_to(self, folder: Location, directory: str) -> Location:
         """Where the files of *directory* are that were written to *folder* together with those of others."""
         return folder / directory
+
+    def withhold(self, files: Collection[str]) -> None:  # noqa: B027 - most stores publish only what changes name
+        """Let what is published be without *files*, which were written together with others and belong to no change.
+
+        :param files: their names, as :meth:`staged` has them.
+        """
 
     def discard(self, staging: Staging) -> None:
         """Remove what a try has written, of which nothing was published."""

@@ -18,10 +18,11 @@ from airflow.sdk import get_current_context
 from airflow.sdk.execution_time.context import set_current_context
 
 from airflow_partitions import PartitionByInterval, Partitioned, asset, spark_asset
-from airflow_partitions.checks import RowCount
+from airflow_partitions.checks import FunctionCheck, NotNull, RowCount, Unique
 from airflow_partitions.core.errors import (
     ForeignRowsError,
     InvalidDefinitionError,
+    ResultError,
     SparkServerError,
     StorageError,
     UnreachableError,
@@ -304,6 +305,72 @@ def test_a_check_fails_one_of_several(files: Parquet) -> None:
     assert {key for key, told in endings(context).items() if told == "failed"} == set(KEYS[6:])
     assert stored(made).keys() == set(KEYS[:6])
     assert {key for key, told in outcomes(context).items() if told.text and told.ending == "made"} == set(KEYS[4:6])
+
+
+def test_a_check_sees_the_rows_of_one_of_several(storage: Any) -> None:
+    """Also where the rows of all of them were written to one table."""
+    seen: list[tuple[str, int]] = []
+
+    def few(partition: Any, rows: pd.DataFrame) -> bool:
+        seen.append((partition.text, len(rows)))
+        return len(rows) < 3
+
+    def function(partitions: list[Any]) -> pd.DataFrame:
+        frame = together(partitions)
+        return frame[[date.day != 2 for date in frame["date"]]]
+
+    made = declared(function, storage, checks=[few, NotNull("n"), Unique(["date", "n"])])
+    context = batch(made, *KEYS[1:4])
+    made.task.execute(context)
+    assert seen == [(KEYS[0], 1), (KEYS[1], 0), (KEYS[2], 3), (KEYS[3], 4)]
+    assert {key for key, told in endings(context).items() if told == "failed"} == set(KEYS[2:4])
+    assert stored(made) == {KEYS[0]: 1, KEYS[1]: 0}
+
+
+@pytest.fixture(params=["local", "object store"])
+def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Parquet:
+    path = str(tmp_path / "made") if request.param == "local" else f"memory://{tmp_path.name}/made"
+    return Parquet(path, partition_on={"date": "%Y-%m-%d"}, tables=["numbers", "days"])
+
+
+def test_tables_of_all_partitions_are_made_by_one_call(tables: Parquet) -> None:
+    def few(partition: Any, days: pd.DataFrame) -> bool:
+        return bool((days["day"] < 4).all())
+
+    def function(partitions: list[Any]) -> dict[str, Any]:
+        days = [partition.start.date() for partition in partitions if partition.start.day > 1]
+        return {"numbers": together(partitions), "days": pl.DataFrame({"date": days, "day": [d.day for d in days]})}
+
+    made = declared(function, tables, checks=[FunctionCheck(few, table="days"), NotNull("n", table="numbers")])
+    context = batch(made, *KEYS[1:4])
+    made.task.execute(context)
+    assert {key for key, told in endings(context).items() if told == "failed"} == {KEYS[3]}
+    for day, key in enumerate(KEYS[:3], start=1):
+        assert len(made.storage.table("numbers").read(key, as_="arrow")) == day
+        assert made.storage.table("days").read(key, as_="arrow")["day"].to_pylist() == ([day] if day > 1 else [])
+    assert stored(made).keys() == set(KEYS[:3])
+    files = [path for partition in made.storage.list() for path in partition.paths]
+    assert len(files) == 2 * len(KEYS[:3])
+    assert not [path for path in files if "/_tables/" in path]
+
+
+def test_each_table_is_a_frame_of_the_partitions_that_are_asked_for(tables: Parquet) -> None:
+    def of(**frames: Any) -> Any:
+        def function(partitions: list[Any]) -> Any:
+            return frames
+
+        return declared(function, tables)
+
+    rows = pd.DataFrame({"date": [KEYS[0]], "n": [1]})
+    for frames, error, words in [
+        ({"numbers": rows}, ResultError, "frames for numbers; expected a frame for each of the tables numbers, days"),
+        ({"numbers": rows, "days": 1}, ResultError, "table 'days' got int; expected a frame whose rows name their"),
+        ({"numbers": rows, "days": rows.assign(date=KEYS[1])}, ForeignRowsError, f"rows name partition '{KEYS[1]}'"),
+    ]:
+        made = of(**frames)
+        with pytest.raises(error, match=words):
+            made.task.execute(batch(made))
+        assert not stored(made)
 
 
 def test_rows_of_another_partition_fail(files: Parquet) -> None:

@@ -12,8 +12,8 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-from airflow_partitions.core.errors import CheckError, ForeignRowsError, InvalidDefinitionError, ResultError
 from airflow_partitions.checks import RowCount
+from airflow_partitions.core.errors import CheckError, ForeignRowsError, InvalidDefinitionError, ResultError
 from airflow_partitions.storage import Iceberg, Parquet, clean
 from tests.authoring.tasks.open_run import DAY, DAYS, OpenRun
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import attrs
 import pytest
 
 from airflow_partitions.core.errors import (
@@ -17,6 +18,7 @@ from airflow_partitions.core.errors import (
     SparkServerError,
     UnpromisedReadError,
 )
+from airflow_partitions.storage import Iceberg
 from tests.spark.connect.task import task
 from tests.spark.operator_task import context, execute
 
@@ -86,6 +88,60 @@ def test_one_job_makes_all_partitions_of_a_batch(lake: Any) -> None:
 
 def plausible(rows: Any) -> Any:
     return rows.where("most > 40")
+
+
+FAILING = {"date": "2013-01-02", "airport": "EWR", "most": 47.0, "flights": 24}
+SOME = ["2013-01-01|EWR", "2013-01-01|JFK", "2013-01-02|EWR", "2013-01-02|JFK"]
+
+
+def made_together(operator: Any, lake: Any) -> tuple[list[Any], dict[str, str]]:
+    """The contexts of several runs whose partitions one job has made, and what failed, by key."""
+    contexts = [context(lake, key=key, run_id=f"run {key}") for key in SOME]
+    for each in contexts:
+        each["ti"].task_id = "delays"
+        each["ti"].xcom_push = lambda *words: None
+    errors = operator.make_together(operator.engine_of_run(contexts[0]), contexts)
+    return contexts, {SOME[place]: str(error) for place, error in errors.items()}
+
+
+@pytest.mark.parametrize("table", [False, True], ids=["files", "table"])
+def test_a_check_over_spark_looks_at_each_of_a_batch(lake: Any, tmp_path: Path, table: bool) -> None:
+    storage = lake.delays
+    if table:
+        catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/c.db", "warehouse": str(tmp_path / "warehouse")}
+        columns = {"date": "string", "airport": "string", "most": "double", "flights": "bigint"}
+        storage = Iceberg("db.delays", credentials=catalog, schema=columns, create=True).of(lake.delays.partition)
+    operator = task(lake, all_at_once, strict=True, storage=storage, checks=[plausible])
+    contexts, errors = made_together(operator, lake)
+    assert errors.keys() == {"2013-01-02|EWR"}
+    assert "plausible: 1 failing row; expected no failing rows; such as {" in errors["2013-01-02|EWR"]
+    assert all(f"'{name}': {value!r}" in errors["2013-01-02|EWR"] for name, value in FAILING.items())
+    rows = {"2013-01-01|EWR": 1, "2013-01-01|JFK": 1, "2013-01-02|JFK": 0}
+    assert {str(each.key): each.rows for each in operator.storage.list()} == rows
+    event = contexts[0]["outlet_events"][operator.asset].extra
+    assert [(check["name"], check["passed"]) for check in event["checks"]] == [("plausible", True)]
+
+
+def by_table(partitions: Any, flights: Any) -> Any:
+    from pyspark.sql import functions as f
+
+    keys = [each.text for each in partitions]
+    keyed = flights.withColumn("date", f.substring("hour", 1, 10)).withColumnRenamed("origin", "airport")
+    mine = keyed.where(f.concat_ws("|", "date", "airport").isin(keys))
+    most = mine.where("airport = 'EWR'").groupBy("date", "airport").agg(f.max("delay").alias("most"))
+    return {"most": most, "counts": mine.groupBy("date", "airport").agg(f.count("*").alias("flights"))}
+
+
+def test_tables_of_all_partitions_of_a_batch(lake: Any) -> None:
+    storage = attrs.evolve(lake.delays, tables=["most", "counts"])
+    operator = task(lake, by_table, strict=True, storage=storage)
+    contexts, errors = made_together(operator, lake)
+    assert not errors
+    assert [each["outlet_events"][operator.asset].extra["rows"] for each in contexts] == [2, 1, 2, 1]
+    for key, most in zip(SOME, ([23.0], [], [47.0], []), strict=True):
+        assert storage.table("most").read(key, as_="arrow")["most"].to_pylist() == most
+        assert storage.table("counts").read(key, as_="arrow")["flights"].to_pylist() == [24]
+    assert len({each.content.metadata.commit for each in storage.list()}) == 1
 
 
 def test_a_check_over_spark_is_made_on_the_server(lake: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import attrs
@@ -67,11 +68,9 @@ def withdraw(table: TableReference, place: Location) -> None:
     if (own := _announced(table, place)) is None:
         return
     catalog = own.open()
-    with translated_errors(f"table {own.name!r} of catalog {own.catalog!r}", "dropped"):
-        try:
-            catalog.drop_table(own.name)
-        except NoSuchTableError:
-            pass  # it is forgotten already
+    what = f"table {own.name!r} of catalog {own.catalog!r}"
+    with translated_errors(what, "dropped"), suppress(NoSuchTableError):  # it may be forgotten already
+        catalog.drop_table(own.name)
 
 
 def _announced(table: TableReference, place: Location) -> TableReference | None:
