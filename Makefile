@@ -17,7 +17,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 export PYTHONDONTWRITEBYTECODE :=
 
 PARTS = test-spark test-postgresql test-sqlite test-rest test-storage test-view test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions $(PARTS) coverage dist lint lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) coverage dist lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -81,11 +81,18 @@ test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times 
 CROSSING = tests/test_airflow_imports.py tests/engine/ledger tests/engine/timetables/test_runtime.py \
   tests/operate/absent/test_absent.py tests/operate/absent/test_draining.py
 
-test-versions: $(READY) ## some minutes with Airflow's newest pre-release, and with the lowest versions of what the package needs
+test-versions: $(READY) ## some minutes with Airflow's newest pre-release, the lowest versions of what the package needs, a newer Python
 	@for versions in pre-release lowest; do \
-	  $(RUN) tools/lock_for.sh $$versions $(VENV)/$$versions.lock && $(MAKE) --no-print-directory test \
-	    VENV=.venv-$$versions LOCK=$(VENV)/$$versions.lock ARGS="-p no:cacheprovider $(CROSSING)" || exit 1; \
+	  $(RUN) tools/lock_for.sh $$versions $(VENV)/$$versions.lock \
+	    && $(MAKE) --no-print-directory crossing VENV=.venv-$$versions LOCK=$(VENV)/$$versions.lock || exit 1; \
 	done
+	@python="$$(tools/newest_python.sh)"; if [ -n "$$python" ]; then \
+	  $(MAKE) --no-print-directory crossing VENV=.venv-python PYTHON="$$python"; \
+	else echo 'no newer Python is here: tested with the one of $(VENV) alone'; fi
+
+crossing: $(READY)
+	@$(VENV)/bin/python -c 'import sys, airflow; print("Python %d.%d," % sys.version_info[:2], "Airflow", airflow.__version__)'
+	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(CROSSING) $(ARGS)
 
 # Without Spark's and Airflow's processes, in which nothing is counted.
 coverage: $(READY) ## which lines the tests without Spark and without a scheduler reach: a figure, not a goal
