@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from airflow_partitions.checks.audit import audit
 from airflow_partitions.checks.check import Check
 from airflow_partitions.checks.result import CheckResult
 from airflow_partitions.checks.staged_partition import StagedPartition
+from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import CheckError, MissingPartitionError, PartitionError
 from airflow_partitions.core.partition import Partition
 from airflow_partitions.frames.result import Result
@@ -20,6 +22,8 @@ from airflow_partitions.frames.several import Several
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.commit.publish import publish
 from airflow_partitions.storage.dataset import Dataset
+from airflow_partitions.storage.filesystem.filesystem import changed_at
+from airflow_partitions.storage.filesystem.translate_errors import translate_errors
 from airflow_partitions.storage.maintenance.cleanup import clean
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.metadata.counts import count
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Where local storage is cleaned up: a file whose time says when, and how long that is enough.
+_CLEANED, _CLEAN_EVERY = "cleaned", timedelta(minutes=10)
 #: XCom of a task: the checks that its partition fails and was published all the same, for the note of the run.
 FAILED_CHECKS = "airflow_partitions_failed_checks"
 
@@ -84,14 +90,25 @@ def finish(
     _note_checks(context, partition, results)
     report(context, asset, result, results)
     staging.remove()
-    local = isinstance(staging.folder, Path)  # to list an object store takes time
-    if local or metadata.commit % CHECKPOINT_EVERY == 0:
-        _clear_away(partition, storage)
+    _clear_away(partition, storage, staging, metadata.commit)
 
 
-def _clear_away(partition: Partition, storage: Dataset) -> None:
-    """Remove what earlier tries left. What stands in the way of that is no fault of *partition*, which is published."""
+def _clear_away(partition: Partition, storage: Dataset, staging: Staging, commit: int) -> None:
+    """Remove what earlier tries left, now and then: it takes a look at all partitions, and at what is a day old.
+
+    What stands in the way of that is no fault of *partition*, which is published.
+    """
+    cleaned = staging.folder.parent.with_name(_CLEANED)
+    if isinstance(cleaned, Path):
+        moment = changed_at(cleaned)
+        if moment is not None and datetime.now(UTC) - moment < _CLEAN_EVERY:
+            return
+    elif commit % CHECKPOINT_EVERY:  # to list an object store takes time
+        return
     try:
+        if isinstance(cleaned, Path):
+            with translate_errors(repr(storage.path), "cleaned up"):
+                cleaned.touch()
         clean(storage)
     except PartitionError as error:
         log.warning("Published %s, but what earlier tries left stays: %s", partition.text, error)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier, Event
-from time import sleep
+from time import sleep, time
 from typing import Any
 
 import duckdb
@@ -132,8 +133,28 @@ def test_what_earlier_tries_left_fails_nothing_that_is_published(
     assert stored(made) == {KEYS[0]: 1, KEYS[1]: 2}
     assert endings(context) == {KEYS[1]: "made"}
     words = [message for message in caplog.messages if "what earlier tries left stays" in message]
-    assert [message[:20] for message in words] == [f"Published {key}" for key in KEYS[:2]]
+    assert [message[:20] for message in words] == [f"Published {KEYS[0]}"], "not after each"
     assert words[0].endswith("can't be cleaned up: busy")
+
+
+def test_storage_is_cleaned_up_now_and_then_however_much_is_published(
+    files: Parquet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes a look at each partition that is stored."""
+    cleaned: list[str] = []
+    monkeypatch.setattr(
+        "airflow_partitions.engine.runs.publication.clean", lambda storage: cleaned.append(storage.path)
+    )
+    made = declared(one, files)
+    made.task.execute(batch(made, *KEYS[1:5]))
+    assert cleaned == [files.path]
+    made.task.execute(batch(made, own=KEYS[5]))
+    assert cleaned == [files.path]
+    (mark,) = tmp_path.glob("_made/cleaned")
+    moment = time() - 601
+    os.utime(mark, (moment, moment))
+    made.task.execute(batch(made, *KEYS[6:7], own=KEYS[7]))
+    assert cleaned == [files.path] * 2
 
 
 def test_what_fails_of_its_own_is_raised_once_the_others_are_made(files: Parquet) -> None:
