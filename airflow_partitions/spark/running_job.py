@@ -158,7 +158,7 @@ class Job:
             raise ResultError(f"the job wrote nothing; expected it to write partition {self.partition.text!r}")
         places = self._places()
         order, several = self.handover, self._several
-        checks = ()
+        checks: tuple[CheckResult, ...] = ()
         if several is None:
             checks = self._checked(StagedPartition(order.partition, order.output, self._staged, order.staging.data))
         reads, others = attribute([scan for scan in proof.scans() if not self._is_own(scan)], places)

@@ -172,7 +172,7 @@ def relocate(file: Location, target: Location) -> None:
     """Let *file* be *target*, whose folder is made; in an object store it is copied there, and removed."""
     if isinstance(target, Path):
         target.parent.mkdir(parents=True, exist_ok=True)
-    file.rename(target)
+    file.rename(str(target))
 
 
 def _draft(file: Path, data: bytes) -> Path:
