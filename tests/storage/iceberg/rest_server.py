@@ -113,7 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
                 catalog.drop_table((namespace, name))
                 return {}
             case ["namespaces", namespace, "tables", name] if posts:
-                return self._commit((namespace, name), CommitTableRequest.model_validate_json(data))
+                own = {"identifier": {"namespace": [namespace], "name": name}}  # which some clients leave out
+                return self._commit((namespace, name), CommitTableRequest.model_validate(own | json.loads(data)))
             case ["namespaces", namespace, "tables", name]:
                 return _form(catalog.load_table((namespace, name)))
         raise ValueError(self.path)

@@ -31,6 +31,7 @@ def announce(table: TableReference, place: Location, shadow: Shadow) -> str:
     write(place / _NAME, own.name.encode())  # before the catalog has it: who clears the place away looks here
     catalog = own.open()
     with translated_errors(f"table {own.name!r} of catalog {own.catalog!r}", "made"):
+        shadow.let_insert()
         try:
             catalog.register_table(own.name, shadow.table.metadata_location)
         except TableAlreadyExistsError:

@@ -42,6 +42,8 @@ DATA = "data"
 #: What a table says before it has a snapshot.
 _NOTHING: Mapping[str, Any] = {"current-snapshot-id": -1, "last-sequence-number": 0}
 _METRICS = "write.metadata.metrics.column."
+#: Lets Spark write other columns by its path; then a statement of SQL can't insert by the places of columns.
+_ANY_COLUMNS = "write.spark.accept-any-schema"
 #: Whose the shadow is, in its properties.
 _LOCATION = "airflow.location"
 #: The partition spec of the real table: files are published under it.
@@ -92,7 +94,7 @@ class Shadow:
         form |= {**_NOTHING, "location": str(folder), "table-uuid": str(uuid4())}
         form["properties"] |= {
             "write.data.path": f"{location}/{DATA}/{attempt_name}",
-            "write.spark.accept-any-schema": "true",
+            _ANY_COLUMNS: "true",
             _LOCATION: location,
             _SPEC: str(table.metadata.default_spec_id),
             **{f"{_METRICS}{name}": "full" for name in key_columns},
@@ -177,6 +179,13 @@ class Shadow:
 
     def _change(self, transaction: Transaction) -> None:
         self.replace_metadata(transaction.table_metadata)
+
+    def let_insert(self) -> None:
+        """Let statements of SQL insert rows, whose columns they tell by their places."""
+        metadata = self.table.metadata
+        properties = {name: value for name, value in metadata.properties.items() if name != _ANY_COLUMNS}
+        if properties != metadata.properties:
+            self.replace_metadata(metadata.model_copy(update={"properties": properties}))
 
     def replace_metadata(self, metadata: TableMetadata) -> None:
         """Let it be the table that *metadata* tells of."""
