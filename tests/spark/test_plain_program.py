@@ -92,10 +92,9 @@ def test_a_table_is_staged_in_a_table_of_the_try(spark: SparkSession, table: Ice
 def test_a_statement_inserts_by_a_name_in_the_catalog(tmp_path: Path, spark: SparkSession) -> None:
     with rest_server(tmp_path) as server:
         name, days = f"lake_{secrets.token_hex(4)}", {"at": "timestamp", "n": "int"}
-        for option, value in {"": "SparkCatalog", ".type": "rest", ".uri": server.properties["uri"]}.items():
-            spark.conf.set(
-                f"spark.sql.catalog.{name}{option}", value.replace("Spark", "org.apache.iceberg.spark.Spark")
-            )
+        catalog = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "rest", ".uri": server.properties["uri"]}
+        for option, value in {**catalog, ".cache-enabled": "false"}.items():
+            spark.conf.set(f"spark.sql.catalog.{name}{option}", value)
         table = Iceberg("db.days", credentials=server.properties, create=True, partition_on={"day": "at"}, schema=days)
         run = OpenRun(table)
         staging = f"{name}.{run.make().staging_table}"
