@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.amazon.aws.operators.glue import GlueJobOperator
-from airflow.providers.amazon.aws.triggers.glue import GlueJobCompleteTrigger
 from airflow.providers.amazon.aws.utils.waiter_with_logging import wait
 
+from airflow_partitions.spark.engines.glue_run_trigger import WAITER, GlueRunTrigger
 from airflow_partitions.spark.engines.managed import LONGEST
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class GlueRunOperator(GlueJobOperator):
         self.log.info("run %s of job %s of Glue", self.run_id, self.job_name)
         if self.deferrable:
             self.defer(
-                trigger=GlueJobCompleteTrigger(
+                trigger=GlueRunTrigger(
                     job_name=self.job_name,
                     run_id=self.run_id,
                     aws_conn_id=self.aws_conn_id,
@@ -47,7 +47,7 @@ class GlueRunOperator(GlueJobOperator):
                 method_name="execute_complete",
             )
         wait(
-            waiter=self.hook.get_waiter("job_complete"),
+            waiter=self.hook.get_waiter("job_complete", config_overrides=WAITER),
             waiter_delay=self.waiter_delay,
             waiter_max_attempts=self.waiter_max_attempts,
             args={"JobName": self.job_name, "RunId": self.run_id},

@@ -159,7 +159,13 @@ class GlueStandIn(_AwsStandIn):
     """Glue: the runs of one job."""
 
     service = "GLUE"
-    states: ClassVar = {"running": "RUNNING", "succeeded": "SUCCEEDED", "failed": "FAILED", "cancelled": "STOPPED"}
+    states: ClassVar = {
+        "running": "RUNNING",
+        "succeeded": "SUCCEEDED",
+        "failed": "FAILED",
+        "cancelled": "STOPPED",
+        "expired": "EXPIRED",
+    }
     odd = "${b}{c}"
 
     def engine(self, **changes: Any) -> ManagedEngine:

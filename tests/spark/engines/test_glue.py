@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import TaskDeferred
 
-from airflow_partitions.core.errors import InvalidDefinitionError
+from airflow_partitions.core.errors import InvalidDefinitionError, SparkServerError
 from airflow_partitions.spark.engines import Glue, SparkJob
 from airflow_partitions.spark.engines.glue_run import TOKEN
 from airflow_partitions.spark.engines.job import PROGRAM
+from airflow_partitions.spark.handover import Handover
+from tests.spark.engines.test_platforms import next_event
 from tests.spark.operator_task import context, task
 from tests.spark.submissions import Cluster
 from tests.spark.test_operator import content
@@ -84,3 +88,26 @@ def test_a_job_that_glue_does_not_have(lake: Any, platform: Any, mounted: Any) -
     with pytest.raises(UnansweredError, match="Entity Not Found"):
         task(lake, engine=platform.engine(**mounted)).execute(context(lake))
     assert platform.jobs == {}
+
+
+@pytest.mark.parametrize("deferrable", [False, True])
+@ONLY
+def test_a_run_that_has_expired_is_not_waited_for(lake: Any, platform: Any, mounted: Any, deferrable: bool) -> None:
+    def expire(_: Handover) -> None:
+        platform.jobs[1].state = "expired"
+
+    platform.work = expire
+    operator = task(lake, engine=platform.engine(**mounted, deferrable=deferrable))
+
+    def make() -> None:
+        try:
+            operator.execute(context(lake))
+        except TaskDeferred as deferred:
+            event = asyncio.run(next_event(deferred.trigger))
+            operator.resume(context(lake), event=event, **(deferred.kwargs or {}))
+
+    with pytest.raises(SparkServerError, match="EXPIRED"):
+        make()
+    platform.work = Cluster().succeed
+    task(lake, engine=platform.engine(**mounted)).execute(context(lake, 2))  # starts another
+    assert content(lake) == "1"
