@@ -44,6 +44,7 @@ from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import JobResult, load_error
 from airflow_partitions.spark.modules import modules_of
 from airflow_partitions.spark.operator_arguments import (
+    check_deferrable,
     check_durable,
     check_engine,
     check_storage,
@@ -87,6 +88,8 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
         writes meanwhile. The path of a folder keeps the listings there, not beside the data.
     :param engine: where the job runs, instead of a connection.
     :param conn_id: Airflow's Spark connection.
+    :param deferrable: let the task wait without a worker for a job that spark-submit has started on YARN or Kubernetes,
+        in cluster mode. An engine has an argument of its own for it.
     :param conf: Spark properties.
 
     All other parameters are those of ``SparkSubmitOperator``, except ``durable``: re-attaching to the job of an earlier
@@ -112,6 +115,7 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
         durable: bool = False,
         engine: Engine | None = None,
         conn_id: str = DEFAULT_CONNECTION,
+        deferrable: bool = False,
         conf: Mapping[str, Any] | None = None,
         name: str | None = None,
         **kwargs: Any,
@@ -129,10 +133,12 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
         if (function is None) == (not application):
             raise InvalidDefinitionError(f"spark asset {asset_name!r}: expected either a function or an application")
         check_engine(engine, self.own_words, asset_name)
+        check_deferrable(deferrable, engine, self.submit, asset_name)
         super().__init__(**{word: value for word, value in kwargs.items() if word not in words})
         self.application = application or PROGRAM
         self.engine = engine
         self.conn_id = conn_id
+        self.deferrable = deferrable
         self.conf = dict(conf or {})
         self.name = name or asset_name
         self.durable = False
@@ -288,7 +294,7 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
             strict=self.strict,
         )
 
-    def _job(self, handovers: Sequence[Handover], engine: Engine, *, may_defer: bool = False) -> SparkJob:
+    def _job(self, handovers: Sequence[Handover], engine: Engine, **changes: Any) -> SparkJob:
         return SparkJob(
             name=self.name or self.asset_name,
             token=handovers[0].attempt.name,
@@ -296,7 +302,7 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
             application=self.application,
             conf={**engine.conf, **self.conf},
             words=self.submit,
-            may_defer=may_defer,
+            **changes,
         )
 
     def _ran(
@@ -305,7 +311,8 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
         """The job that was *prepared*, and what it reports when it has run."""
         handover, begun = prepared.handover, prepared.begun
         is_alone = self._dag is None or getattr(self._dag.timetable, "batch", 1) == 1
-        job = self._job([handover], engine, may_defer=begun is not None and is_alone)
+        may_defer = begun is not None and is_alone
+        job = self._job([handover], engine, may_defer=may_defer, is_begun=prepared.is_taken_over)
         try:
             self._at(engine).run(job, prepared.context, method, **arguments)
         except PartitionError:
@@ -344,7 +351,7 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
         :raises StorageError: if there is no such connection, or it is not one to Spark.
         :raises InvalidDefinitionError: if this job can't run there.
         """
-        engine = engine_of(self.conn_id) if self.engine is None else self.engine
+        engine = engine_of(self.conn_id, deferrable=self.deferrable) if self.engine is None else self.engine
         engine = engine.rendered(lambda value: self.render_template(value, context))
         _ = engine.conf  # of a connection: it may be none
         engine.check(self.demand)

@@ -16,7 +16,7 @@ from airflow_partitions.storage.storage import Storage
 
 #: Parameters of our operator, of which some are those of ``SparkSubmitOperator``, too, and those of any operator.
 _OTHERS = (
-    frozenset(("self", "kwargs", "application", "conn_id", "conf", "name", "durable"))
+    frozenset(("self", "kwargs", "application", "conn_id", "deferrable", "conf", "name", "durable"))
     | inspect.signature(BaseOperator.__init__).parameters.keys()
 )
 
@@ -54,6 +54,29 @@ def check_durable(durable: Any, asset: str) -> None:
         raise InvalidDefinitionError(
             f"spark asset {asset!r}: durable=True would take the outcome of an earlier job for this one's: a cleared"
             " task would succeed without running; expected durable=False, the default here"
+        )
+
+
+def check_deferrable(deferrable: bool, engine: Engine | None, words: Mapping[str, Any], asset: str) -> None:
+    """Refuse to wait without a worker where the job could not go on, or nobody could ask for it."""
+    if not deferrable:
+        return
+    if engine is not None:
+        name = type(engine).__name__
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: deferrable=True, and its engine is a {name}, which has that as an argument of its"
+            f" own where it can; expected {name}(…, deferrable=True)"
+        )
+    if words.get("deploy_mode") == "client":
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: deferrable=True, and deploy_mode='client', where the driver lives as long as the"
+            " task does; expected deploy_mode='cluster', or no deferrable="
+        )
+    if words.get("yarn_rm_auth") is not None:
+        raise InvalidDefinitionError(
+            f"spark asset {asset!r}: deferrable=True, and yarn_rm_auth={words['yarn_rm_auth']!r}, an object of this"
+            " process that Airflow's triggerer can't be given; expected Kerberos by keytab and principal of the"
+            " connection, a ResourceManager that answers without, or no deferrable="
         )
 
 

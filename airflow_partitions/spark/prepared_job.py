@@ -24,6 +24,7 @@ class PreparedJob:
     :ivar inputs: what it reads, where it lies.
     :ivar freezing: how they are kept the same.
     :ivar begun: the word of it that a later try finds; ``None`` where jobs can't be found again.
+    :ivar is_taken_over: whether it is an earlier try that has begun it.
     """
 
     context: Context
@@ -31,8 +32,9 @@ class PreparedJob:
     freezing: Freezing | None
     handover: Handover
     begun: BegunJob | None = None
+    is_taken_over: bool = False
 
     def taking_over(self, begun: BegunJob) -> Self:
         """The same by a job that another try has *begun*; the own staging place is cleared away."""
         self.handover.staging.remove()
-        return attrs.evolve(self, handover=begun.handover, begun=begun)
+        return attrs.evolve(self, handover=begun.handover, begun=begun, is_taken_over=True)

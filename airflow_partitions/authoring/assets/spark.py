@@ -57,6 +57,8 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     :param engine: where the jobs run, if no connection of type ``spark`` or ``spark_connect`` says so: managed Spark,
         or an engine of your own; see :class:`.Engine`.
     :param conn_id: Airflow's Spark connection.
+    :param deferrable: let the task give its worker back while a job of spark-submit runs on YARN or Kubernetes, in
+        cluster mode. Each engine that can has an argument of its own for it.
     :param conf: Spark properties.
     :param py_files: modules shipped with the job, as spark-submit takes them.
     :param submit: any other arguments of ``SparkSubmitOperator``.
@@ -70,6 +72,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
     freeze: bool | str = False
     engine: Engine | None = None
     conn_id: str = "spark_default"
+    deferrable: bool = False
     conf: Mapping[str, str] = attrs.field(factory=dict)
     py_files: str | None = None
     submit: Mapping[str, Any] = attrs.field(factory=dict)
@@ -140,6 +143,7 @@ class spark_asset(AssetDeclaration):  # noqa: N801 - a decorator
             outlets=[asset],
             engine=self.engine,
             conn_id=self.conn_id,
+            deferrable=self.deferrable,
             conf=dict(self.conf),
             **words,
         )

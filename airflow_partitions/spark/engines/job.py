@@ -47,6 +47,7 @@ class SparkJob:
     :ivar conf: Spark properties.
     :ivar words: parameters of ``SparkSubmitOperator`` that were given to the asset.
     :ivar may_defer: whether its task may end while it runs, and go on when it has ended.
+    :ivar is_begun: whether an earlier try has begun it: only where a platform starts a token once is it begun again.
     """
 
     name: str
@@ -56,6 +57,7 @@ class SparkJob:
     conf: Mapping[str, str] = attrs.field(factory=dict)
     words: Mapping[str, Any] = attrs.field(factory=dict)
     may_defer: bool = False
+    is_begun: bool = False
 
     @cached_property
     def staged(self) -> StagedJob:

@@ -23,7 +23,7 @@ from airflow_partitions.core.errors import InvalidDefinitionError, MissingSparkE
 from airflow_partitions.spark.archive import make_archive
 from airflow_partitions.spark.connection import conf_of
 from airflow_partitions.spark.engines.engine import Engine
-from airflow_partitions.spark.handover import PROPERTY, pack
+from airflow_partitions.spark.handover import LONGEST, PROPERTY, pack
 from airflow_partitions.spark.installed import check_installed
 from airflow_partitions.spark.running_job import TIME_ZONE
 
@@ -56,7 +56,7 @@ class SparkSubmit(Engine):
         return conf_of(self.connection)
 
     def place(self, demand: Demand) -> str:
-        master, _ = _deployed_to(self.connection, demand.words.get("deploy_mode"))
+        master, _ = deployed_to(self.connection, demand.words.get("deploy_mode"))
         return f"{master} of connection {self.connection.conn_id!r}"
 
     def check(self, demand: Demand) -> None:
@@ -66,7 +66,7 @@ class SparkSubmit(Engine):
         :raises MissingSparkError: if there is no client of Kubernetes to watch the job with.
         """
         connection = self.connection
-        master, mode = _deployed_to(connection, demand.words.get("deploy_mode"))
+        master, mode = deployed_to(connection, demand.words.get("deploy_mode"))
         if mode == "cluster" and master.startswith("spark://"):
             raise InvalidDefinitionError(
                 f"connection {connection.conn_id!r} asks for deploy mode 'cluster' on {master}, and Spark runs no"
@@ -83,19 +83,25 @@ class SparkSubmit(Engine):
         return isinstance(error, AirflowException | RuntimeError)  # the latter of one that is polled
 
     def operator(self, job: SparkJob) -> BaseOperator:
-        return _SubmittedJob(
-            task_id=job.name,
-            application=job.application,
-            conn_id=self.connection.conn_id,
-            durable=False,
-            job=job,
-            connection=self.connection,
-            **{"name": job.name, **job.words},
-        )
+        return SubmittedJob(job=job, connection=self.connection, **self._words(job))
+
+    def _words(self, job: SparkJob) -> dict[str, Any]:
+        """What Airflow's operator is told of *job*."""
+        return {
+            "task_id": job.name,
+            "application": job.application,
+            "conn_id": self.connection.conn_id,
+            "durable": False,
+            "name": job.name,
+            **job.words,
+        }
 
 
-class _SubmittedJob(SparkSubmitOperator):
+class SubmittedJob(SparkSubmitOperator):
     """What submits a job, and waits for it."""
+
+    #: Of a handover in a property; a longer one is put in a file.
+    longest: ClassVar[int] = LONGEST
 
     def __init__(self, *, job: SparkJob, connection: Connection, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -109,7 +115,7 @@ class _SubmittedJob(SparkSubmitOperator):
         :raises MissingSparkError: if there is no Spark to submit it by.
         """
         has_package = self._find_spark()
-        self.conf = {**(self.conf or {}), PROPERTY: pack(self.job.handovers)}
+        self.conf = {**(self.conf or {}), PROPERTY: pack(self.job.handovers, longest=self.longest)}
         with TemporaryDirectory(prefix="airflow_partitions-") as folder, self._defaults():
             if not has_package:
                 self.py_files = ",".join(filter(None, [self.py_files, str(make_archive(Path(folder)))]))
@@ -153,7 +159,7 @@ class _SubmittedJob(SparkSubmitOperator):
                 self._spark_binary = str(own)
             elif which(DEFAULT_SPARK_BINARY) is None:
                 check_installed()
-        master, mode = _deployed_to(self.connection, self._deploy_mode)
+        master, mode = deployed_to(self.connection, self._deploy_mode)
         if self._spark_binary != str(own) or mode == "cluster" or master.startswith(("yarn", "k8s")):
             return False
         variables = {"SPARK_HOME": str(own_home or ""), "PYSPARK_DRIVER_PYTHON": sys.executable}
@@ -165,7 +171,7 @@ class _SubmittedJob(SparkSubmitOperator):
         return bool((driver or self.env_vars["PYSPARK_DRIVER_PYTHON"]) == sys.executable)
 
 
-def _deployed_to(connection: Connection, mode: str | None) -> tuple[str, str]:
+def deployed_to(connection: Connection, mode: str | None) -> tuple[str, str]:
     """The master, with its scheme, and the deploy mode: *mode*, if it is given."""
     host = connection.host or ""
     master = host if "://" in host or not connection.port else f"{connection.conn_type}://{host}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -234,6 +235,17 @@ class DatabricksStandIn(StandIn):
         raise LookupError(f"{method} {path}")
 
 
+def kubernetes_connection(folder: Path, url: str) -> str:
+    """A connection to the API at *url*, by a file in *folder*."""
+    file = folder / "kube-config"
+    context = {"name": "here", "context": {"cluster": "here", "user": "me"}}
+    clusters = [{"name": "here", "cluster": {"server": url}}]
+    users = [{"name": "me", "user": {"token": "secret"}}]
+    config = {"current-context": "here", "contexts": [context], "clusters": clusters, "users": users}
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **config}))
+    return json.dumps({"conn_type": "kubernetes", "extra": {"kube_config_path": str(file)}})
+
+
 class KubernetesStandIn(StandIn):
     """Kubernetes with the Spark operator: its applications, and the logs of their drivers."""
 
@@ -241,14 +253,7 @@ class KubernetesStandIn(StandIn):
     _STATES: ClassVar = {"running": "RUNNING", "succeeded": "COMPLETED", "failed": "FAILED"}
 
     def connect(self, url: str, patch: pytest.MonkeyPatch) -> None:
-        file = self.folder / "kube-config"
-        context = {"name": "here", "context": {"cluster": "here", "user": "me"}}
-        clusters = [{"name": "here", "cluster": {"server": url}}]
-        users = [{"name": "me", "user": {"token": "secret"}}]
-        config = {"current-context": "here", "contexts": [context], "clusters": clusters, "users": users}
-        file.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **config}))
-        connection = {"conn_type": "kubernetes", "extra": {"kube_config_path": str(file)}}
-        patch.setenv("AIRFLOW_CONN_KUBERNETES_DEFAULT", json.dumps(connection))
+        patch.setenv("AIRFLOW_CONN_KUBERNETES_DEFAULT", kubernetes_connection(self.folder, url))
 
     def engine(self, **changes: Any) -> ManagedEngine:
         spec = {"image": "spark:4.1", "sparkVersion": "4.1.3", "driver": {"serviceAccount": "spark"}}
