@@ -159,7 +159,7 @@ check("airflow_partitions")
 #: Providers whose operators bring the clients of platforms: seconds, for each reading of a Dag file.
 PLATFORMS = tuple(
     f"airflow.providers.{name}.{kind}"
-    for name in ("apache.spark", "amazon.aws", "databricks", "cncf.kubernetes")
+    for name in ("apache.spark", "amazon.aws", "databricks", "google.cloud", "cncf.kubernetes")
     for kind in ("hooks", "operators")
 )
 
@@ -169,7 +169,7 @@ def test_declaring_a_spark_asset_imports_no_operator_of_a_platform(tmp_path: Pat
     program.write_text(f"""
 import sys
 from airflow_partitions import PartitionByInterval, spark_asset
-from airflow_partitions.spark.engines import Databricks, EmrServerless, Glue, Kubernetes
+from airflow_partitions.spark.engines import Databricks, DataprocServerless, EmrServerless, Glue, Kubernetes
 from airflow_partitions.storage import Parquet
 
 DAYS = Parquet("/lake/days", partition_on={{"day": "%Y-%m-%d"}})

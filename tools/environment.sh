@@ -49,6 +49,6 @@ else
     echo "uv is not to be had here: going on with pip, which takes some minutes longer" >&2
     installer=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check)
 fi
-"${installer[@]}" --require-hashes -r "$lock"
+"${installer[@]}" --require-hashes --no-deps -r "$lock" # all that is to be there is in it
 "${installer[@]}" --no-deps --no-build-isolation --editable .
 touch "$venv/.ready"

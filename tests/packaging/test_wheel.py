@@ -22,7 +22,7 @@ from tests.packaging.stranger import PATIENCE, ROOT, Stranger, installed, uv
 
 EXTRAS = ["avro", "iceberg", "openlineage", "polars", "s3", "spark"]
 #: Providers of Airflow for platforms: of these one version is tried, the one in requirements.lock.
-PLATFORMS = ["databricks", "emr", "kubernetes"]
+PLATFORMS = ["databricks", "emr", "google", "kubernetes"]
 DAG_FILE = '''
 """One asset made in Python, and one with Spark that follows from it."""
 

@@ -11,6 +11,8 @@ from airflow_partitions.exports import lazy_exports
 
 _MODULES = {
     "Databricks": "databricks",
+    "DataprocCluster": "dataproc_cluster",
+    "DataprocServerless": "dataproc_serverless",
     "EmrOnEc2": "emr_on_ec2",
     "EmrOnEks": "emr_on_eks",
     "EmrServerless": "emr_serverless",
@@ -24,6 +26,8 @@ _MODULES = {
 
 __all__ = [
     "Databricks",
+    "DataprocCluster",
+    "DataprocServerless",
     "EmrOnEc2",
     "EmrOnEks",
     "EmrServerless",
@@ -37,6 +41,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from airflow_partitions.spark.engines.databricks import Databricks
+    from airflow_partitions.spark.engines.dataproc_cluster import DataprocCluster
+    from airflow_partitions.spark.engines.dataproc_serverless import DataprocServerless
     from airflow_partitions.spark.engines.emr_on_ec2 import EmrOnEc2
     from airflow_partitions.spark.engines.emr_on_eks import EmrOnEks
     from airflow_partitions.spark.engines.emr_serverless import EmrServerless

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from airflow_partitions.spark.engines.spark_application_trigger import (
     SparkApplicationTrigger,
     ending,
 )
+from airflow_partitions.spark.engines.wait import wait
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -50,12 +50,9 @@ class SparkApplicationOperator(SparkKubernetesOperator):
         if self.deferrable:
             place = (str(self.name), str(self.namespace), str(self.kubernetes_conn_id))
             self.defer(trigger=SparkApplicationTrigger(*place, self.poll_seconds), method_name="execute_complete")
-        for _ in range(self.polls):
-            if (end := ending(self._application())) is not None:
-                self._check(end)
-                return
-            time.sleep(self.poll_seconds)
-        raise AirflowException(f"application {self.name} has not ended after {self.polls * self.poll_seconds:,} s")
+        self._check(
+            wait(lambda: ending(self._application()), f"application {self.name}", self.poll_seconds, self.polls)
+        )
 
     def execute_complete(self, context: Context, event: Mapping[str, str]) -> None:
         """Go on when the application has ended."""

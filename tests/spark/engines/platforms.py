@@ -20,6 +20,7 @@ from airflow_partitions.spark.engines import (
     ManagedEngine,
 )
 from airflow_partitions.spark.engines.glue_run import TOKEN
+from tests.spark.engines.dataproc import DataprocClusterStandIn, DataprocServerlessStandIn
 from tests.spark.engines.stand_in import Job, Order, StandIn
 
 
@@ -301,5 +302,7 @@ PLATFORMS: dict[str, type[StandIn]] = {
     "EMR on EC2": EmrOnEc2StandIn,
     "Glue": GlueStandIn,
     "Databricks": DatabricksStandIn,
+    "Dataproc Serverless": DataprocServerlessStandIn,
+    "Dataproc cluster": DataprocClusterStandIn,
     "Kubernetes": KubernetesStandIn,
 }

@@ -203,7 +203,11 @@ class StandIn(ABC):
         finally:
             server.shutdown()
             server.server_close()
-            for job in self.jobs.values():
-                job.cancel()
-            for each in self._threads:
-                each.join(20)
+            self.end()
+
+    def end(self) -> None:
+        """End all jobs."""
+        for job in self.jobs.values():
+            job.cancel()
+        for each in self._threads:
+            each.join(20)

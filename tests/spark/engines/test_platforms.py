@@ -243,7 +243,8 @@ def test_a_job_that_is_gone_is_made_anew(lake: Any, platform: Any, mounted: Any)
 def test_storage_that_its_machines_do_not_have_is_refused_before_anything_is_made(lake: Any, platform: Any) -> None:
     before = sorted(lake.root.rglob("*"))
     with pytest.raises(
-        InvalidDefinitionError, match=r"can't be reached by the machines of .*; expected s3://.* or a folder of mounts="
+        InvalidDefinitionError,
+        match=r"can't be reached by the machines of .*; expected (s3|gs)://.* or a folder of mounts=",
     ):
         task(lake, engine=platform.engine()).execute(context(lake))
     assert sorted(lake.root.rglob("*")) == before
