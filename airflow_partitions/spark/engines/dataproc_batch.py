@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.google.cloud.operators.dataproc import DataprocCreateBatchOperator
-from airflow.providers.google.cloud.triggers.dataproc import DataprocBatchTrigger
 from airflow.sdk.exceptions import AirflowException
 from google.api_core.exceptions import AlreadyExists, NotFound
 from google.cloud.dataproc_v1 import Batch
 
+from airflow_partitions.spark.engines.dataproc_batch_trigger import CancellingBatchTrigger, cancel
 from airflow_partitions.spark.engines.wait import wait
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class DataprocBatchOperator(DataprocCreateBatchOperator):
             self.log.info("batch %s is there already", self.batch_id)
         if self.deferrable:
             self.defer(
-                trigger=DataprocBatchTrigger(
+                trigger=CancellingBatchTrigger(
                     batch_id=str(self.batch_id),
                     project_id=self.project_id or self.hook.project_id,  # its own hook looks for none
                     region=self.region,
@@ -52,9 +52,8 @@ class DataprocBatchOperator(DataprocCreateBatchOperator):
         self.handle_batch_status(context, batch.state.name, str(self.batch_id), batch.state_message)
 
     def on_kill(self) -> None:
-        """Cancel the batch: by the operation that makes it, which is all that Dataproc offers."""
-        batch: Batch = self._ask("get_batch")
-        self.hook.get_operations_client(self.region).cancel_operation(batch.operation)
+        """Cancel the batch."""
+        cancel(self.hook, self.region, self.project_id, str(self.batch_id))
 
     def _ended(self) -> Batch | None:
         try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from time import sleep
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import TaskDeferred
+from airflow.sdk.module_loading import import_string
 
 from airflow_partitions.core.errors import SparkServerError
 from airflow_partitions.spark.engines import DataprocCluster, DataprocServerless, SparkJob
@@ -145,6 +148,21 @@ def test_a_job_that_an_earlier_try_began_is_cancelled_too(lake: Any, platform: A
     operator.execute(context(lake, 2))  # finds it cancelled, and makes its own, since nobody ends this process
     ending.join()
     assert [job.state for job in platform.jobs.values()] == ["cancelled", "succeeded"]
+
+
+@BOTH
+def test_a_task_that_is_ended_while_it_waits_without_a_worker_cancels_its_job(
+    lake: Any, platform: Any, mounted: Any
+) -> None:
+    def wait(_: Handover) -> None:
+        assert platform.jobs[1].is_cancelled.wait(60)
+
+    platform.work = wait
+    with pytest.raises(TaskDeferred) as deferred:
+        task(lake, engine=platform.engine(**mounted, deferrable=True)).execute(context(lake))
+    kind, arguments = deferred.value.trigger.serialize()
+    asyncio.run(import_string(kind)(**arguments).on_kill())  # by the triggerer, which has this of it
+    assert platform.jobs[1].state == "cancelled"
 
 
 @BOTH
