@@ -21,7 +21,8 @@ class CancellingBatchTrigger(DataprocBatchTrigger):
 
     async def on_kill(self) -> None:
         """Cancel the batch."""
-        await sync_to_async(cancel)(self.get_sync_hook(), self.region, self.project_id, self.batch_id)
+        hook = self.get_sync_hook()  # type: ignore[no-untyped-call]
+        await sync_to_async(cancel)(hook, self.region, self.project_id, self.batch_id)
 
 
 def cancel(hook: DataprocHook, region: str, project_id: str, batch_id: str) -> None:
